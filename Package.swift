@@ -1,0 +1,146 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// MARK: Settings
+
+/// Every Swift target of ours: Swift 6 mode, no warning survives, imports say what they are for.
+let house: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Everything but the C bridges: an unsafe line does not compile unmarked.
+let strict: [SwiftSetting] = house + [.strictMemorySafety()]
+
+// MARK: Kinds of target
+
+func system(_ name: String) -> Target { .systemLibrary(name: name, path: "Shared/C/\(name)") }
+
+/// A C bridge: owns the handles of one C library and shows no pointer to anybody.
+func bridge(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: path, swiftSettings: house)
+}
+
+func shared(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
+}
+
+/// One service: `Core` decides in values, `Driver` acts in actors, `Main` names the backends.
+func service(
+  _ name: String, executable: String, core: [Target.Dependency] = ["Model"], driver: [Target.Dependency],
+  main: [Target.Dependency]
+) -> [Target] {
+  [
+    .target(name: "\(name)Core", dependencies: core, path: "Services/\(name)/Core", swiftSettings: strict),
+    .target(
+      name: "\(name)Driver", dependencies: [.target(name: "\(name)Core")] + driver, path: "Services/\(name)/Driver",
+      swiftSettings: strict),
+    .executableTarget(
+      name: executable, dependencies: [.target(name: "\(name)Driver")] + main, path: "Services/\(name)/Main",
+      swiftSettings: strict),
+  ]
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+}
+
+// MARK: What a service needs
+
+let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime"]
+let backends: [Target.Dependency] = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
+
+let package = Package(
+  name: "caravan",
+  products: [
+    .library(name: "CaravanClient", targets: ["Client"])
+  ],
+  targets: [
+    // The C libraries: module map and shim only.
+    system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
+    system("CMicroHTTPD"), system("CExif"),
+    .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
+
+    // Values and seams.
+    shared("Model"),
+    shared("Encoding"),
+    shared("Runtime", ["Model", "Encoding"]),
+    shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
+    shared("Store", ["Model"]),
+    shared("Chunking", ["Model", "Crypto"]),
+    shared("Client", ["Model", "Wire", "Runtime"]),
+    shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto"]),
+    shared(
+      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store"]),
+
+    // Bridges.
+    bridge("Wire", path: "Shared/Wire", ["Model", "CWire", "CProtobufC"]),
+    bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
+    bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
+    bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
+    bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
+    bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
+
+    // The store on SQLite.
+    shared("StoreSQLite", ["Store", "SQLite", "Model", "Runtime"]),
+  ]
+    + service(
+      "Storage", executable: "caravan-storage", core: ["Model", "Store"],
+      driver: plumbing + ["Store", "Crypto", "Chunking"], main: backends + ["StoreSQLite", "Store"])
+    + service(
+      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression"], main: backends)
+    + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
+    + service("Notify", executable: "caravan-notify", driver: plumbing, main: backends)
+    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite"], main: backends)
+    + service(
+      "Gateway", executable: "caravan-gateway", driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends)
+    + service(
+      "Agent", executable: "caravan-agent",
+      driver: plumbing + ["SQLite", "Chunking", "Compression", "Crypto"], main: backends)
+    + service(
+      "CLI", executable: "caravan",
+      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite"], main: ["Model"])
+    + [
+      bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
+      .executableTarget(
+        name: "caravan-album", dependencies: ["Client", "Model", "Exif"], path: "Services/Examples/Album",
+        swiftSettings: strict),
+    ]
+    + [
+      tests("ModelTests", ["Model", "Wire", "Encoding"]),
+      tests("RuntimeTests", ["Runtime", "TestKit", "Model"]),
+      tests("CryptoTests", ["Crypto", "Encoding"]),
+      tests("ChunkingTests", ["Chunking", "Compression", "Crypto", "Model"]),
+      tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Launch", "Wire"]),
+      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
+      tests(
+        "StorageTests",
+        ["StorageCore", "StorageDriver", "StoreSQLite", "Store", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto"]),
+      tests(
+        "SyncTests",
+        [
+          "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire",
+          "Model", "TestKit", "Crypto", "Compression",
+        ]),
+      tests(
+        "NotifyTests", ["NotifyCore", "NotifyDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+      tests(
+        "QueryTests",
+        ["QueryCore", "QueryDriver", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+      tests("GatewayTests", ["GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto"]),
+      tests(
+        "AgentTests",
+        ["AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking", "Compression"]),
+      tests("CLITests", ["CLICore", "CLIDriver", "Model"]),
+      tests("TidyTests", []),
+      tests(
+        "SimulationTests",
+        [
+          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "StorageDriver", "SyncDriver",
+          "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
+        ]),
+    ]
+)
