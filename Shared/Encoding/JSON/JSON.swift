@@ -44,6 +44,11 @@ extension JSON {
 
     public init() { members = [] }
 
+    /// In the order of the names, so that the text does not depend on a dictionary's order.
+    public init(sorting values: [String: JSON]) {
+      members = values.sorted { $0.key < $1.key }.map { Member($0.key, $0.value) }
+    }
+
     /// Setting an existing name keeps its place; setting nil removes it.
     public subscript(_ name: String) -> JSON? {
       get { members.first { $0.name == name }?.value }
