@@ -70,7 +70,7 @@ let package = Package(
     shared("Runtime", ["Model", "Encoding"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
     shared("Store", ["Model"]),
-    shared("Chunking", ["Model", "Crypto"]),
+    shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
     shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto"]),
     shared(
@@ -81,7 +81,7 @@ let package = Package(
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
     bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
-    bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
+    bridge("Compression", path: "Shared/Compression", ["CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
     // The store on SQLite.
@@ -113,7 +113,7 @@ let package = Package(
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
       tests("RuntimeTests", ["Runtime", "TestKit", "Model"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
-      tests("ChunkingTests", ["Chunking", "Compression", "Crypto", "Model"]),
+      tests("ChunkingTests", ["Chunking", "Compression"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Launch", "Wire"]),
       tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
       tests(
