@@ -1,0 +1,1 @@
+// This room is about to be furnished.

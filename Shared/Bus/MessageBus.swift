@@ -1,0 +1,110 @@
+public import Model
+public import Runtime
+
+/// What travels: bytes, and a few headers.
+public struct Message: Sendable, Equatable {
+  public var payload: [UInt8]
+  public var headers: Headers
+
+  public init(_ payload: [UInt8] = [], headers: Headers = Headers()) {
+    self.payload = payload
+    self.headers = headers
+  }
+}
+
+/// The headers Caravan uses; others are dropped on receipt.
+public struct Headers: Sendable, Equatable {
+  /// W3C trace context, version 00.
+  public var traceparent: String?
+  public var requestID: String?
+  /// Set on the reply of a refused request (NATS services convention, ADR-32): the payload is a `Failure`.
+  public var errorCode: String?
+  public var errorText: String?
+
+  public init(
+    traceparent: String? = nil, requestID: String? = nil, errorCode: String? = nil, errorText: String? = nil
+  ) {
+    self.traceparent = traceparent
+    self.requestID = requestID
+    self.errorCode = errorCode
+    self.errorText = errorText
+  }
+}
+
+/// A message that arrived, with the subject it was sent to.
+public struct Incoming: Sendable {
+  public let subject: Subject
+  public let message: Message
+  /// Where an answer goes; nil: none is expected.
+  public let reply: ReplyAddress?
+
+  public init(subject: Subject, message: Message, reply: ReplyAddress?) {
+    self.subject = subject
+    self.message = message
+    self.reply = reply
+  }
+}
+
+/// An inbox of somebody who waits for an answer.
+public struct ReplyAddress: Sendable, Hashable {
+  public let text: String
+  public init(text: String) { self.text = text }
+}
+
+public enum Delivery: Sendable {
+  case message(Incoming)
+  /// The subscriber was too slow: this many messages were dropped here. Resynchronise from what is durable.
+  case gap(dropped: UInt64)
+}
+
+/// Pulled by one consumer. Messages wait in a buffer of the capacity asked for; beyond it they are dropped and the
+/// next `next()` says so.
+public protocol BusSubscription: Sendable {
+  /// The next delivery; nil when the subscription or the bus has ended, or the calling task is cancelled.
+  func next() async -> Delivery?
+  /// Stops new deliveries; those in the buffer are still handed out (drain), then `next` returns nil.
+  func cancel()
+}
+
+public enum BusEvent: Sendable, Equatable {
+  case connected
+  /// Messages may be lost until `connected` comes again.
+  case disconnected
+  case slowConsumer(subject: String, dropped: UInt64)
+  /// The broker refused a publish or a subscription for want of permission.
+  case denied(String)
+  case closed
+}
+
+/// The one way parts of Caravan speak to each other (architecture §3). At most `Limits.messageBytes` a message;
+/// at-least-once at best, nothing guaranteed; no order across subjects. Safe to call from any task.
+public protocol MessageBus: Sendable {
+  /// Sends without knowing whether anybody got it.
+  /// - Throws: `limitExceeded`, or `unavailable` when not connected.
+  func publish(_ message: Message, to subject: Subject) async throws(CaravanError)
+
+  /// Answers an incoming request.
+  func reply(_ message: Message, to address: ReplyAddress) async throws(CaravanError)
+
+  /// Sends and waits for the first answer. Cancellation of the task ends the wait.
+  /// - Throws: what the answer's `Failure` says; `timedOut` after `deadline`; `unavailable` at once when nobody
+  ///   subscribes to the subject or the bus is not connected; `cancelled`.
+  func request(_ message: Message, to subject: Subject, deadline: Duration) async throws(CaravanError) -> Message
+
+  /// - Parameters:
+  ///   - group: of those subscribed with one group name, one gets each message.
+  ///   - capacity: messages that may wait here.
+  func subscribe(
+    _ pattern: SubjectPattern, group: String?, capacity: Int
+  ) async throws(CaravanError) -> any BusSubscription
+
+  /// State changes, from now on; the newest 64 are kept for a slow reader.
+  func events() -> any BusEventStream
+
+  /// Stops taking requests, lets what is in flight finish for at most `deadline`, then closes.
+  func drain(deadline: Duration) async
+}
+
+public protocol BusEventStream: Sendable {
+  func next() async -> BusEvent?
+}

@@ -1,0 +1,36 @@
+public import Model
+
+public enum ServiceName: String, Sendable, Hashable, CaseIterable {
+  case storage, sync, schema, notify, query, gateway
+}
+
+/// Every subject of the bus. One renderer (`text`) and one parser (`init(parsing:)`), which undo each other.
+public enum Subject: Sendable, Hashable {
+  /// `edge.<user>.<device>.exchange`: the broker proves user and device (architecture §4).
+  case exchange(user: UserID, device: DeviceID)
+  /// `edge.<user>.<device>.chunks.<partition>`
+  case chunks(user: UserID, device: DeviceID, Partition)
+  /// `inbox.<device>.notify`
+  case notify(DeviceID)
+  /// `svc.<service>.<method>`
+  case service(ServiceName, method: String)
+  /// `svc.<service>.<partition>.<method>`
+  case partitioned(ServiceName, Partition, method: String)
+  /// `changes.<partition>`
+  case changes(Partition)
+  /// `$SRV.<verb>[.<service>[.<instance>]]` (ADR-32)
+  case discovery(verb: String, service: String?, instance: String?)
+}
+
+/// What may be subscribed to.
+public enum SubjectPattern: Sendable, Hashable {
+  case exact(Subject)
+  /// `edge.*.*.exchange`
+  case everyExchange
+  /// `edge.*.*.chunks.<partition>`, or `.*`
+  case everyChunks(Partition?)
+  /// `svc.<service>.*.<method>`: every partition
+  case everyPartition(ServiceName, method: String)
+  /// `changes.*`
+  case everyChange
+}

@@ -1,0 +1,77 @@
+/// The names of what can go wrong (requirements part 9). The raw value travels in `Failure.code`.
+public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
+  /// Too many requests in flight: retry the same call after the given time.
+  case serverBusy
+  /// The request itself is wrong: change it.
+  case invalidData
+  /// No such table, record type or record.
+  case tableNotFound
+  case noSuchObject
+  /// A value does not fit its record type, or the schema text does not parse: the message names the field.
+  case schemaViolation
+  /// The table exists with another schema, or a change that is not additive.
+  case schemaNotAdditive
+  case objectExists
+  /// The record changed meanwhile; the server's copy comes with it.
+  case serverRecordChanged
+  /// The change token no longer fits: drop it and sync from the beginning, keeping unsynced rows.
+  case resetRequired
+  /// Absent, or not for you: the two are indistinguishable (CK-65).
+  case zoneDoesNotExist
+  /// Chunks named by a row are not at the server: stage them.
+  case chunksMissing
+  /// A chunk's bytes do not have its hash: send it again.
+  case chunkDamaged
+  case invalidSyncToken
+  case quotaExceeded
+  /// Larger than a stated limit: split or shrink.
+  case limitExceeded
+  case rateLimited
+  case leaseExpired
+  case lockNotHeld
+  case notAuthenticated
+  case networkNotConnected
+  /// The table's link preference or the user's forbids this now.
+  case networkNotPermitted
+  case rowTorn
+  case rowInConflict
+  case notInConflictResolution
+  /// The disk is full or refuses to write: nothing was acknowledged, nothing acknowledged is lost.
+  case storageFull
+  /// No answer in time. The call may or may not have happened: retry with the same op id.
+  case timedOut
+  /// Nobody serves this subject now: retry later.
+  case unavailable
+  case cancelled
+  case internalError
+}
+
+/// A refusal that crosses module, process and device borders unchanged.
+public struct CaravanError: Error, Equatable, Sendable, CustomStringConvertible {
+  public var code: ErrorCode
+  /// One line that says what is wrong and what to do.
+  public var message: String
+  public var retryAfterMilliseconds: UInt32?
+
+  public init(_ code: ErrorCode, _ message: String, retryAfterMilliseconds: UInt32? = nil) {
+    self.code = code
+    self.message = message
+    self.retryAfterMilliseconds = retryAfterMilliseconds
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+
+  /// Whether the same call may succeed later without any change to it.
+  public var isTransient: Bool {
+    switch code {
+    case .serverBusy, .rateLimited, .timedOut, .unavailable, .networkNotConnected, .networkNotPermitted, .leaseExpired,
+      .storageFull, .quotaExceeded, .cancelled:
+      true
+    case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
+      .serverRecordChanged, .resetRequired, .zoneDoesNotExist, .chunksMissing, .chunkDamaged, .invalidSyncToken,
+      .limitExceeded, .lockNotHeld, .notAuthenticated, .rowTorn, .rowInConflict, .notInConflictResolution,
+      .internalError:
+      false
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// Bounds that more than one part of Caravan relies on. A part's own bounds are in its own `Limits`.
+public enum Limits {
+  /// Largest payload of one bus message; nats-server is configured with the same (`max_payload`).
+  public static let messageBytes = 4 << 20
+  /// Largest `Frame` a device sends or receives, before its envelope.
+  public static let frameBytes = 2 << 20
+  public static let operationsPerFrame = 512
+  /// CK-101: records of one commit.
+  public static let recordsPerCommit = 400
+  /// A record's encoded fields, object manifests included.
+  public static let recordBytes = 1 << 20
+  public static let recordNameBytes = 255
+  public static let fieldsPerType = 256
+  public static let chunkBytes = 256 << 10
+  /// Chunks of one object: 4,096 of 64 KiB are 256 MiB.
+  public static let chunksPerObject = 4_096
+  /// Chunk bytes in one message, either way.
+  public static let chunkBatchBytes = 1 << 20
+  /// Bodies in one change page.
+  public static let pageBytes = 1 << 20
+  public static let subscriptionsPerDevice = 1_000
+  /// A message on the agent's socket.
+  public static let appMessageBytes = 1 << 20
+  public static let queryRows = 1_000
+  public static let predicateTerms = 64
+}

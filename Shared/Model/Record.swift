@@ -1,0 +1,89 @@
+/// What a write is based on: the compare of compare-and-set (CK-25).
+public enum Base: Sendable, Hashable {
+  /// Whatever is there.
+  case any
+  /// Nothing must be there.
+  case absent
+  case version(Seq)
+}
+
+/// One change to one record.
+public struct Mutation: Sendable, Hashable {
+  public enum Change: Sendable, Hashable {
+    /// `body` is an encoded `Fields`; `chunks` are the hashes that its objects name.
+    case save(type: UInt32, body: [UInt8], chunks: [ChunkHash])
+    case delete
+  }
+
+  public var name: String
+  public var base: Base
+  public var change: Change
+
+  public init(name: String, base: Base, change: Change) {
+    self.name = name
+    self.base = base
+    self.change = change
+  }
+}
+
+/// A live record or a tombstone, as a zone's sync index holds it: one entry a record, at the seq of its last write (CK-41).
+public struct Entry: Sendable, Hashable {
+  public var name: String
+  public var version: Seq
+  /// Seq of the creation; of a tombstone, of the oldest creation a device may still hold (CK-43, E11).
+  public var created: Seq
+  public var isDeleted: Bool
+  public var type: UInt32
+  public var body: [UInt8]
+  public var writer: String
+
+  public init(
+    name: String, version: Seq, created: Seq, isDeleted: Bool = false, type: UInt32 = 0, body: [UInt8] = [],
+    writer: String
+  ) {
+    self.name = name
+    self.version = version
+    self.created = created
+    self.isDeleted = isDeleted
+    self.type = type
+    self.body = body
+    self.writer = writer
+  }
+}
+
+/// Mutations to one zone under one op id, applied in one transaction (UNI-05).
+public struct Commit: Sendable, Hashable {
+  public var zone: ZoneID
+  public var op: OpID
+  /// Outcomes of the same writer and epoch below this number may be forgotten.
+  public var opFloor: UInt64
+  /// True: all or none. False: each mutation stands alone, those in conflict are reported and left out (MOB-55).
+  public var isAtomic: Bool
+  public var mutations: [Mutation]
+
+  public init(zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation]) {
+    self.zone = zone
+    self.op = op
+    self.opFloor = opFloor
+    self.isAtomic = isAtomic
+    self.mutations = mutations
+  }
+}
+
+/// What became of one mutation.
+public enum Outcome: Sendable, Hashable {
+  case accepted(version: Seq)
+  /// The store holds something else than the base: that entry, or nothing at all.
+  case conflict(server: Entry?)
+  /// An atomic batch failed because of another mutation.
+  case aborted
+}
+
+/// What became of a commit.
+public enum CommitResult: Sendable, Hashable {
+  case applied(outcomes: [Outcome], zoneSeq: Seq, incarnation: Incarnation)
+  /// Nothing was applied: stage these chunks first, then send the same op again.
+  case missing([ChunkHash])
+  /// The op was settled as aborted before it arrived: it has no effect and never will.
+  case aborted
+}

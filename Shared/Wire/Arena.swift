@@ -1,0 +1,96 @@
+internal import CProtobufC
+internal import Glibc
+
+/// Bump allocator for the C structs of one message on its way out; all of it goes at once in `deinit`.
+///
+/// protobuf-c reads the structs during `pack` only, so nothing here outlives `encoded()`.
+struct Arena: ~Copyable {
+  private static let blockBytes = 16 << 10
+  private var blocks: [UnsafeMutableRawPointer] = []
+  private var next: UnsafeMutableRawPointer
+  private var left: Int
+
+  init() {
+    next = malloc(Self.blockBytes)
+    left = Self.blockBytes
+    blocks.append(next)
+  }
+
+  deinit { for block in blocks { free(block) } }
+
+  private mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
+    let need = (bytes + 15) & ~15
+    if need > left {
+      let size = max(Self.blockBytes, need)
+      next = malloc(size)
+      left = size
+      blocks.append(next)
+    }
+    defer {
+      next += need
+      left -= need
+    }
+    return next
+  }
+
+  mutating func array<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
+    allocate(MemoryLayout<T>.stride * max(count, 1)).bindMemory(to: type, capacity: count)
+  }
+
+  mutating func make<T>(_ type: T.Type, _ initialise: (UnsafeMutablePointer<T>?) -> Void) -> UnsafeMutablePointer<T> {
+    let message = array(type, 1)
+    initialise(message)
+    return message
+  }
+
+  mutating func string(_ value: String) -> UnsafeMutablePointer<CChar> {
+    var value = value
+    return value.withUTF8 { utf8 in
+      let copy = array(CChar.self, utf8.count + 1)
+      if let base = utf8.baseAddress { memcpy(copy, base, utf8.count) }
+      copy[utf8.count] = 0
+      return copy
+    }
+  }
+
+  mutating func bytes(_ value: [UInt8]) -> ProtobufCBinaryData {
+    let copy = array(UInt8.self, value.count)
+    memcpy(copy, value, value.count)
+    return ProtobufCBinaryData(len: value.count, data: copy)
+  }
+
+  mutating func messages<Value, C>(
+    _ values: [Value], _ pack: (Value, inout Arena) -> UnsafeMutablePointer<C>
+  ) -> (Int, UnsafeMutablePointer<UnsafeMutablePointer<C>?>?) {
+    guard !values.isEmpty else { return (0, nil) }
+    let list = array(UnsafeMutablePointer<C>?.self, values.count)
+    for (i, value) in values.enumerated() { list[i] = pack(value, &self) }
+    return (values.count, list)
+  }
+
+  mutating func strings(_ values: [String]) -> (Int, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+    messages(values) { $1.string($0) }
+  }
+
+  mutating func byteStrings(_ values: [[UInt8]]) -> (Int, UnsafeMutablePointer<ProtobufCBinaryData>?) {
+    guard !values.isEmpty else { return (0, nil) }
+    let list = array(ProtobufCBinaryData.self, values.count)
+    for (i, value) in values.enumerated() { list[i] = bytes(value) }
+    return (values.count, list)
+  }
+
+  mutating func scalars<Scalar: BitwiseCopyable>(_ values: [Scalar]) -> (Int, UnsafeMutablePointer<Scalar>?) {
+    guard !values.isEmpty else { return (0, nil) }
+    let list = array(Scalar.self, values.count)
+    list.update(from: values, count: values.count)
+    return (values.count, list)
+  }
+}
+
+func packed(_ size: Int, _ pack: (UnsafeMutablePointer<UInt8>) -> Int) -> [UInt8] {
+  guard size > 0 else { return [] }
+  return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+    count = buffer.baseAddress.map(pack) ?? 0
+    precondition(count == size, "protobuf-c packed another size than it announced")
+  }
+}

@@ -1,0 +1,97 @@
+public import Model
+
+extension Mutation {
+  public init(_ mutation: Model.Mutation) {
+    let based: UInt64? =
+      switch mutation.base {
+      case .any: nil
+      case .absent: 0
+      case .version(let seq): seq
+      }
+    switch mutation.change {
+    case .save(let type, let body, let chunks):
+      self.init(
+        name: mutation.name, kind: .save, basedOn: based, type: type, body: body, chunks: ChunkHash.joined(chunks))
+    case .delete:
+      self.init(name: mutation.name, kind: .delete, basedOn: based)
+    }
+  }
+
+  /// - Throws: `invalidData` for a bad name, kind or hash list; `limitExceeded` for a body beyond `Limits.recordBytes`.
+  public func model() throws(CaravanError) -> Model.Mutation {
+    try RecordName.check(name)
+    guard body.count <= Limits.recordBytes else {
+      throw CaravanError(
+        .limitExceeded, "record '\(name)' has \(body.count) bytes: the limit is \(Limits.recordBytes), use an object")
+    }
+    let base: Base = basedOn.map { $0 == 0 ? .absent : .version($0) } ?? .any
+    switch kind {
+    case .save:
+      return Model.Mutation(
+        name: name, base: base, change: .save(type: type, body: body, chunks: try ChunkHash.list(chunks)))
+    case .delete: return Model.Mutation(name: name, base: base, change: .delete)
+    case .unspecified: throw CaravanError(.invalidData, "the mutation of '\(name)' has no kind: save or delete")
+    }
+  }
+}
+
+extension CommitRequest {
+  public init(_ commit: Commit) {
+    self.init(
+      zone: ZoneRef(commit.zone), writer: commit.op.writer, epoch: commit.op.epoch, op: commit.op.number,
+      opFloor: commit.opFloor, atomic: commit.isAtomic, mutations: commit.mutations.map { Mutation($0) })
+  }
+
+  /// - Throws: `limitExceeded` beyond `Limits.recordsPerCommit`, `invalidData` for anything absent or malformed.
+  public func model() throws(CaravanError) -> Commit {
+    let zone = try required(zone, "zone").model()
+    guard mutations.count <= Limits.recordsPerCommit else {
+      throw CaravanError(
+        .limitExceeded, "a commit has \(mutations.count) records: the limit is \(Limits.recordsPerCommit), split it")
+    }
+    guard !writer.isEmpty else { throw CaravanError(.invalidData, "\(WireError.missingField("writer"))") }
+    var list: [Model.Mutation] = []
+    list.reserveCapacity(mutations.count)
+    for mutation in mutations { list.append(try mutation.model()) }
+    return Commit(
+      zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic, mutations: list)
+  }
+}
+
+extension CommitReply {
+  public init(_ result: CommitResult) {
+    switch result {
+    case .applied(let outcomes, let zoneSeq, let incarnation):
+      self.init(outcomes: outcomes.map { Outcome($0) }, zoneSeq: zoneSeq, incarnation: incarnation)
+    case .missing(let hashes): self.init(missingChunks: ChunkHash.joined(hashes))
+    case .aborted: self.init(aborted: true)
+    }
+  }
+
+  public func model() throws(CaravanError) -> CommitResult {
+    if aborted { return .aborted }
+    if !missingChunks.isEmpty { return .missing(try ChunkHash.list(missingChunks)) }
+    var list: [Model.Outcome] = []
+    for outcome in outcomes { list.append(try outcome.model()) }
+    return .applied(outcomes: list, zoneSeq: zoneSeq, incarnation: incarnation)
+  }
+}
+
+extension Outcome {
+  public init(_ outcome: Model.Outcome) {
+    switch outcome {
+    case .accepted(let version): self.init(verdict: .accepted, version: version)
+    case .conflict(let server): self.init(verdict: .conflict, server: server.map { Entry($0) })
+    case .aborted: self.init(verdict: .aborted)
+    }
+  }
+
+  public func model() throws(CaravanError) -> Model.Outcome {
+    switch verdict {
+    case .accepted: .accepted(version: version)
+    case .conflict: .conflict(server: server?.model())
+    case .aborted: .aborted
+    case .unspecified: throw CaravanError(.invalidData, "an outcome has no verdict this release knows")
+    }
+  }
+}

@@ -1,0 +1,1756 @@
+// Made by Protos/generate from caravan/v1/app.proto. Do not edit.
+
+internal import CProtobufC
+internal import CWire
+
+public enum TableSync: UInt32, Sendable, CaseIterable {
+  case full = 0
+  case localOnly = 1
+
+  var c: Caravan__V1__TableSync {
+    switch self {
+    case .full: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL
+    case .localOnly: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY
+    }
+  }
+
+  init(c: Caravan__V1__TableSync) { self = Self(rawValue: c.rawValue) ?? .full }
+}
+
+public enum RowState: UInt32, Sendable, CaseIterable {
+  case clean = 0
+  case dirty = 1
+  case pending = 2
+  case conflict = 3
+
+  var c: Caravan__V1__RowState {
+    switch self {
+    case .clean: CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN
+    case .dirty: CARAVAN__V1__ROW_STATE__ROW_STATE_DIRTY
+    case .pending: CARAVAN__V1__ROW_STATE__ROW_STATE_PENDING
+    case .conflict: CARAVAN__V1__ROW_STATE__ROW_STATE_CONFLICT
+    }
+  }
+
+  init(c: Caravan__V1__RowState) { self = Self(rawValue: c.rawValue) ?? .clean }
+}
+
+public enum LinkClass: UInt32, Sendable, CaseIterable {
+  case none = 0
+  case wired = 1
+  case wifi = 2
+  case cellular = 3
+  case roaming = 4
+
+  var c: Caravan__V1__LinkClass {
+    switch self {
+    case .none: CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE
+    case .wired: CARAVAN__V1__LINK_CLASS__LINK_CLASS_WIRED
+    case .wifi: CARAVAN__V1__LINK_CLASS__LINK_CLASS_WIFI
+    case .cellular: CARAVAN__V1__LINK_CLASS__LINK_CLASS_CELLULAR
+    case .roaming: CARAVAN__V1__LINK_CLASS__LINK_CLASS_ROAMING
+    }
+  }
+
+  init(c: Caravan__V1__LinkClass) { self = Self(rawValue: c.rawValue) ?? .none }
+}
+
+public enum Choice: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case mine = 1
+  case theirs = 2
+  case new = 3
+
+  var c: Caravan__V1__Choice {
+    switch self {
+    case .unspecified: CARAVAN__V1__CHOICE__CHOICE_UNSPECIFIED
+    case .mine: CARAVAN__V1__CHOICE__CHOICE_MINE
+    case .theirs: CARAVAN__V1__CHOICE__CHOICE_THEIRS
+    case .new: CARAVAN__V1__CHOICE__CHOICE_NEW
+    }
+  }
+
+  init(c: Caravan__V1__Choice) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum UpcallKind: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case newData = 1
+  case conflict = 2
+
+  var c: Caravan__V1__UpcallKind {
+    switch self {
+    case .unspecified: CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED
+    case .newData: CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA
+    case .conflict: CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT
+    }
+  }
+
+  init(c: Caravan__V1__UpcallKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public struct AppRequest: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case hello(AppHello)
+    case createTable(CreateTable)
+    case dropTable(TableName)
+    case beginWrite(BeginWrite)
+    case writeObject(WriteObject)
+    case truncateObject(TruncateObject)
+    case closeWrite(CloseWrite)
+    case beginRead(Select)
+    case nextPage(CursorRef)
+    case closeCursor(CursorRef)
+    case readObject(ReadObject)
+    case deleteRows(DeleteRows)
+    case registerSync(RegisterSync)
+    case unregisterSync(UnregisterSync)
+    case syncNow(SyncNow)
+    case beginResolution(TableName)
+    case conflictedRows(TableName)
+    case resolveConflict(ResolveConflict)
+    case endResolution(TableName)
+    case status(Empty)
+    case setLink(SetLink)
+    case watch(TableName)
+  }
+
+  public var id: UInt64
+  public var kind: Kind?
+
+  public init(
+    id: UInt64 = 0,
+    kind: Kind? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppRequest> {
+    let m = arena.make(Caravan__V1__AppRequest.self, caravan__v1__app_request__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    switch kind {
+    case .hello(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_HELLO
+      m.pointee.hello = value.pack(into: &arena)
+    case .createTable(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CREATE_TABLE
+      m.pointee.create_table = value.pack(into: &arena)
+    case .dropTable(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_DROP_TABLE
+      m.pointee.drop_table = value.pack(into: &arena)
+    case .beginWrite(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_BEGIN_WRITE
+      m.pointee.begin_write = value.pack(into: &arena)
+    case .writeObject(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_WRITE_OBJECT
+      m.pointee.write_object = value.pack(into: &arena)
+    case .truncateObject(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_TRUNCATE_OBJECT
+      m.pointee.truncate_object = value.pack(into: &arena)
+    case .closeWrite(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CLOSE_WRITE
+      m.pointee.close_write = value.pack(into: &arena)
+    case .beginRead(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_BEGIN_READ
+      m.pointee.begin_read = value.pack(into: &arena)
+    case .nextPage(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_NEXT_PAGE
+      m.pointee.next_page = value.pack(into: &arena)
+    case .closeCursor(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CLOSE_CURSOR
+      m.pointee.close_cursor = value.pack(into: &arena)
+    case .readObject(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_READ_OBJECT
+      m.pointee.read_object = value.pack(into: &arena)
+    case .deleteRows(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_DELETE_ROWS
+      m.pointee.delete_rows = value.pack(into: &arena)
+    case .registerSync(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_REGISTER_SYNC
+      m.pointee.register_sync = value.pack(into: &arena)
+    case .unregisterSync(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_UNREGISTER_SYNC
+      m.pointee.unregister_sync = value.pack(into: &arena)
+    case .syncNow(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_SYNC_NOW
+      m.pointee.sync_now = value.pack(into: &arena)
+    case .beginResolution(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION
+      m.pointee.begin_resolution = value.pack(into: &arena)
+    case .conflictedRows(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS
+      m.pointee.conflicted_rows = value.pack(into: &arena)
+    case .resolveConflict(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT
+      m.pointee.resolve_conflict = value.pack(into: &arena)
+    case .endResolution(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION
+      m.pointee.end_resolution = value.pack(into: &arena)
+    case .status(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_STATUS
+      m.pointee.status = value.pack(into: &arena)
+    case .setLink(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_SET_LINK
+      m.pointee.set_link = value.pack(into: &arena)
+    case .watch(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_WATCH
+      m.pointee.watch = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppRequest>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__APP_REQUEST__KIND_HELLO: kind = .hello(try AppHello(c: m.pointee.hello))
+    case CARAVAN__V1__APP_REQUEST__KIND_CREATE_TABLE: kind = .createTable(try CreateTable(c: m.pointee.create_table))
+    case CARAVAN__V1__APP_REQUEST__KIND_DROP_TABLE: kind = .dropTable(try TableName(c: m.pointee.drop_table))
+    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_WRITE: kind = .beginWrite(try BeginWrite(c: m.pointee.begin_write))
+    case CARAVAN__V1__APP_REQUEST__KIND_WRITE_OBJECT: kind = .writeObject(try WriteObject(c: m.pointee.write_object))
+    case CARAVAN__V1__APP_REQUEST__KIND_TRUNCATE_OBJECT: kind = .truncateObject(try TruncateObject(c: m.pointee.truncate_object))
+    case CARAVAN__V1__APP_REQUEST__KIND_CLOSE_WRITE: kind = .closeWrite(try CloseWrite(c: m.pointee.close_write))
+    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_READ: kind = .beginRead(try Select(c: m.pointee.begin_read))
+    case CARAVAN__V1__APP_REQUEST__KIND_NEXT_PAGE: kind = .nextPage(try CursorRef(c: m.pointee.next_page))
+    case CARAVAN__V1__APP_REQUEST__KIND_CLOSE_CURSOR: kind = .closeCursor(try CursorRef(c: m.pointee.close_cursor))
+    case CARAVAN__V1__APP_REQUEST__KIND_READ_OBJECT: kind = .readObject(try ReadObject(c: m.pointee.read_object))
+    case CARAVAN__V1__APP_REQUEST__KIND_DELETE_ROWS: kind = .deleteRows(try DeleteRows(c: m.pointee.delete_rows))
+    case CARAVAN__V1__APP_REQUEST__KIND_REGISTER_SYNC: kind = .registerSync(try RegisterSync(c: m.pointee.register_sync))
+    case CARAVAN__V1__APP_REQUEST__KIND_UNREGISTER_SYNC: kind = .unregisterSync(try UnregisterSync(c: m.pointee.unregister_sync))
+    case CARAVAN__V1__APP_REQUEST__KIND_SYNC_NOW: kind = .syncNow(try SyncNow(c: m.pointee.sync_now))
+    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION: kind = .beginResolution(try TableName(c: m.pointee.begin_resolution))
+    case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS: kind = .conflictedRows(try TableName(c: m.pointee.conflicted_rows))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT: kind = .resolveConflict(try ResolveConflict(c: m.pointee.resolve_conflict))
+    case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION: kind = .endResolution(try TableName(c: m.pointee.end_resolution))
+    case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
+    case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
+    case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_request__get_packed_size(m)) { caravan__v1__app_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__app_request__unpack(nil, data.count, data) else { throw .malformed("AppRequest") }
+    defer { caravan__v1__app_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AppReply: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case failure(Failure)
+    case welcome(AppWelcome)
+    case done(Empty)
+    case writeOpened(WriteOpened)
+    case writeClosed(WriteClosed)
+    case rows(RowPage)
+    case objectBytes(ObjectBytes)
+    case affected(Affected)
+    case conflicts(ConflictPage)
+    case status(AgentStatus)
+    case upcall(Upcall)
+  }
+
+  public var id: UInt64
+  public var kind: Kind?
+
+  public init(
+    id: UInt64 = 0,
+    kind: Kind? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppReply> {
+    let m = arena.make(Caravan__V1__AppReply.self, caravan__v1__app_reply__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    switch kind {
+    case .failure(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_FAILURE
+      m.pointee.failure = value.pack(into: &arena)
+    case .welcome(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_WELCOME
+      m.pointee.welcome = value.pack(into: &arena)
+    case .done(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_DONE
+      m.pointee.done = value.pack(into: &arena)
+    case .writeOpened(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_WRITE_OPENED
+      m.pointee.write_opened = value.pack(into: &arena)
+    case .writeClosed(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_WRITE_CLOSED
+      m.pointee.write_closed = value.pack(into: &arena)
+    case .rows(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_ROWS
+      m.pointee.rows = value.pack(into: &arena)
+    case .objectBytes(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_OBJECT_BYTES
+      m.pointee.object_bytes = value.pack(into: &arena)
+    case .affected(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_AFFECTED
+      m.pointee.affected = value.pack(into: &arena)
+    case .conflicts(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CONFLICTS
+      m.pointee.conflicts = value.pack(into: &arena)
+    case .status(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_STATUS
+      m.pointee.status = value.pack(into: &arena)
+    case .upcall(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_UPCALL
+      m.pointee.upcall = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppReply>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__APP_REPLY__KIND_FAILURE: kind = .failure(try Failure(c: m.pointee.failure))
+    case CARAVAN__V1__APP_REPLY__KIND_WELCOME: kind = .welcome(try AppWelcome(c: m.pointee.welcome))
+    case CARAVAN__V1__APP_REPLY__KIND_DONE: kind = .done(try Empty(c: m.pointee.done))
+    case CARAVAN__V1__APP_REPLY__KIND_WRITE_OPENED: kind = .writeOpened(try WriteOpened(c: m.pointee.write_opened))
+    case CARAVAN__V1__APP_REPLY__KIND_WRITE_CLOSED: kind = .writeClosed(try WriteClosed(c: m.pointee.write_closed))
+    case CARAVAN__V1__APP_REPLY__KIND_ROWS: kind = .rows(try RowPage(c: m.pointee.rows))
+    case CARAVAN__V1__APP_REPLY__KIND_OBJECT_BYTES: kind = .objectBytes(try ObjectBytes(c: m.pointee.object_bytes))
+    case CARAVAN__V1__APP_REPLY__KIND_AFFECTED: kind = .affected(try Affected(c: m.pointee.affected))
+    case CARAVAN__V1__APP_REPLY__KIND_CONFLICTS: kind = .conflicts(try ConflictPage(c: m.pointee.conflicts))
+    case CARAVAN__V1__APP_REPLY__KIND_STATUS: kind = .status(try AgentStatus(c: m.pointee.status))
+    case CARAVAN__V1__APP_REPLY__KIND_UPCALL: kind = .upcall(try Upcall(c: m.pointee.upcall))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_reply__get_packed_size(m)) { caravan__v1__app_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__app_reply__unpack(nil, data.count, data) else { throw .malformed("AppReply") }
+    defer { caravan__v1__app_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AppHello: WireMessage, Equatable {
+  public var app: String
+  public var token: String
+
+  public init(
+    app: String = "",
+    token: String = ""
+  ) {
+    self.app = app
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppHello> {
+    let m = arena.make(Caravan__V1__AppHello.self, caravan__v1__app_hello__init)
+    if !app.isEmpty { m.pointee.app = arena.string(app) }
+    if !token.isEmpty { m.pointee.token = arena.string(token) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppHello>) throws(WireError) {
+    app = try copyText(m.pointee.app)
+    token = try copyText(m.pointee.token)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_hello__get_packed_size(m)) { caravan__v1__app_hello__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__app_hello__unpack(nil, data.count, data) else { throw .malformed("AppHello") }
+    defer { caravan__v1__app_hello__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AppWelcome: WireMessage, Equatable {
+  public var token: String
+  public var maxMessageBytes: UInt32
+
+  public init(
+    token: String = "",
+    maxMessageBytes: UInt32 = 0
+  ) {
+    self.token = token
+    self.maxMessageBytes = maxMessageBytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppWelcome> {
+    let m = arena.make(Caravan__V1__AppWelcome.self, caravan__v1__app_welcome__init)
+    if !token.isEmpty { m.pointee.token = arena.string(token) }
+    if maxMessageBytes != 0 { m.pointee.has_max_message_bytes = 1; m.pointee.max_message_bytes = maxMessageBytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppWelcome>) throws(WireError) {
+    token = try copyText(m.pointee.token)
+    maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_welcome__get_packed_size(m)) { caravan__v1__app_welcome__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__app_welcome__unpack(nil, data.count, data) else { throw .malformed("AppWelcome") }
+    defer { caravan__v1__app_welcome__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CreateTable: WireMessage, Equatable {
+  public var table: String
+  public var schema: String
+  public var sync: TableSync
+
+  public init(
+    table: String = "",
+    schema: String = "",
+    sync: TableSync = .full
+  ) {
+    self.table = table
+    self.schema = schema
+    self.sync = sync
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CreateTable> {
+    let m = arena.make(Caravan__V1__CreateTable.self, caravan__v1__create_table__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if !schema.isEmpty { m.pointee.schema = arena.string(schema) }
+    if sync != .full { m.pointee.has_sync = 1; m.pointee.sync = sync.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CreateTable>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    schema = try copyText(m.pointee.schema)
+    sync = m.pointee.has_sync != 0 ? TableSync(c: m.pointee.sync) : .full
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__create_table__get_packed_size(m)) { caravan__v1__create_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__create_table__unpack(nil, data.count, data) else { throw .malformed("CreateTable") }
+    defer { caravan__v1__create_table__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct TableName: WireMessage, Equatable {
+  public var table: String
+
+  public init(
+    table: String = ""
+  ) {
+    self.table = table
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableName> {
+    let m = arena.make(Caravan__V1__TableName.self, caravan__v1__table_name__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TableName>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__table_name__get_packed_size(m)) { caravan__v1__table_name__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__table_name__unpack(nil, data.count, data) else { throw .malformed("TableName") }
+    defer { caravan__v1__table_name__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Cell: WireMessage, Equatable {
+  public enum Value: Sendable, Equatable {
+    case text(String)
+    case integer(Int64)
+    case real(Double)
+    case data([UInt8])
+  }
+
+  public var column: String
+  public var value: Value?
+
+  public init(
+    column: String = "",
+    value: Value? = nil
+  ) {
+    self.column = column
+    self.value = value
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Cell> {
+    let m = arena.make(Caravan__V1__Cell.self, caravan__v1__cell__init)
+    if !column.isEmpty { m.pointee.column = arena.string(column) }
+    switch value {
+    case .text(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_TEXT
+      m.pointee.text = arena.string(value)
+    case .integer(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_INTEGER
+      m.pointee.integer = value
+    case .real(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_REAL
+      m.pointee.real = value
+    case .data(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_DATA
+      m.pointee.data = arena.bytes(value)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Cell>) throws(WireError) {
+    column = try copyText(m.pointee.column)
+    switch m.pointee.value_case {
+    case CARAVAN__V1__CELL__VALUE_TEXT: value = .text(try copyText(m.pointee.text))
+    case CARAVAN__V1__CELL__VALUE_INTEGER: value = .integer(m.pointee.integer)
+    case CARAVAN__V1__CELL__VALUE_REAL: value = .real(m.pointee.real)
+    case CARAVAN__V1__CELL__VALUE_DATA: value = .data(copyBytes(m.pointee.data))
+    default: value = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cell__get_packed_size(m)) { caravan__v1__cell__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cell__unpack(nil, data.count, data) else { throw .malformed("Cell") }
+    defer { caravan__v1__cell__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Selection: WireMessage, Equatable {
+  public var text: String
+  public var arguments: [Cell]
+
+  public init(
+    text: String = "",
+    arguments: [Cell] = []
+  ) {
+    self.text = text
+    self.arguments = arguments
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Selection> {
+    let m = arena.make(Caravan__V1__Selection.self, caravan__v1__selection__init)
+    if !text.isEmpty { m.pointee.text = arena.string(text) }
+    (m.pointee.n_arguments, m.pointee.arguments) = arena.messages(arguments) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Selection>) throws(WireError) {
+    text = try copyText(m.pointee.text)
+    arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__selection__get_packed_size(m)) { caravan__v1__selection__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__selection__unpack(nil, data.count, data) else { throw .malformed("Selection") }
+    defer { caravan__v1__selection__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct BeginWrite: WireMessage, Equatable {
+  public var table: String
+  public var cells: [Cell]
+  public var objects: [String]
+  public var selection: Selection?
+
+  public init(
+    table: String = "",
+    cells: [Cell] = [],
+    objects: [String] = [],
+    selection: Selection? = nil
+  ) {
+    self.table = table
+    self.cells = cells
+    self.objects = objects
+    self.selection = selection
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginWrite> {
+    let m = arena.make(Caravan__V1__BeginWrite.self, caravan__v1__begin_write__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    (m.pointee.n_objects, m.pointee.objects) = arena.strings(objects)
+    if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__BeginWrite>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+    objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
+    selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__begin_write__get_packed_size(m)) { caravan__v1__begin_write__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__begin_write__unpack(nil, data.count, data) else { throw .malformed("BeginWrite") }
+    defer { caravan__v1__begin_write__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct WriteOpened: WireMessage, Equatable {
+  public var write: UInt64
+  public var rows: [String]
+
+  public init(
+    write: UInt64 = 0,
+    rows: [String] = []
+  ) {
+    self.write = write
+    self.rows = rows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteOpened> {
+    let m = arena.make(Caravan__V1__WriteOpened.self, caravan__v1__write_opened__init)
+    if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
+    (m.pointee.n_rows, m.pointee.rows) = arena.strings(rows)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WriteOpened>) throws(WireError) {
+    write = m.pointee.has_write != 0 ? m.pointee.write : 0
+    rows = try copyStrings(m.pointee.n_rows, m.pointee.rows)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__write_opened__get_packed_size(m)) { caravan__v1__write_opened__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__write_opened__unpack(nil, data.count, data) else { throw .malformed("WriteOpened") }
+    defer { caravan__v1__write_opened__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct WriteObject: WireMessage, Equatable {
+  public var write: UInt64
+  public var row: UInt32
+  public var object: String
+  public var offset: UInt64
+  public var data: [UInt8]
+
+  public init(
+    write: UInt64 = 0,
+    row: UInt32 = 0,
+    object: String = "",
+    offset: UInt64 = 0,
+    data: [UInt8] = []
+  ) {
+    self.write = write
+    self.row = row
+    self.object = object
+    self.offset = offset
+    self.data = data
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteObject> {
+    let m = arena.make(Caravan__V1__WriteObject.self, caravan__v1__write_object__init)
+    if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
+    if row != 0 { m.pointee.has_row = 1; m.pointee.row = row }
+    if !object.isEmpty { m.pointee.object = arena.string(object) }
+    if offset != 0 { m.pointee.has_offset = 1; m.pointee.offset = offset }
+    if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WriteObject>) throws(WireError) {
+    write = m.pointee.has_write != 0 ? m.pointee.write : 0
+    row = m.pointee.has_row != 0 ? m.pointee.row : 0
+    object = try copyText(m.pointee.object)
+    offset = m.pointee.has_offset != 0 ? m.pointee.offset : 0
+    data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__write_object__get_packed_size(m)) { caravan__v1__write_object__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__write_object__unpack(nil, data.count, data) else { throw .malformed("WriteObject") }
+    defer { caravan__v1__write_object__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct TruncateObject: WireMessage, Equatable {
+  public var write: UInt64
+  public var row: UInt32
+  public var object: String
+  public var size: UInt64
+
+  public init(
+    write: UInt64 = 0,
+    row: UInt32 = 0,
+    object: String = "",
+    size: UInt64 = 0
+  ) {
+    self.write = write
+    self.row = row
+    self.object = object
+    self.size = size
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TruncateObject> {
+    let m = arena.make(Caravan__V1__TruncateObject.self, caravan__v1__truncate_object__init)
+    if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
+    if row != 0 { m.pointee.has_row = 1; m.pointee.row = row }
+    if !object.isEmpty { m.pointee.object = arena.string(object) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TruncateObject>) throws(WireError) {
+    write = m.pointee.has_write != 0 ? m.pointee.write : 0
+    row = m.pointee.has_row != 0 ? m.pointee.row : 0
+    object = try copyText(m.pointee.object)
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__truncate_object__get_packed_size(m)) { caravan__v1__truncate_object__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__truncate_object__unpack(nil, data.count, data) else { throw .malformed("TruncateObject") }
+    defer { caravan__v1__truncate_object__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CloseWrite: WireMessage, Equatable {
+  public var write: UInt64
+  public var abandon: Bool
+
+  public init(
+    write: UInt64 = 0,
+    abandon: Bool = false
+  ) {
+    self.write = write
+    self.abandon = abandon
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CloseWrite> {
+    let m = arena.make(Caravan__V1__CloseWrite.self, caravan__v1__close_write__init)
+    if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
+    if abandon { m.pointee.has_abandon = 1; m.pointee.abandon = abandon ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CloseWrite>) throws(WireError) {
+    write = m.pointee.has_write != 0 ? m.pointee.write : 0
+    abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__close_write__get_packed_size(m)) { caravan__v1__close_write__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__close_write__unpack(nil, data.count, data) else { throw .malformed("CloseWrite") }
+    defer { caravan__v1__close_write__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct WriteClosed: WireMessage, Equatable {
+  public var rows: [String]
+
+  public init(
+    rows: [String] = []
+  ) {
+    self.rows = rows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteClosed> {
+    let m = arena.make(Caravan__V1__WriteClosed.self, caravan__v1__write_closed__init)
+    (m.pointee.n_rows, m.pointee.rows) = arena.strings(rows)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WriteClosed>) throws(WireError) {
+    rows = try copyStrings(m.pointee.n_rows, m.pointee.rows)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__write_closed__get_packed_size(m)) { caravan__v1__write_closed__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__write_closed__unpack(nil, data.count, data) else { throw .malformed("WriteClosed") }
+    defer { caravan__v1__write_closed__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Select: WireMessage, Equatable {
+  public var table: String
+  public var columns: [String]
+  public var selection: Selection?
+  public var order: [OrderBy]
+  public var pageRows: UInt32
+
+  public init(
+    table: String = "",
+    columns: [String] = [],
+    selection: Selection? = nil,
+    order: [OrderBy] = [],
+    pageRows: UInt32 = 0
+  ) {
+    self.table = table
+    self.columns = columns
+    self.selection = selection
+    self.order = order
+    self.pageRows = pageRows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Select> {
+    let m = arena.make(Caravan__V1__Select.self, caravan__v1__select__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    (m.pointee.n_columns, m.pointee.columns) = arena.strings(columns)
+    if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    (m.pointee.n_order, m.pointee.order) = arena.messages(order) { $0.pack(into: &$1) }
+    if pageRows != 0 { m.pointee.has_page_rows = 1; m.pointee.page_rows = pageRows }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Select>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
+    selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+    order = try copyMessages(m.pointee.n_order, m.pointee.order) { (p) throws(WireError) in try OrderBy(c: p) }
+    pageRows = m.pointee.has_page_rows != 0 ? m.pointee.page_rows : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__select__get_packed_size(m)) { caravan__v1__select__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__select__unpack(nil, data.count, data) else { throw .malformed("Select") }
+    defer { caravan__v1__select__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct OrderBy: WireMessage, Equatable {
+  public var column: String
+  public var descending: Bool
+
+  public init(
+    column: String = "",
+    descending: Bool = false
+  ) {
+    self.column = column
+    self.descending = descending
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__OrderBy> {
+    let m = arena.make(Caravan__V1__OrderBy.self, caravan__v1__order_by__init)
+    if !column.isEmpty { m.pointee.column = arena.string(column) }
+    if descending { m.pointee.has_descending = 1; m.pointee.descending = descending ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__OrderBy>) throws(WireError) {
+    column = try copyText(m.pointee.column)
+    descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__order_by__get_packed_size(m)) { caravan__v1__order_by__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__order_by__unpack(nil, data.count, data) else { throw .malformed("OrderBy") }
+    defer { caravan__v1__order_by__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CursorRef: WireMessage, Equatable {
+  public var cursor: UInt64
+
+  public init(
+    cursor: UInt64 = 0
+  ) {
+    self.cursor = cursor
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CursorRef> {
+    let m = arena.make(Caravan__V1__CursorRef.self, caravan__v1__cursor_ref__init)
+    if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CursorRef>) throws(WireError) {
+    cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cursor_ref__get_packed_size(m)) { caravan__v1__cursor_ref__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cursor_ref__unpack(nil, data.count, data) else { throw .malformed("CursorRef") }
+    defer { caravan__v1__cursor_ref__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ObjectInfo: WireMessage, Equatable {
+  public var column: String
+  public var size: UInt64
+
+  public init(
+    column: String = "",
+    size: UInt64 = 0
+  ) {
+    self.column = column
+    self.size = size
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ObjectInfo> {
+    let m = arena.make(Caravan__V1__ObjectInfo.self, caravan__v1__object_info__init)
+    if !column.isEmpty { m.pointee.column = arena.string(column) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ObjectInfo>) throws(WireError) {
+    column = try copyText(m.pointee.column)
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__object_info__get_packed_size(m)) { caravan__v1__object_info__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__object_info__unpack(nil, data.count, data) else { throw .malformed("ObjectInfo") }
+    defer { caravan__v1__object_info__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Row: WireMessage, Equatable {
+  public var id: String
+  public var version: UInt64
+  public var state: RowState
+  public var cells: [Cell]
+  public var objects: [ObjectInfo]
+
+  public init(
+    id: String = "",
+    version: UInt64 = 0,
+    state: RowState = .clean,
+    cells: [Cell] = [],
+    objects: [ObjectInfo] = []
+  ) {
+    self.id = id
+    self.version = version
+    self.state = state
+    self.cells = cells
+    self.objects = objects
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Row> {
+    let m = arena.make(Caravan__V1__Row.self, caravan__v1__row__init)
+    if !id.isEmpty { m.pointee.id = arena.string(id) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if state != .clean { m.pointee.has_state = 1; m.pointee.state = state.c }
+    (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    (m.pointee.n_objects, m.pointee.objects) = arena.messages(objects) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Row>) throws(WireError) {
+    id = try copyText(m.pointee.id)
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    state = m.pointee.has_state != 0 ? RowState(c: m.pointee.state) : .clean
+    cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+    objects = try copyMessages(m.pointee.n_objects, m.pointee.objects) { (p) throws(WireError) in try ObjectInfo(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__row__get_packed_size(m)) { caravan__v1__row__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__row__unpack(nil, data.count, data) else { throw .malformed("Row") }
+    defer { caravan__v1__row__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RowPage: WireMessage, Equatable {
+  public var cursor: UInt64
+  public var rows: [Row]
+
+  public init(
+    cursor: UInt64 = 0,
+    rows: [Row] = []
+  ) {
+    self.cursor = cursor
+    self.rows = rows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RowPage> {
+    let m = arena.make(Caravan__V1__RowPage.self, caravan__v1__row_page__init)
+    if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
+    (m.pointee.n_rows, m.pointee.rows) = arena.messages(rows) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RowPage>) throws(WireError) {
+    cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
+    rows = try copyMessages(m.pointee.n_rows, m.pointee.rows) { (p) throws(WireError) in try Row(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__row_page__get_packed_size(m)) { caravan__v1__row_page__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__row_page__unpack(nil, data.count, data) else { throw .malformed("RowPage") }
+    defer { caravan__v1__row_page__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ReadObject: WireMessage, Equatable {
+  public var table: String
+  public var row: String
+  public var object: String
+  public var offset: UInt64
+  public var length: UInt32
+  public var cursor: UInt64
+
+  public init(
+    table: String = "",
+    row: String = "",
+    object: String = "",
+    offset: UInt64 = 0,
+    length: UInt32 = 0,
+    cursor: UInt64 = 0
+  ) {
+    self.table = table
+    self.row = row
+    self.object = object
+    self.offset = offset
+    self.length = length
+    self.cursor = cursor
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadObject> {
+    let m = arena.make(Caravan__V1__ReadObject.self, caravan__v1__read_object__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if !row.isEmpty { m.pointee.row = arena.string(row) }
+    if !object.isEmpty { m.pointee.object = arena.string(object) }
+    if offset != 0 { m.pointee.has_offset = 1; m.pointee.offset = offset }
+    if length != 0 { m.pointee.has_length = 1; m.pointee.length = length }
+    if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadObject>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    row = try copyText(m.pointee.row)
+    object = try copyText(m.pointee.object)
+    offset = m.pointee.has_offset != 0 ? m.pointee.offset : 0
+    length = m.pointee.has_length != 0 ? m.pointee.length : 0
+    cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_object__get_packed_size(m)) { caravan__v1__read_object__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_object__unpack(nil, data.count, data) else { throw .malformed("ReadObject") }
+    defer { caravan__v1__read_object__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ObjectBytes: WireMessage, Equatable {
+  public var data: [UInt8]
+  public var size: UInt64
+
+  public init(
+    data: [UInt8] = [],
+    size: UInt64 = 0
+  ) {
+    self.data = data
+    self.size = size
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ObjectBytes> {
+    let m = arena.make(Caravan__V1__ObjectBytes.self, caravan__v1__object_bytes__init)
+    if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ObjectBytes>) throws(WireError) {
+    data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__object_bytes__get_packed_size(m)) { caravan__v1__object_bytes__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__object_bytes__unpack(nil, data.count, data) else { throw .malformed("ObjectBytes") }
+    defer { caravan__v1__object_bytes__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DeleteRows: WireMessage, Equatable {
+  public var table: String
+  public var selection: Selection?
+
+  public init(
+    table: String = "",
+    selection: Selection? = nil
+  ) {
+    self.table = table
+    self.selection = selection
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DeleteRows> {
+    let m = arena.make(Caravan__V1__DeleteRows.self, caravan__v1__delete_rows__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DeleteRows>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__delete_rows__get_packed_size(m)) { caravan__v1__delete_rows__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__delete_rows__unpack(nil, data.count, data) else { throw .malformed("DeleteRows") }
+    defer { caravan__v1__delete_rows__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Affected: WireMessage, Equatable {
+  public var rows: UInt64
+
+  public init(
+    rows: UInt64 = 0
+  ) {
+    self.rows = rows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Affected> {
+    let m = arena.make(Caravan__V1__Affected.self, caravan__v1__affected__init)
+    if rows != 0 { m.pointee.has_rows = 1; m.pointee.rows = rows }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Affected>) throws(WireError) {
+    rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__affected__get_packed_size(m)) { caravan__v1__affected__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__affected__unpack(nil, data.count, data) else { throw .malformed("Affected") }
+    defer { caravan__v1__affected__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RegisterSync: WireMessage, Equatable {
+  public var table: String
+  public var read: Bool
+  public var periodMilliseconds: UInt32
+  public var delayToleranceMilliseconds: UInt32
+  public var link: LinkClass
+
+  public init(
+    table: String = "",
+    read: Bool = false,
+    periodMilliseconds: UInt32 = 0,
+    delayToleranceMilliseconds: UInt32 = 0,
+    link: LinkClass = .none
+  ) {
+    self.table = table
+    self.read = read
+    self.periodMilliseconds = periodMilliseconds
+    self.delayToleranceMilliseconds = delayToleranceMilliseconds
+    self.link = link
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RegisterSync> {
+    let m = arena.make(Caravan__V1__RegisterSync.self, caravan__v1__register_sync__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if read { m.pointee.has_read = 1; m.pointee.read = read ? 1 : 0 }
+    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    if delayToleranceMilliseconds != 0 { m.pointee.has_delay_tolerance_milliseconds = 1; m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds }
+    if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RegisterSync>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
+    periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
+    delayToleranceMilliseconds = m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
+    link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__register_sync__get_packed_size(m)) { caravan__v1__register_sync__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__register_sync__unpack(nil, data.count, data) else { throw .malformed("RegisterSync") }
+    defer { caravan__v1__register_sync__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct UnregisterSync: WireMessage, Equatable {
+  public var table: String
+  public var read: Bool
+
+  public init(
+    table: String = "",
+    read: Bool = false
+  ) {
+    self.table = table
+    self.read = read
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__UnregisterSync> {
+    let m = arena.make(Caravan__V1__UnregisterSync.self, caravan__v1__unregister_sync__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if read { m.pointee.has_read = 1; m.pointee.read = read ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__UnregisterSync>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__unregister_sync__get_packed_size(m)) { caravan__v1__unregister_sync__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__unregister_sync__unpack(nil, data.count, data) else { throw .malformed("UnregisterSync") }
+    defer { caravan__v1__unregister_sync__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SyncNow: WireMessage, Equatable {
+  public var table: String
+  public var write: Bool
+  public var read: Bool
+
+  public init(
+    table: String = "",
+    write: Bool = false,
+    read: Bool = false
+  ) {
+    self.table = table
+    self.write = write
+    self.read = read
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncNow> {
+    let m = arena.make(Caravan__V1__SyncNow.self, caravan__v1__sync_now__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if write { m.pointee.has_write = 1; m.pointee.write = write ? 1 : 0 }
+    if read { m.pointee.has_read = 1; m.pointee.read = read ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncNow>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    write = m.pointee.has_write != 0 ? m.pointee.write != 0 : false
+    read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_now__get_packed_size(m)) { caravan__v1__sync_now__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__sync_now__unpack(nil, data.count, data) else { throw .malformed("SyncNow") }
+    defer { caravan__v1__sync_now__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ConflictRow: WireMessage, Equatable {
+  public var mine: Row?
+  public var theirs: Row?
+  public var ancestor: Row?
+  public var mineDeleted: Bool
+
+  public init(
+    mine: Row? = nil,
+    theirs: Row? = nil,
+    ancestor: Row? = nil,
+    mineDeleted: Bool = false
+  ) {
+    self.mine = mine
+    self.theirs = theirs
+    self.ancestor = ancestor
+    self.mineDeleted = mineDeleted
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ConflictRow> {
+    let m = arena.make(Caravan__V1__ConflictRow.self, caravan__v1__conflict_row__init)
+    if let mine { m.pointee.mine = mine.pack(into: &arena) }
+    if let theirs { m.pointee.theirs = theirs.pack(into: &arena) }
+    if let ancestor { m.pointee.ancestor = ancestor.pack(into: &arena) }
+    if mineDeleted { m.pointee.has_mine_deleted = 1; m.pointee.mine_deleted = mineDeleted ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ConflictRow>) throws(WireError) {
+    mine = if let p = m.pointee.mine { try Row(c: p) } else { nil }
+    theirs = if let p = m.pointee.theirs { try Row(c: p) } else { nil }
+    ancestor = if let p = m.pointee.ancestor { try Row(c: p) } else { nil }
+    mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__conflict_row__get_packed_size(m)) { caravan__v1__conflict_row__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__conflict_row__unpack(nil, data.count, data) else { throw .malformed("ConflictRow") }
+    defer { caravan__v1__conflict_row__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ConflictPage: WireMessage, Equatable {
+  public var conflicts: [ConflictRow]
+
+  public init(
+    conflicts: [ConflictRow] = []
+  ) {
+    self.conflicts = conflicts
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ConflictPage> {
+    let m = arena.make(Caravan__V1__ConflictPage.self, caravan__v1__conflict_page__init)
+    (m.pointee.n_conflicts, m.pointee.conflicts) = arena.messages(conflicts) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ConflictPage>) throws(WireError) {
+    conflicts = try copyMessages(m.pointee.n_conflicts, m.pointee.conflicts) { (p) throws(WireError) in try ConflictRow(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__conflict_page__get_packed_size(m)) { caravan__v1__conflict_page__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__conflict_page__unpack(nil, data.count, data) else { throw .malformed("ConflictPage") }
+    defer { caravan__v1__conflict_page__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ResolveConflict: WireMessage, Equatable {
+  public var table: String
+  public var row: String
+  public var choice: Choice
+  public var cells: [Cell]
+
+  public init(
+    table: String = "",
+    row: String = "",
+    choice: Choice = .unspecified,
+    cells: [Cell] = []
+  ) {
+    self.table = table
+    self.row = row
+    self.choice = choice
+    self.cells = cells
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ResolveConflict> {
+    let m = arena.make(Caravan__V1__ResolveConflict.self, caravan__v1__resolve_conflict__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if !row.isEmpty { m.pointee.row = arena.string(row) }
+    if choice != .unspecified { m.pointee.has_choice = 1; m.pointee.choice = choice.c }
+    (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ResolveConflict>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    row = try copyText(m.pointee.row)
+    choice = m.pointee.has_choice != 0 ? Choice(c: m.pointee.choice) : .unspecified
+    cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__resolve_conflict__get_packed_size(m)) { caravan__v1__resolve_conflict__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__resolve_conflict__unpack(nil, data.count, data) else { throw .malformed("ResolveConflict") }
+    defer { caravan__v1__resolve_conflict__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SetLink: WireMessage, Equatable {
+  public var link: LinkClass
+
+  public init(
+    link: LinkClass = .none
+  ) {
+    self.link = link
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SetLink> {
+    let m = arena.make(Caravan__V1__SetLink.self, caravan__v1__set_link__init)
+    if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SetLink>) throws(WireError) {
+    link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__set_link__get_packed_size(m)) { caravan__v1__set_link__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__set_link__unpack(nil, data.count, data) else { throw .malformed("SetLink") }
+    defer { caravan__v1__set_link__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Upcall: WireMessage, Equatable {
+  public var kind: UpcallKind
+  public var table: String
+  public var rows: UInt64
+
+  public init(
+    kind: UpcallKind = .unspecified,
+    table: String = "",
+    rows: UInt64 = 0
+  ) {
+    self.kind = kind
+    self.table = table
+    self.rows = rows
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Upcall> {
+    let m = arena.make(Caravan__V1__Upcall.self, caravan__v1__upcall__init)
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if rows != 0 { m.pointee.has_rows = 1; m.pointee.rows = rows }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Upcall>) throws(WireError) {
+    kind = m.pointee.has_kind != 0 ? UpcallKind(c: m.pointee.kind) : .unspecified
+    table = try copyText(m.pointee.table)
+    rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__upcall__get_packed_size(m)) { caravan__v1__upcall__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__upcall__unpack(nil, data.count, data) else { throw .malformed("Upcall") }
+    defer { caravan__v1__upcall__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct TableStatus: WireMessage, Equatable {
+  public var table: String
+  public var rows: UInt64
+  public var dirty: UInt64
+  public var pending: UInt64
+  public var conflicts: UInt64
+  public var torn: UInt64
+  public var lastSyncMilliseconds: UInt64
+  public var bytesUp: UInt64
+  public var bytesDown: UInt64
+  public var refused: String
+
+  public init(
+    table: String = "",
+    rows: UInt64 = 0,
+    dirty: UInt64 = 0,
+    pending: UInt64 = 0,
+    conflicts: UInt64 = 0,
+    torn: UInt64 = 0,
+    lastSyncMilliseconds: UInt64 = 0,
+    bytesUp: UInt64 = 0,
+    bytesDown: UInt64 = 0,
+    refused: String = ""
+  ) {
+    self.table = table
+    self.rows = rows
+    self.dirty = dirty
+    self.pending = pending
+    self.conflicts = conflicts
+    self.torn = torn
+    self.lastSyncMilliseconds = lastSyncMilliseconds
+    self.bytesUp = bytesUp
+    self.bytesDown = bytesDown
+    self.refused = refused
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
+    let m = arena.make(Caravan__V1__TableStatus.self, caravan__v1__table_status__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if rows != 0 { m.pointee.has_rows = 1; m.pointee.rows = rows }
+    if dirty != 0 { m.pointee.has_dirty = 1; m.pointee.dirty = dirty }
+    if pending != 0 { m.pointee.has_pending = 1; m.pointee.pending = pending }
+    if conflicts != 0 { m.pointee.has_conflicts = 1; m.pointee.conflicts = conflicts }
+    if torn != 0 { m.pointee.has_torn = 1; m.pointee.torn = torn }
+    if lastSyncMilliseconds != 0 { m.pointee.has_last_sync_milliseconds = 1; m.pointee.last_sync_milliseconds = lastSyncMilliseconds }
+    if bytesUp != 0 { m.pointee.has_bytes_up = 1; m.pointee.bytes_up = bytesUp }
+    if bytesDown != 0 { m.pointee.has_bytes_down = 1; m.pointee.bytes_down = bytesDown }
+    if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TableStatus>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
+    dirty = m.pointee.has_dirty != 0 ? m.pointee.dirty : 0
+    pending = m.pointee.has_pending != 0 ? m.pointee.pending : 0
+    conflicts = m.pointee.has_conflicts != 0 ? m.pointee.conflicts : 0
+    torn = m.pointee.has_torn != 0 ? m.pointee.torn : 0
+    lastSyncMilliseconds = m.pointee.has_last_sync_milliseconds != 0 ? m.pointee.last_sync_milliseconds : 0
+    bytesUp = m.pointee.has_bytes_up != 0 ? m.pointee.bytes_up : 0
+    bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
+    refused = try copyText(m.pointee.refused)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__table_status__get_packed_size(m)) { caravan__v1__table_status__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__table_status__unpack(nil, data.count, data) else { throw .malformed("TableStatus") }
+    defer { caravan__v1__table_status__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AgentStatus: WireMessage, Equatable {
+  public var device: String
+  public var user: String
+  public var link: LinkClass
+  public var connected: Bool
+  public var tables: [TableStatus]
+  public var counters: [CounterValue]
+
+  public init(
+    device: String = "",
+    user: String = "",
+    link: LinkClass = .none,
+    connected: Bool = false,
+    tables: [TableStatus] = [],
+    counters: [CounterValue] = []
+  ) {
+    self.device = device
+    self.user = user
+    self.link = link
+    self.connected = connected
+    self.tables = tables
+    self.counters = counters
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
+    let m = arena.make(Caravan__V1__AgentStatus.self, caravan__v1__agent_status__init)
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    if connected { m.pointee.has_connected = 1; m.pointee.connected = connected ? 1 : 0 }
+    (m.pointee.n_tables, m.pointee.tables) = arena.messages(tables) { $0.pack(into: &$1) }
+    (m.pointee.n_counters, m.pointee.counters) = arena.messages(counters) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AgentStatus>) throws(WireError) {
+    device = try copyText(m.pointee.device)
+    user = try copyText(m.pointee.user)
+    link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+    connected = m.pointee.has_connected != 0 ? m.pointee.connected != 0 : false
+    tables = try copyMessages(m.pointee.n_tables, m.pointee.tables) { (p) throws(WireError) in try TableStatus(c: p) }
+    counters = try copyMessages(m.pointee.n_counters, m.pointee.counters) { (p) throws(WireError) in try CounterValue(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__agent_status__get_packed_size(m)) { caravan__v1__agent_status__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__agent_status__unpack(nil, data.count, data) else { throw .malformed("AgentStatus") }
+    defer { caravan__v1__agent_status__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CounterValue: WireMessage, Equatable {
+  public var name: String
+  public var value: UInt64
+
+  public init(
+    name: String = "",
+    value: UInt64 = 0
+  ) {
+    self.name = name
+    self.value = value
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CounterValue> {
+    let m = arena.make(Caravan__V1__CounterValue.self, caravan__v1__counter_value__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if value != 0 { m.pointee.has_value = 1; m.pointee.value = value }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CounterValue>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    value = m.pointee.has_value != 0 ? m.pointee.value : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__counter_value__get_packed_size(m)) { caravan__v1__counter_value__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__counter_value__unpack(nil, data.count, data) else { throw .malformed("CounterValue") }
+    defer { caravan__v1__counter_value__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}

@@ -1,0 +1,932 @@
+// Made by Protos/generate from caravan/v1/edge.proto. Do not edit.
+
+internal import CProtobufC
+internal import CWire
+
+public enum FrameCompression: UInt32, Sendable, CaseIterable {
+  case none = 0
+  case zstd = 1
+
+  var c: Caravan__V1__Frame__Compression {
+    switch self {
+    case .none: CARAVAN__V1__FRAME__COMPRESSION__NONE
+    case .zstd: CARAVAN__V1__FRAME__COMPRESSION__ZSTD
+    }
+  }
+
+  init(c: Caravan__V1__Frame__Compression) { self = Self(rawValue: c.rawValue) ?? .none }
+}
+
+public struct Frame: WireMessage, Equatable {
+  public var compression: FrameCompression
+  public var plainBytes: UInt32
+  public var body: [UInt8]
+
+  public init(
+    compression: FrameCompression = .none,
+    plainBytes: UInt32 = 0,
+    body: [UInt8] = []
+  ) {
+    self.compression = compression
+    self.plainBytes = plainBytes
+    self.body = body
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Frame> {
+    let m = arena.make(Caravan__V1__Frame.self, caravan__v1__frame__init)
+    if compression != .none { m.pointee.has_compression = 1; m.pointee.compression = compression.c }
+    if plainBytes != 0 { m.pointee.has_plain_bytes = 1; m.pointee.plain_bytes = plainBytes }
+    if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Frame>) throws(WireError) {
+    compression = m.pointee.has_compression != 0 ? FrameCompression(c: m.pointee.compression) : .none
+    plainBytes = m.pointee.has_plain_bytes != 0 ? m.pointee.plain_bytes : 0
+    body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__frame__get_packed_size(m)) { caravan__v1__frame__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__frame__unpack(nil, data.count, data) else { throw .malformed("Frame") }
+    defer { caravan__v1__frame__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Exchange: WireMessage, Equatable {
+  public var epoch: UInt64
+  public var operations: [Operation]
+
+  public init(
+    epoch: UInt64 = 0,
+    operations: [Operation] = []
+  ) {
+    self.epoch = epoch
+    self.operations = operations
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Exchange> {
+    let m = arena.make(Caravan__V1__Exchange.self, caravan__v1__exchange__init)
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    (m.pointee.n_operations, m.pointee.operations) = arena.messages(operations) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Exchange>) throws(WireError) {
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    operations = try copyMessages(m.pointee.n_operations, m.pointee.operations) { (p) throws(WireError) in try Operation(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__exchange__get_packed_size(m)) { caravan__v1__exchange__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__exchange__unpack(nil, data.count, data) else { throw .malformed("Exchange") }
+    defer { caravan__v1__exchange__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Operation: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case hello(Hello)
+    case propose(ProposeTable)
+    case push(Push)
+    case settle(Settle)
+    case pull(Pull)
+    case subscribe(Subscribe)
+    case ack(AckNotification)
+    case ticket(RequestTicket)
+    case drop(DropTable)
+  }
+
+  public var kind: Kind?
+
+  public init(
+    kind: Kind? = nil
+  ) {
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Operation> {
+    let m = arena.make(Caravan__V1__Operation.self, caravan__v1__operation__init)
+    switch kind {
+    case .hello(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_HELLO
+      m.pointee.hello = value.pack(into: &arena)
+    case .propose(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_PROPOSE
+      m.pointee.propose = value.pack(into: &arena)
+    case .push(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_PUSH
+      m.pointee.push = value.pack(into: &arena)
+    case .settle(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SETTLE
+      m.pointee.settle = value.pack(into: &arena)
+    case .pull(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_PULL
+      m.pointee.pull = value.pack(into: &arena)
+    case .subscribe(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SUBSCRIBE
+      m.pointee.subscribe = value.pack(into: &arena)
+    case .ack(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_ACK
+      m.pointee.ack = value.pack(into: &arena)
+    case .ticket(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_TICKET
+      m.pointee.ticket = value.pack(into: &arena)
+    case .drop(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_DROP
+      m.pointee.drop = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Operation>) throws(WireError) {
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__OPERATION__KIND_HELLO: kind = .hello(try Hello(c: m.pointee.hello))
+    case CARAVAN__V1__OPERATION__KIND_PROPOSE: kind = .propose(try ProposeTable(c: m.pointee.propose))
+    case CARAVAN__V1__OPERATION__KIND_PUSH: kind = .push(try Push(c: m.pointee.push))
+    case CARAVAN__V1__OPERATION__KIND_SETTLE: kind = .settle(try Settle(c: m.pointee.settle))
+    case CARAVAN__V1__OPERATION__KIND_PULL: kind = .pull(try Pull(c: m.pointee.pull))
+    case CARAVAN__V1__OPERATION__KIND_SUBSCRIBE: kind = .subscribe(try Subscribe(c: m.pointee.subscribe))
+    case CARAVAN__V1__OPERATION__KIND_ACK: kind = .ack(try AckNotification(c: m.pointee.ack))
+    case CARAVAN__V1__OPERATION__KIND_TICKET: kind = .ticket(try RequestTicket(c: m.pointee.ticket))
+    case CARAVAN__V1__OPERATION__KIND_DROP: kind = .drop(try DropTable(c: m.pointee.drop))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__operation__get_packed_size(m)) { caravan__v1__operation__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__operation__unpack(nil, data.count, data) else { throw .malformed("Operation") }
+    defer { caravan__v1__operation__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Hello: WireMessage, Equatable {
+  public var software: String
+  public var generation: UInt64
+  public var tokens: [[UInt8]]
+
+  public init(
+    software: String = "",
+    generation: UInt64 = 0,
+    tokens: [[UInt8]] = []
+  ) {
+    self.software = software
+    self.generation = generation
+    self.tokens = tokens
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Hello> {
+    let m = arena.make(Caravan__V1__Hello.self, caravan__v1__hello__init)
+    if !software.isEmpty { m.pointee.software = arena.string(software) }
+    if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
+    (m.pointee.n_tokens, m.pointee.tokens) = arena.byteStrings(tokens)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Hello>) throws(WireError) {
+    software = try copyText(m.pointee.software)
+    generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
+    tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__hello__get_packed_size(m)) { caravan__v1__hello__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__hello__unpack(nil, data.count, data) else { throw .malformed("Hello") }
+    defer { caravan__v1__hello__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ProposeTable: WireMessage, Equatable {
+  public var container: String
+  public var type: RecordType?
+
+  public init(
+    container: String = "",
+    type: RecordType? = nil
+  ) {
+    self.container = container
+    self.type = type
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTable> {
+    let m = arena.make(Caravan__V1__ProposeTable.self, caravan__v1__propose_table__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if let type { m.pointee.type = type.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ProposeTable>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__propose_table__get_packed_size(m)) { caravan__v1__propose_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__propose_table__unpack(nil, data.count, data) else { throw .malformed("ProposeTable") }
+    defer { caravan__v1__propose_table__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Push: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+  public var opFloor: UInt64
+  public var mutations: [Mutation]
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0,
+    opFloor: UInt64 = 0,
+    mutations: [Mutation] = []
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+    self.opFloor = opFloor
+    self.mutations = mutations
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Push> {
+    let m = arena.make(Caravan__V1__Push.self, caravan__v1__push__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
+    (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Push>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__push__get_packed_size(m)) { caravan__v1__push__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__push__unpack(nil, data.count, data) else { throw .malformed("Push") }
+    defer { caravan__v1__push__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Settle: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Settle> {
+    let m = arena.make(Caravan__V1__Settle.self, caravan__v1__settle__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Settle>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__settle__get_packed_size(m)) { caravan__v1__settle__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__settle__unpack(nil, data.count, data) else { throw .malformed("Settle") }
+    defer { caravan__v1__settle__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Pull: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var token: [UInt8]
+  public var maxBytes: UInt32
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    token: [UInt8] = [],
+    maxBytes: UInt32 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.token = token
+    self.maxBytes = maxBytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
+    let m = arena.make(Caravan__V1__Pull.self, caravan__v1__pull__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Pull>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__pull__get_packed_size(m)) { caravan__v1__pull__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__pull__unpack(nil, data.count, data) else { throw .malformed("Pull") }
+    defer { caravan__v1__pull__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZoneSubscription: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var periodMilliseconds: UInt32
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    periodMilliseconds: UInt32 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.periodMilliseconds = periodMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneSubscription> {
+    let m = arena.make(Caravan__V1__ZoneSubscription.self, caravan__v1__zone_subscription__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZoneSubscription>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zone_subscription__get_packed_size(m)) { caravan__v1__zone_subscription__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zone_subscription__unpack(nil, data.count, data) else { throw .malformed("ZoneSubscription") }
+    defer { caravan__v1__zone_subscription__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Subscribe: WireMessage, Equatable {
+  public var generation: UInt64
+  public var subscriptions: [ZoneSubscription]
+
+  public init(
+    generation: UInt64 = 0,
+    subscriptions: [ZoneSubscription] = []
+  ) {
+    self.generation = generation
+    self.subscriptions = subscriptions
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Subscribe> {
+    let m = arena.make(Caravan__V1__Subscribe.self, caravan__v1__subscribe__init)
+    if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
+    (m.pointee.n_subscriptions, m.pointee.subscriptions) = arena.messages(subscriptions) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Subscribe>) throws(WireError) {
+    generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
+    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in try ZoneSubscription(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscribe__get_packed_size(m)) { caravan__v1__subscribe__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__subscribe__unpack(nil, data.count, data) else { throw .malformed("Subscribe") }
+    defer { caravan__v1__subscribe__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AckNotification: WireMessage, Equatable {
+  public var number: UInt64
+
+  public init(
+    number: UInt64 = 0
+  ) {
+    self.number = number
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AckNotification> {
+    let m = arena.make(Caravan__V1__AckNotification.self, caravan__v1__ack_notification__init)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AckNotification>) throws(WireError) {
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ack_notification__get_packed_size(m)) { caravan__v1__ack_notification__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__ack_notification__unpack(nil, data.count, data) else { throw .malformed("AckNotification") }
+    defer { caravan__v1__ack_notification__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RequestTicket: WireMessage, Equatable {
+  public var container: String
+  public var upload: Bool
+  public var bytes: UInt64
+
+  public init(
+    container: String = "",
+    upload: Bool = false,
+    bytes: UInt64 = 0
+  ) {
+    self.container = container
+    self.upload = upload
+    self.bytes = bytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RequestTicket> {
+    let m = arena.make(Caravan__V1__RequestTicket.self, caravan__v1__request_ticket__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if upload { m.pointee.has_upload = 1; m.pointee.upload = upload ? 1 : 0 }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RequestTicket>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    upload = m.pointee.has_upload != 0 ? m.pointee.upload != 0 : false
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__request_ticket__get_packed_size(m)) { caravan__v1__request_ticket__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__request_ticket__unpack(nil, data.count, data) else { throw .malformed("RequestTicket") }
+    defer { caravan__v1__request_ticket__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DropTable: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+
+  public init(
+    container: String = "",
+    zone: String = ""
+  ) {
+    self.container = container
+    self.zone = zone
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DropTable> {
+    let m = arena.make(Caravan__V1__DropTable.self, caravan__v1__drop_table__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DropTable>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__drop_table__get_packed_size(m)) { caravan__v1__drop_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__drop_table__unpack(nil, data.count, data) else { throw .malformed("DropTable") }
+    defer { caravan__v1__drop_table__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ExchangeReply: WireMessage, Equatable {
+  public var results: [Result]
+
+  public init(
+    results: [Result] = []
+  ) {
+    self.results = results
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ExchangeReply> {
+    let m = arena.make(Caravan__V1__ExchangeReply.self, caravan__v1__exchange_reply__init)
+    (m.pointee.n_results, m.pointee.results) = arena.messages(results) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ExchangeReply>) throws(WireError) {
+    results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__exchange_reply__get_packed_size(m)) { caravan__v1__exchange_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__exchange_reply__unpack(nil, data.count, data) else { throw .malformed("ExchangeReply") }
+    defer { caravan__v1__exchange_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Result: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case failure(Failure)
+    case hello(HelloResult)
+    case type(RecordType)
+    case commit(CommitReply)
+    case pull(PullResult)
+    case ticket(Ticket)
+    case done(Empty)
+  }
+
+  public var kind: Kind?
+
+  public init(
+    kind: Kind? = nil
+  ) {
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Result> {
+    let m = arena.make(Caravan__V1__Result.self, caravan__v1__result__init)
+    switch kind {
+    case .failure(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_FAILURE
+      m.pointee.failure = value.pack(into: &arena)
+    case .hello(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_HELLO
+      m.pointee.hello = value.pack(into: &arena)
+    case .type(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_TYPE
+      m.pointee.type = value.pack(into: &arena)
+    case .commit(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_COMMIT
+      m.pointee.commit = value.pack(into: &arena)
+    case .pull(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PULL
+      m.pointee.pull = value.pack(into: &arena)
+    case .ticket(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_TICKET
+      m.pointee.ticket = value.pack(into: &arena)
+    case .done(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_DONE
+      m.pointee.done = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Result>) throws(WireError) {
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__RESULT__KIND_FAILURE: kind = .failure(try Failure(c: m.pointee.failure))
+    case CARAVAN__V1__RESULT__KIND_HELLO: kind = .hello(try HelloResult(c: m.pointee.hello))
+    case CARAVAN__V1__RESULT__KIND_TYPE: kind = .type(try RecordType(c: m.pointee.type))
+    case CARAVAN__V1__RESULT__KIND_COMMIT: kind = .commit(try CommitReply(c: m.pointee.commit))
+    case CARAVAN__V1__RESULT__KIND_PULL: kind = .pull(try PullResult(c: m.pointee.pull))
+    case CARAVAN__V1__RESULT__KIND_TICKET: kind = .ticket(try Ticket(c: m.pointee.ticket))
+    case CARAVAN__V1__RESULT__KIND_DONE: kind = .done(try Empty(c: m.pointee.done))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__result__get_packed_size(m)) { caravan__v1__result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__result__unpack(nil, data.count, data) else { throw .malformed("Result") }
+    defer { caravan__v1__result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct HelloResult: WireMessage, Equatable {
+  public var serverTimeMilliseconds: UInt64
+  public var resubscribe: Bool
+  public var maxFrameBytes: UInt32
+
+  public init(
+    serverTimeMilliseconds: UInt64 = 0,
+    resubscribe: Bool = false,
+    maxFrameBytes: UInt32 = 0
+  ) {
+    self.serverTimeMilliseconds = serverTimeMilliseconds
+    self.resubscribe = resubscribe
+    self.maxFrameBytes = maxFrameBytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__HelloResult> {
+    let m = arena.make(Caravan__V1__HelloResult.self, caravan__v1__hello_result__init)
+    if serverTimeMilliseconds != 0 { m.pointee.has_server_time_milliseconds = 1; m.pointee.server_time_milliseconds = serverTimeMilliseconds }
+    if resubscribe { m.pointee.has_resubscribe = 1; m.pointee.resubscribe = resubscribe ? 1 : 0 }
+    if maxFrameBytes != 0 { m.pointee.has_max_frame_bytes = 1; m.pointee.max_frame_bytes = maxFrameBytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__HelloResult>) throws(WireError) {
+    serverTimeMilliseconds = m.pointee.has_server_time_milliseconds != 0 ? m.pointee.server_time_milliseconds : 0
+    resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
+    maxFrameBytes = m.pointee.has_max_frame_bytes != 0 ? m.pointee.max_frame_bytes : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__hello_result__get_packed_size(m)) { caravan__v1__hello_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__hello_result__unpack(nil, data.count, data) else { throw .malformed("HelloResult") }
+    defer { caravan__v1__hello_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct PullResult: WireMessage, Equatable {
+  public var page: [UInt8]
+  public var token: [UInt8]
+  public var more: Bool
+  public var resetRequired: Bool
+
+  public init(
+    page: [UInt8] = [],
+    token: [UInt8] = [],
+    more: Bool = false,
+    resetRequired: Bool = false
+  ) {
+    self.page = page
+    self.token = token
+    self.more = more
+    self.resetRequired = resetRequired
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PullResult> {
+    let m = arena.make(Caravan__V1__PullResult.self, caravan__v1__pull_result__init)
+    if !page.isEmpty { m.pointee.has_page = 1; m.pointee.page = arena.bytes(page) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__PullResult>) throws(WireError) {
+    page = m.pointee.has_page != 0 ? copyBytes(m.pointee.page) : []
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__pull_result__get_packed_size(m)) { caravan__v1__pull_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__pull_result__unpack(nil, data.count, data) else { throw .malformed("PullResult") }
+    defer { caravan__v1__pull_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Ticket: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var device: String
+  public var upload: Bool
+  public var bytes: UInt64
+  public var expiresMilliseconds: UInt64
+  public var mac: [UInt8]
+  public var partition: UInt32
+
+  public init(
+    database: DatabaseRef? = nil,
+    device: String = "",
+    upload: Bool = false,
+    bytes: UInt64 = 0,
+    expiresMilliseconds: UInt64 = 0,
+    mac: [UInt8] = [],
+    partition: UInt32 = 0
+  ) {
+    self.database = database
+    self.device = device
+    self.upload = upload
+    self.bytes = bytes
+    self.expiresMilliseconds = expiresMilliseconds
+    self.mac = mac
+    self.partition = partition
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Ticket> {
+    let m = arena.make(Caravan__V1__Ticket.self, caravan__v1__ticket__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if upload { m.pointee.has_upload = 1; m.pointee.upload = upload ? 1 : 0 }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if expiresMilliseconds != 0 { m.pointee.has_expires_milliseconds = 1; m.pointee.expires_milliseconds = expiresMilliseconds }
+    if !mac.isEmpty { m.pointee.has_mac = 1; m.pointee.mac = arena.bytes(mac) }
+    if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Ticket>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    device = try copyText(m.pointee.device)
+    upload = m.pointee.has_upload != 0 ? m.pointee.upload != 0 : false
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
+    mac = m.pointee.has_mac != 0 ? copyBytes(m.pointee.mac) : []
+    partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ticket__get_packed_size(m)) { caravan__v1__ticket__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__ticket__unpack(nil, data.count, data) else { throw .malformed("Ticket") }
+    defer { caravan__v1__ticket__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChunkRequest: WireMessage, Equatable {
+  public var ticket: Ticket?
+  public var put: [Chunk]
+  public var get: [UInt8]
+
+  public init(
+    ticket: Ticket? = nil,
+    put: [Chunk] = [],
+    get: [UInt8] = []
+  ) {
+    self.ticket = ticket
+    self.put = put
+    self.get = get
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkRequest> {
+    let m = arena.make(Caravan__V1__ChunkRequest.self, caravan__v1__chunk_request__init)
+    if let ticket { m.pointee.ticket = ticket.pack(into: &arena) }
+    (m.pointee.n_put, m.pointee.put) = arena.messages(put) { $0.pack(into: &$1) }
+    if !get.isEmpty { m.pointee.has_get = 1; m.pointee.get = arena.bytes(get) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChunkRequest>) throws(WireError) {
+    ticket = if let p = m.pointee.ticket { try Ticket(c: p) } else { nil }
+    put = try copyMessages(m.pointee.n_put, m.pointee.put) { (p) throws(WireError) in try Chunk(c: p) }
+    get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__chunk_request__get_packed_size(m)) { caravan__v1__chunk_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__chunk_request__unpack(nil, data.count, data) else { throw .malformed("ChunkRequest") }
+    defer { caravan__v1__chunk_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChunkReply: WireMessage, Equatable {
+  public var chunks: [Chunk]
+  public var failure: Failure?
+  public var stored: [UInt8]
+
+  public init(
+    chunks: [Chunk] = [],
+    failure: Failure? = nil,
+    stored: [UInt8] = []
+  ) {
+    self.chunks = chunks
+    self.failure = failure
+    self.stored = stored
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkReply> {
+    let m = arena.make(Caravan__V1__ChunkReply.self, caravan__v1__chunk_reply__init)
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    if !stored.isEmpty { m.pointee.has_stored = 1; m.pointee.stored = arena.bytes(stored) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChunkReply>) throws(WireError) {
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+    stored = m.pointee.has_stored != 0 ? copyBytes(m.pointee.stored) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__chunk_reply__get_packed_size(m)) { caravan__v1__chunk_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__chunk_reply__unpack(nil, data.count, data) else { throw .malformed("ChunkReply") }
+    defer { caravan__v1__chunk_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}

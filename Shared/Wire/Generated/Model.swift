@@ -1,0 +1,478 @@
+// Made by Protos/generate from caravan/v1/model.proto. Do not edit.
+
+internal import CProtobufC
+internal import CWire
+
+public enum FieldKind: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case text = 1
+  case integer = 2
+  case real = 3
+  case data = 4
+  case asset = 5
+
+  var c: Caravan__V1__FieldKind {
+    switch self {
+    case .unspecified: CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED
+    case .text: CARAVAN__V1__FIELD_KIND__FIELD_KIND_TEXT
+    case .integer: CARAVAN__V1__FIELD_KIND__FIELD_KIND_INTEGER
+    case .real: CARAVAN__V1__FIELD_KIND__FIELD_KIND_REAL
+    case .data: CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATA
+    case .asset: CARAVAN__V1__FIELD_KIND__FIELD_KIND_ASSET
+    }
+  }
+
+  init(c: Caravan__V1__FieldKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public struct DatabaseRef: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var owner: String
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    owner: String = ""
+  ) {
+    self.container = container
+    self.environment = environment
+    self.owner = owner
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DatabaseRef> {
+    let m = arena.make(Caravan__V1__DatabaseRef.self, caravan__v1__database_ref__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DatabaseRef>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    owner = try copyText(m.pointee.owner)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__database_ref__get_packed_size(m)) { caravan__v1__database_ref__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__database_ref__unpack(nil, data.count, data) else { throw .malformed("DatabaseRef") }
+    defer { caravan__v1__database_ref__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZoneRef: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var zone: String
+
+  public init(
+    database: DatabaseRef? = nil,
+    zone: String = ""
+  ) {
+    self.database = database
+    self.zone = zone
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneRef> {
+    let m = arena.make(Caravan__V1__ZoneRef.self, caravan__v1__zone_ref__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZoneRef>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    zone = try copyText(m.pointee.zone)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zone_ref__get_packed_size(m)) { caravan__v1__zone_ref__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zone_ref__unpack(nil, data.count, data) else { throw .malformed("ZoneRef") }
+    defer { caravan__v1__zone_ref__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Asset: WireMessage, Equatable {
+  public var size: UInt64
+  public var hashes: [UInt8]
+  public var lengths: [UInt32]
+
+  public init(
+    size: UInt64 = 0,
+    hashes: [UInt8] = [],
+    lengths: [UInt32] = []
+  ) {
+    self.size = size
+    self.hashes = hashes
+    self.lengths = lengths
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Asset> {
+    let m = arena.make(Caravan__V1__Asset.self, caravan__v1__asset__init)
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    if !hashes.isEmpty { m.pointee.has_hashes = 1; m.pointee.hashes = arena.bytes(hashes) }
+    (m.pointee.n_lengths, m.pointee.lengths) = arena.scalars(lengths)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Asset>) throws(WireError) {
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+    hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
+    lengths = copyScalars(m.pointee.n_lengths, m.pointee.lengths)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__asset__get_packed_size(m)) { caravan__v1__asset__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__asset__unpack(nil, data.count, data) else { throw .malformed("Asset") }
+    defer { caravan__v1__asset__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Field: WireMessage, Equatable {
+  public enum Value: Sendable, Equatable {
+    case text(String)
+    case integer(Int64)
+    case real(Double)
+    case data([UInt8])
+    case asset(Asset)
+  }
+
+  public var id: UInt32
+  public var value: Value?
+
+  public init(
+    id: UInt32 = 0,
+    value: Value? = nil
+  ) {
+    self.id = id
+    self.value = value
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Field> {
+    let m = arena.make(Caravan__V1__Field.self, caravan__v1__field__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    switch value {
+    case .text(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_TEXT
+      m.pointee.text = arena.string(value)
+    case .integer(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_INTEGER
+      m.pointee.integer = value
+    case .real(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_REAL
+      m.pointee.real = value
+    case .data(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_DATA
+      m.pointee.data = arena.bytes(value)
+    case .asset(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_ASSET
+      m.pointee.asset = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Field>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    switch m.pointee.value_case {
+    case CARAVAN__V1__FIELD__VALUE_TEXT: value = .text(try copyText(m.pointee.text))
+    case CARAVAN__V1__FIELD__VALUE_INTEGER: value = .integer(m.pointee.integer)
+    case CARAVAN__V1__FIELD__VALUE_REAL: value = .real(m.pointee.real)
+    case CARAVAN__V1__FIELD__VALUE_DATA: value = .data(copyBytes(m.pointee.data))
+    case CARAVAN__V1__FIELD__VALUE_ASSET: value = .asset(try Asset(c: m.pointee.asset))
+    default: value = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__field__get_packed_size(m)) { caravan__v1__field__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__field__unpack(nil, data.count, data) else { throw .malformed("Field") }
+    defer { caravan__v1__field__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Fields: WireMessage, Equatable {
+  public var fields: [Field]
+
+  public init(
+    fields: [Field] = []
+  ) {
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Fields> {
+    let m = arena.make(Caravan__V1__Fields.self, caravan__v1__fields__init)
+    (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Fields>) throws(WireError) {
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try Field(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__fields__get_packed_size(m)) { caravan__v1__fields__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__fields__unpack(nil, data.count, data) else { throw .malformed("Fields") }
+    defer { caravan__v1__fields__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Entry: WireMessage, Equatable {
+  public var name: String
+  public var version: UInt64
+  public var created: UInt64
+  public var deleted: Bool
+  public var type: UInt32
+  public var body: [UInt8]
+  public var own: Bool
+  public var writer: String
+
+  public init(
+    name: String = "",
+    version: UInt64 = 0,
+    created: UInt64 = 0,
+    deleted: Bool = false,
+    type: UInt32 = 0,
+    body: [UInt8] = [],
+    own: Bool = false,
+    writer: String = ""
+  ) {
+    self.name = name
+    self.version = version
+    self.created = created
+    self.deleted = deleted
+    self.type = type
+    self.body = body
+    self.own = own
+    self.writer = writer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Entry> {
+    let m = arena.make(Caravan__V1__Entry.self, caravan__v1__entry__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if created != 0 { m.pointee.has_created = 1; m.pointee.created = created }
+    if deleted { m.pointee.has_deleted = 1; m.pointee.deleted = deleted ? 1 : 0 }
+    if type != 0 { m.pointee.has_type = 1; m.pointee.type = type }
+    if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
+    if own { m.pointee.has_own = 1; m.pointee.own = own ? 1 : 0 }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Entry>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    created = m.pointee.has_created != 0 ? m.pointee.created : 0
+    deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
+    type = m.pointee.has_type != 0 ? m.pointee.type : 0
+    body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
+    own = m.pointee.has_own != 0 ? m.pointee.own != 0 : false
+    writer = try copyText(m.pointee.writer)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__entry__get_packed_size(m)) { caravan__v1__entry__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__entry__unpack(nil, data.count, data) else { throw .malformed("Entry") }
+    defer { caravan__v1__entry__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct EntryPage: WireMessage, Equatable {
+  public var entries: [Entry]
+
+  public init(
+    entries: [Entry] = []
+  ) {
+    self.entries = entries
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__EntryPage> {
+    let m = arena.make(Caravan__V1__EntryPage.self, caravan__v1__entry_page__init)
+    (m.pointee.n_entries, m.pointee.entries) = arena.messages(entries) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__EntryPage>) throws(WireError) {
+    entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__entry_page__get_packed_size(m)) { caravan__v1__entry_page__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__entry_page__unpack(nil, data.count, data) else { throw .malformed("EntryPage") }
+    defer { caravan__v1__entry_page__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Failure: WireMessage, Equatable {
+  public var code: String
+  public var message: String
+  public var retryAfterMilliseconds: UInt32
+
+  public init(
+    code: String = "",
+    message: String = "",
+    retryAfterMilliseconds: UInt32 = 0
+  ) {
+    self.code = code
+    self.message = message
+    self.retryAfterMilliseconds = retryAfterMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Failure> {
+    let m = arena.make(Caravan__V1__Failure.self, caravan__v1__failure__init)
+    if !code.isEmpty { m.pointee.code = arena.string(code) }
+    if !message.isEmpty { m.pointee.message = arena.string(message) }
+    if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Failure>) throws(WireError) {
+    code = try copyText(m.pointee.code)
+    message = try copyText(m.pointee.message)
+    retryAfterMilliseconds = m.pointee.has_retry_after_milliseconds != 0 ? m.pointee.retry_after_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__failure__get_packed_size(m)) { caravan__v1__failure__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__failure__unpack(nil, data.count, data) else { throw .malformed("Failure") }
+    defer { caravan__v1__failure__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FieldDefinition: WireMessage, Equatable {
+  public var id: UInt32
+  public var name: String
+  public var kind: FieldKind
+
+  public init(
+    id: UInt32 = 0,
+    name: String = "",
+    kind: FieldKind = .unspecified
+  ) {
+    self.id = id
+    self.name = name
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldDefinition> {
+    let m = arena.make(Caravan__V1__FieldDefinition.self, caravan__v1__field_definition__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FieldDefinition>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    name = try copyText(m.pointee.name)
+    kind = m.pointee.has_kind != 0 ? FieldKind(c: m.pointee.kind) : .unspecified
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__field_definition__get_packed_size(m)) { caravan__v1__field_definition__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__field_definition__unpack(nil, data.count, data) else { throw .malformed("FieldDefinition") }
+    defer { caravan__v1__field_definition__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RecordType: WireMessage, Equatable {
+  public var id: UInt32
+  public var definition: UInt32
+  public var name: String
+  public var fields: [FieldDefinition]
+
+  public init(
+    id: UInt32 = 0,
+    definition: UInt32 = 0,
+    name: String = "",
+    fields: [FieldDefinition] = []
+  ) {
+    self.id = id
+    self.definition = definition
+    self.name = name
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordType> {
+    let m = arena.make(Caravan__V1__RecordType.self, caravan__v1__record_type__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    if definition != 0 { m.pointee.has_definition = 1; m.pointee.definition = definition }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordType>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    definition = m.pointee.has_definition != 0 ? m.pointee.definition : 0
+    name = try copyText(m.pointee.name)
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldDefinition(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_type__get_packed_size(m)) { caravan__v1__record_type__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__record_type__unpack(nil, data.count, data) else { throw .malformed("RecordType") }
+    defer { caravan__v1__record_type__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}

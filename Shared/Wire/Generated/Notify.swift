@@ -1,0 +1,214 @@
+// Made by Protos/generate from caravan/v1/notify.proto. Do not edit.
+
+internal import CProtobufC
+internal import CWire
+
+public struct Subscription: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var periodMilliseconds: UInt32
+
+  public init(
+    zone: ZoneRef? = nil,
+    periodMilliseconds: UInt32 = 0
+  ) {
+    self.zone = zone
+    self.periodMilliseconds = periodMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Subscription> {
+    let m = arena.make(Caravan__V1__Subscription.self, caravan__v1__subscription__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Subscription>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscription__get_packed_size(m)) { caravan__v1__subscription__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__subscription__unpack(nil, data.count, data) else { throw .malformed("Subscription") }
+    defer { caravan__v1__subscription__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SubscriptionList: WireMessage, Equatable {
+  public var generation: UInt64
+  public var subscriptions: [Subscription]
+
+  public init(
+    generation: UInt64 = 0,
+    subscriptions: [Subscription] = []
+  ) {
+    self.generation = generation
+    self.subscriptions = subscriptions
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SubscriptionList> {
+    let m = arena.make(Caravan__V1__SubscriptionList.self, caravan__v1__subscription_list__init)
+    if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
+    (m.pointee.n_subscriptions, m.pointee.subscriptions) = arena.messages(subscriptions) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SubscriptionList>) throws(WireError) {
+    generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
+    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in try Subscription(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscription_list__get_packed_size(m)) { caravan__v1__subscription_list__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__subscription_list__unpack(nil, data.count, data) else { throw .malformed("SubscriptionList") }
+    defer { caravan__v1__subscription_list__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AttachRequest: WireMessage, Equatable {
+  public var user: String
+  public var device: String
+  public var generation: UInt64
+  public var seen: [UInt64]
+  public var list: SubscriptionList?
+
+  public init(
+    user: String = "",
+    device: String = "",
+    generation: UInt64 = 0,
+    seen: [UInt64] = [],
+    list: SubscriptionList? = nil
+  ) {
+    self.user = user
+    self.device = device
+    self.generation = generation
+    self.seen = seen
+    self.list = list
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AttachRequest> {
+    let m = arena.make(Caravan__V1__AttachRequest.self, caravan__v1__attach_request__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
+    (m.pointee.n_seen, m.pointee.seen) = arena.scalars(seen)
+    if let list { m.pointee.list = list.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AttachRequest>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+    device = try copyText(m.pointee.device)
+    generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
+    seen = copyScalars(m.pointee.n_seen, m.pointee.seen)
+    list = if let p = m.pointee.list { try SubscriptionList(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__attach_request__get_packed_size(m)) { caravan__v1__attach_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__attach_request__unpack(nil, data.count, data) else { throw .malformed("AttachRequest") }
+    defer { caravan__v1__attach_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct NotifyAckRequest: WireMessage, Equatable {
+  public var user: String
+  public var device: String
+  public var number: UInt64
+
+  public init(
+    user: String = "",
+    device: String = "",
+    number: UInt64 = 0
+  ) {
+    self.user = user
+    self.device = device
+    self.number = number
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NotifyAckRequest> {
+    let m = arena.make(Caravan__V1__NotifyAckRequest.self, caravan__v1__notify_ack_request__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__NotifyAckRequest>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+    device = try copyText(m.pointee.device)
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__notify_ack_request__get_packed_size(m)) { caravan__v1__notify_ack_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__notify_ack_request__unpack(nil, data.count, data) else { throw .malformed("NotifyAckRequest") }
+    defer { caravan__v1__notify_ack_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Notification: WireMessage, Equatable {
+  public var number: UInt64
+  public var generation: UInt64
+  public var bitmap: [UInt8]
+
+  public init(
+    number: UInt64 = 0,
+    generation: UInt64 = 0,
+    bitmap: [UInt8] = []
+  ) {
+    self.number = number
+    self.generation = generation
+    self.bitmap = bitmap
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Notification> {
+    let m = arena.make(Caravan__V1__Notification.self, caravan__v1__notification__init)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
+    if !bitmap.isEmpty { m.pointee.has_bitmap = 1; m.pointee.bitmap = arena.bytes(bitmap) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Notification>) throws(WireError) {
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+    generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
+    bitmap = m.pointee.has_bitmap != 0 ? copyBytes(m.pointee.bitmap) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__notification__get_packed_size(m)) { caravan__v1__notification__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__notification__unpack(nil, data.count, data) else { throw .malformed("Notification") }
+    defer { caravan__v1__notification__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}

@@ -1,0 +1,1284 @@
+// Made by Protos/generate from caravan/v1/storage.proto. Do not edit.
+
+internal import CProtobufC
+internal import CWire
+
+public enum MutationKind: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case save = 1
+  case delete = 2
+
+  var c: Caravan__V1__MutationKind {
+    switch self {
+    case .unspecified: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED
+    case .save: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_SAVE
+    case .delete: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_DELETE
+    }
+  }
+
+  init(c: Caravan__V1__MutationKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum Verdict: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case accepted = 1
+  case conflict = 2
+  case aborted = 3
+
+  var c: Caravan__V1__Verdict {
+    switch self {
+    case .unspecified: CARAVAN__V1__VERDICT__VERDICT_UNSPECIFIED
+    case .accepted: CARAVAN__V1__VERDICT__VERDICT_ACCEPTED
+    case .conflict: CARAVAN__V1__VERDICT__VERDICT_CONFLICT
+    case .aborted: CARAVAN__V1__VERDICT__VERDICT_ABORTED
+    }
+  }
+
+  init(c: Caravan__V1__Verdict) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public struct Mutation: WireMessage, Equatable {
+  public var name: String
+  public var kind: MutationKind
+  public var basedOn: UInt64?
+  public var type: UInt32
+  public var body: [UInt8]
+  public var chunks: [UInt8]
+
+  public init(
+    name: String = "",
+    kind: MutationKind = .unspecified,
+    basedOn: UInt64? = nil,
+    type: UInt32 = 0,
+    body: [UInt8] = [],
+    chunks: [UInt8] = []
+  ) {
+    self.name = name
+    self.kind = kind
+    self.basedOn = basedOn
+    self.type = type
+    self.body = body
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Mutation> {
+    let m = arena.make(Caravan__V1__Mutation.self, caravan__v1__mutation__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    if let basedOn { m.pointee.has_based_on = 1; m.pointee.based_on = basedOn }
+    if type != 0 { m.pointee.has_type = 1; m.pointee.type = type }
+    if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
+    if !chunks.isEmpty { m.pointee.has_chunks = 1; m.pointee.chunks = arena.bytes(chunks) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Mutation>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    kind = m.pointee.has_kind != 0 ? MutationKind(c: m.pointee.kind) : .unspecified
+    basedOn = m.pointee.has_based_on != 0 ? m.pointee.based_on : nil
+    type = m.pointee.has_type != 0 ? m.pointee.type : 0
+    body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
+    chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__mutation__get_packed_size(m)) { caravan__v1__mutation__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__mutation__unpack(nil, data.count, data) else { throw .malformed("Mutation") }
+    defer { caravan__v1__mutation__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CommitRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var writer: String
+  public var epoch: UInt64
+  public var op: UInt64
+  public var opFloor: UInt64
+  public var atomic: Bool
+  public var mutations: [Mutation]
+
+  public init(
+    zone: ZoneRef? = nil,
+    writer: String = "",
+    epoch: UInt64 = 0,
+    op: UInt64 = 0,
+    opFloor: UInt64 = 0,
+    atomic: Bool = false,
+    mutations: [Mutation] = []
+  ) {
+    self.zone = zone
+    self.writer = writer
+    self.epoch = epoch
+    self.op = op
+    self.opFloor = opFloor
+    self.atomic = atomic
+    self.mutations = mutations
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitRequest> {
+    let m = arena.make(Caravan__V1__CommitRequest.self, caravan__v1__commit_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
+    if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
+    (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    writer = try copyText(m.pointee.writer)
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
+    atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_request__get_packed_size(m)) { caravan__v1__commit_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_request__unpack(nil, data.count, data) else { throw .malformed("CommitRequest") }
+    defer { caravan__v1__commit_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Outcome: WireMessage, Equatable {
+  public var verdict: Verdict
+  public var version: UInt64
+  public var server: Entry?
+
+  public init(
+    verdict: Verdict = .unspecified,
+    version: UInt64 = 0,
+    server: Entry? = nil
+  ) {
+    self.verdict = verdict
+    self.version = version
+    self.server = server
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Outcome> {
+    let m = arena.make(Caravan__V1__Outcome.self, caravan__v1__outcome__init)
+    if verdict != .unspecified { m.pointee.has_verdict = 1; m.pointee.verdict = verdict.c }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if let server { m.pointee.server = server.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Outcome>) throws(WireError) {
+    verdict = m.pointee.has_verdict != 0 ? Verdict(c: m.pointee.verdict) : .unspecified
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    server = if let p = m.pointee.server { try Entry(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__outcome__get_packed_size(m)) { caravan__v1__outcome__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__outcome__unpack(nil, data.count, data) else { throw .malformed("Outcome") }
+    defer { caravan__v1__outcome__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CommitReply: WireMessage, Equatable {
+  public var outcomes: [Outcome]
+  public var zoneSeq: UInt64
+  public var incarnation: UInt64
+  public var missingChunks: [UInt8]
+  public var aborted: Bool
+
+  public init(
+    outcomes: [Outcome] = [],
+    zoneSeq: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    missingChunks: [UInt8] = [],
+    aborted: Bool = false
+  ) {
+    self.outcomes = outcomes
+    self.zoneSeq = zoneSeq
+    self.incarnation = incarnation
+    self.missingChunks = missingChunks
+    self.aborted = aborted
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitReply> {
+    let m = arena.make(Caravan__V1__CommitReply.self, caravan__v1__commit_reply__init)
+    (m.pointee.n_outcomes, m.pointee.outcomes) = arena.messages(outcomes) { $0.pack(into: &$1) }
+    if zoneSeq != 0 { m.pointee.has_zone_seq = 1; m.pointee.zone_seq = zoneSeq }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    if aborted { m.pointee.has_aborted = 1; m.pointee.aborted = aborted ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitReply>) throws(WireError) {
+    outcomes = try copyMessages(m.pointee.n_outcomes, m.pointee.outcomes) { (p) throws(WireError) in try Outcome(c: p) }
+    zoneSeq = m.pointee.has_zone_seq != 0 ? m.pointee.zone_seq : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
+    aborted = m.pointee.has_aborted != 0 ? m.pointee.aborted != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_reply__get_packed_size(m)) { caravan__v1__commit_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_reply__unpack(nil, data.count, data) else { throw .malformed("CommitReply") }
+    defer { caravan__v1__commit_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SettleRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var writer: String
+  public var epoch: UInt64
+  public var op: UInt64
+
+  public init(
+    zone: ZoneRef? = nil,
+    writer: String = "",
+    epoch: UInt64 = 0,
+    op: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.writer = writer
+    self.epoch = epoch
+    self.op = op
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SettleRequest> {
+    let m = arena.make(Caravan__V1__SettleRequest.self, caravan__v1__settle_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SettleRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    writer = try copyText(m.pointee.writer)
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__settle_request__get_packed_size(m)) { caravan__v1__settle_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__settle_request__unpack(nil, data.count, data) else { throw .malformed("SettleRequest") }
+    defer { caravan__v1__settle_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ReadChangesRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var after: UInt64
+  public var incarnation: UInt64
+  public var maxRecords: UInt32
+  public var maxBytes: UInt32
+  public var reader: String
+  public var readerEpoch: UInt64
+
+  public init(
+    zone: ZoneRef? = nil,
+    after: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    maxRecords: UInt32 = 0,
+    maxBytes: UInt32 = 0,
+    reader: String = "",
+    readerEpoch: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.after = after
+    self.incarnation = incarnation
+    self.maxRecords = maxRecords
+    self.maxBytes = maxBytes
+    self.reader = reader
+    self.readerEpoch = readerEpoch
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesRequest> {
+    let m = arena.make(Caravan__V1__ReadChangesRequest.self, caravan__v1__read_changes_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if after != 0 { m.pointee.has_after = 1; m.pointee.after = after }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if maxRecords != 0 { m.pointee.has_max_records = 1; m.pointee.max_records = maxRecords }
+    if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
+    if !reader.isEmpty { m.pointee.reader = arena.string(reader) }
+    if readerEpoch != 0 { m.pointee.has_reader_epoch = 1; m.pointee.reader_epoch = readerEpoch }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadChangesRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    after = m.pointee.has_after != 0 ? m.pointee.after : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    maxRecords = m.pointee.has_max_records != 0 ? m.pointee.max_records : 0
+    maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
+    reader = try copyText(m.pointee.reader)
+    readerEpoch = m.pointee.has_reader_epoch != 0 ? m.pointee.reader_epoch : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_changes_request__get_packed_size(m)) { caravan__v1__read_changes_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_changes_request__unpack(nil, data.count, data) else { throw .malformed("ReadChangesRequest") }
+    defer { caravan__v1__read_changes_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ReadChangesReply: WireMessage, Equatable {
+  public var page: [UInt8]
+  public var last: UInt64
+  public var more: Bool
+  public var head: UInt64
+  public var incarnation: UInt64
+  public var resetRequired: Bool
+
+  public init(
+    page: [UInt8] = [],
+    last: UInt64 = 0,
+    more: Bool = false,
+    head: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    resetRequired: Bool = false
+  ) {
+    self.page = page
+    self.last = last
+    self.more = more
+    self.head = head
+    self.incarnation = incarnation
+    self.resetRequired = resetRequired
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesReply> {
+    let m = arena.make(Caravan__V1__ReadChangesReply.self, caravan__v1__read_changes_reply__init)
+    if !page.isEmpty { m.pointee.has_page = 1; m.pointee.page = arena.bytes(page) }
+    if last != 0 { m.pointee.has_last = 1; m.pointee.last = last }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if head != 0 { m.pointee.has_head = 1; m.pointee.head = head }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadChangesReply>) throws(WireError) {
+    page = m.pointee.has_page != 0 ? copyBytes(m.pointee.page) : []
+    last = m.pointee.has_last != 0 ? m.pointee.last : 0
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    head = m.pointee.has_head != 0 ? m.pointee.head : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_changes_reply__get_packed_size(m)) { caravan__v1__read_changes_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_changes_reply__unpack(nil, data.count, data) else { throw .malformed("ReadChangesReply") }
+    defer { caravan__v1__read_changes_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FetchRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var names: [String]
+
+  public init(
+    zone: ZoneRef? = nil,
+    names: [String] = []
+  ) {
+    self.zone = zone
+    self.names = names
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchRequest> {
+    let m = arena.make(Caravan__V1__FetchRequest.self, caravan__v1__fetch_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    (m.pointee.n_names, m.pointee.names) = arena.strings(names)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FetchRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    names = try copyStrings(m.pointee.n_names, m.pointee.names)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__fetch_request__get_packed_size(m)) { caravan__v1__fetch_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__fetch_request__unpack(nil, data.count, data) else { throw .malformed("FetchRequest") }
+    defer { caravan__v1__fetch_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FetchReply: WireMessage, Equatable {
+  public var entries: [Entry]
+
+  public init(
+    entries: [Entry] = []
+  ) {
+    self.entries = entries
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchReply> {
+    let m = arena.make(Caravan__V1__FetchReply.self, caravan__v1__fetch_reply__init)
+    (m.pointee.n_entries, m.pointee.entries) = arena.messages(entries) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FetchReply>) throws(WireError) {
+    entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__fetch_reply__get_packed_size(m)) { caravan__v1__fetch_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__fetch_reply__unpack(nil, data.count, data) else { throw .malformed("FetchReply") }
+    defer { caravan__v1__fetch_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZoneHead: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var seq: UInt64
+  public var incarnation: UInt64
+
+  public init(
+    zone: ZoneRef? = nil,
+    seq: UInt64 = 0,
+    incarnation: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.seq = seq
+    self.incarnation = incarnation
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneHead> {
+    let m = arena.make(Caravan__V1__ZoneHead.self, caravan__v1__zone_head__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZoneHead>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zone_head__get_packed_size(m)) { caravan__v1__zone_head__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zone_head__unpack(nil, data.count, data) else { throw .malformed("ZoneHead") }
+    defer { caravan__v1__zone_head__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListZonesRequest: WireMessage, Equatable {
+  public var partition: UInt32
+  public var database: DatabaseRef?
+  public var owner: String
+  public var named: String
+
+  public init(
+    partition: UInt32 = 0,
+    database: DatabaseRef? = nil,
+    owner: String = "",
+    named: String = ""
+  ) {
+    self.partition = partition
+    self.database = database
+    self.owner = owner
+    self.named = named
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListZonesRequest> {
+    let m = arena.make(Caravan__V1__ListZonesRequest.self, caravan__v1__list_zones_request__init)
+    if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    if !named.isEmpty { m.pointee.named = arena.string(named) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListZonesRequest>) throws(WireError) {
+    partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    owner = try copyText(m.pointee.owner)
+    named = try copyText(m.pointee.named)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_zones_request__get_packed_size(m)) { caravan__v1__list_zones_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_zones_request__unpack(nil, data.count, data) else { throw .malformed("ListZonesRequest") }
+    defer { caravan__v1__list_zones_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListZonesReply: WireMessage, Equatable {
+  public var zones: [ZoneHead]
+
+  public init(
+    zones: [ZoneHead] = []
+  ) {
+    self.zones = zones
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListZonesReply> {
+    let m = arena.make(Caravan__V1__ListZonesReply.self, caravan__v1__list_zones_reply__init)
+    (m.pointee.n_zones, m.pointee.zones) = arena.messages(zones) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListZonesReply>) throws(WireError) {
+    zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneHead(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_zones_reply__get_packed_size(m)) { caravan__v1__list_zones_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_zones_reply__unpack(nil, data.count, data) else { throw .malformed("ListZonesReply") }
+    defer { caravan__v1__list_zones_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DeleteZoneRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var writer: String
+
+  public init(
+    zone: ZoneRef? = nil,
+    writer: String = ""
+  ) {
+    self.zone = zone
+    self.writer = writer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DeleteZoneRequest> {
+    let m = arena.make(Caravan__V1__DeleteZoneRequest.self, caravan__v1__delete_zone_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DeleteZoneRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    writer = try copyText(m.pointee.writer)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__delete_zone_request__get_packed_size(m)) { caravan__v1__delete_zone_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__delete_zone_request__unpack(nil, data.count, data) else { throw .malformed("DeleteZoneRequest") }
+    defer { caravan__v1__delete_zone_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DeleteZoneReply: WireMessage, Equatable {
+  public var existed: Bool
+
+  public init(
+    existed: Bool = false
+  ) {
+    self.existed = existed
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DeleteZoneReply> {
+    let m = arena.make(Caravan__V1__DeleteZoneReply.self, caravan__v1__delete_zone_reply__init)
+    if existed { m.pointee.has_existed = 1; m.pointee.existed = existed ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DeleteZoneReply>) throws(WireError) {
+    existed = m.pointee.has_existed != 0 ? m.pointee.existed != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__delete_zone_reply__get_packed_size(m)) { caravan__v1__delete_zone_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__delete_zone_reply__unpack(nil, data.count, data) else { throw .malformed("DeleteZoneReply") }
+    defer { caravan__v1__delete_zone_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Chunk: WireMessage, Equatable {
+  public var hash: [UInt8]
+  public var data: [UInt8]
+
+  public init(
+    hash: [UInt8] = [],
+    data: [UInt8] = []
+  ) {
+    self.hash = hash
+    self.data = data
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Chunk> {
+    let m = arena.make(Caravan__V1__Chunk.self, caravan__v1__chunk__init)
+    if !hash.isEmpty { m.pointee.has_hash = 1; m.pointee.hash = arena.bytes(hash) }
+    if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Chunk>) throws(WireError) {
+    hash = m.pointee.has_hash != 0 ? copyBytes(m.pointee.hash) : []
+    data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__chunk__get_packed_size(m)) { caravan__v1__chunk__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__chunk__unpack(nil, data.count, data) else { throw .malformed("Chunk") }
+    defer { caravan__v1__chunk__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct MissingChunksRequest: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var hashes: [UInt8]
+
+  public init(
+    database: DatabaseRef? = nil,
+    hashes: [UInt8] = []
+  ) {
+    self.database = database
+    self.hashes = hashes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MissingChunksRequest> {
+    let m = arena.make(Caravan__V1__MissingChunksRequest.self, caravan__v1__missing_chunks_request__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !hashes.isEmpty { m.pointee.has_hashes = 1; m.pointee.hashes = arena.bytes(hashes) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MissingChunksRequest>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__missing_chunks_request__get_packed_size(m)) { caravan__v1__missing_chunks_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__missing_chunks_request__unpack(nil, data.count, data) else { throw .malformed("MissingChunksRequest") }
+    defer { caravan__v1__missing_chunks_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct MissingChunksReply: WireMessage, Equatable {
+  public var hashes: [UInt8]
+
+  public init(
+    hashes: [UInt8] = []
+  ) {
+    self.hashes = hashes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MissingChunksReply> {
+    let m = arena.make(Caravan__V1__MissingChunksReply.self, caravan__v1__missing_chunks_reply__init)
+    if !hashes.isEmpty { m.pointee.has_hashes = 1; m.pointee.hashes = arena.bytes(hashes) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MissingChunksReply>) throws(WireError) {
+    hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__missing_chunks_reply__get_packed_size(m)) { caravan__v1__missing_chunks_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__missing_chunks_reply__unpack(nil, data.count, data) else { throw .malformed("MissingChunksReply") }
+    defer { caravan__v1__missing_chunks_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ReadLogRequest: WireMessage, Equatable {
+  public var partition: UInt32
+  public var after: UInt64
+  public var maxEntries: UInt32
+
+  public init(
+    partition: UInt32 = 0,
+    after: UInt64 = 0,
+    maxEntries: UInt32 = 0
+  ) {
+    self.partition = partition
+    self.after = after
+    self.maxEntries = maxEntries
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadLogRequest> {
+    let m = arena.make(Caravan__V1__ReadLogRequest.self, caravan__v1__read_log_request__init)
+    if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
+    if after != 0 { m.pointee.has_after = 1; m.pointee.after = after }
+    if maxEntries != 0 { m.pointee.has_max_entries = 1; m.pointee.max_entries = maxEntries }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadLogRequest>) throws(WireError) {
+    partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
+    after = m.pointee.has_after != 0 ? m.pointee.after : 0
+    maxEntries = m.pointee.has_max_entries != 0 ? m.pointee.max_entries : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_log_request__get_packed_size(m)) { caravan__v1__read_log_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_log_request__unpack(nil, data.count, data) else { throw .malformed("ReadLogRequest") }
+    defer { caravan__v1__read_log_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LogEntry: WireMessage, Equatable {
+  public var position: UInt64?
+  public var zone: ZoneRef?
+  public var low: UInt64
+  public var high: UInt64
+  public var incarnation: UInt64
+  public var writer: String
+  public var zoneDeleted: Bool
+
+  public init(
+    position: UInt64? = nil,
+    zone: ZoneRef? = nil,
+    low: UInt64 = 0,
+    high: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    writer: String = "",
+    zoneDeleted: Bool = false
+  ) {
+    self.position = position
+    self.zone = zone
+    self.low = low
+    self.high = high
+    self.incarnation = incarnation
+    self.writer = writer
+    self.zoneDeleted = zoneDeleted
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LogEntry> {
+    let m = arena.make(Caravan__V1__LogEntry.self, caravan__v1__log_entry__init)
+    if let position { m.pointee.has_position = 1; m.pointee.position = position }
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if low != 0 { m.pointee.has_low = 1; m.pointee.low = low }
+    if high != 0 { m.pointee.has_high = 1; m.pointee.high = high }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    if zoneDeleted { m.pointee.has_zone_deleted = 1; m.pointee.zone_deleted = zoneDeleted ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LogEntry>) throws(WireError) {
+    position = m.pointee.has_position != 0 ? m.pointee.position : nil
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    low = m.pointee.has_low != 0 ? m.pointee.low : 0
+    high = m.pointee.has_high != 0 ? m.pointee.high : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    writer = try copyText(m.pointee.writer)
+    zoneDeleted = m.pointee.has_zone_deleted != 0 ? m.pointee.zone_deleted != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__log_entry__get_packed_size(m)) { caravan__v1__log_entry__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__log_entry__unpack(nil, data.count, data) else { throw .malformed("LogEntry") }
+    defer { caravan__v1__log_entry__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ReadLogReply: WireMessage, Equatable {
+  public var entries: [LogEntry]
+  public var head: UInt64
+  public var trimmed: Bool
+
+  public init(
+    entries: [LogEntry] = [],
+    head: UInt64 = 0,
+    trimmed: Bool = false
+  ) {
+    self.entries = entries
+    self.head = head
+    self.trimmed = trimmed
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadLogReply> {
+    let m = arena.make(Caravan__V1__ReadLogReply.self, caravan__v1__read_log_reply__init)
+    (m.pointee.n_entries, m.pointee.entries) = arena.messages(entries) { $0.pack(into: &$1) }
+    if head != 0 { m.pointee.has_head = 1; m.pointee.head = head }
+    if trimmed { m.pointee.has_trimmed = 1; m.pointee.trimmed = trimmed ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadLogReply>) throws(WireError) {
+    entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try LogEntry(c: p) }
+    head = m.pointee.has_head != 0 ? m.pointee.head : 0
+    trimmed = m.pointee.has_trimmed != 0 ? m.pointee.trimmed != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_log_reply__get_packed_size(m)) { caravan__v1__read_log_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_log_reply__unpack(nil, data.count, data) else { throw .malformed("ReadLogReply") }
+    defer { caravan__v1__read_log_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChangeHint: WireMessage, Equatable {
+  public var previous: UInt64
+  public var log: [LogEntry]
+  public var pages: [EntryPage]
+
+  public init(
+    previous: UInt64 = 0,
+    log: [LogEntry] = [],
+    pages: [EntryPage] = []
+  ) {
+    self.previous = previous
+    self.log = log
+    self.pages = pages
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangeHint> {
+    let m = arena.make(Caravan__V1__ChangeHint.self, caravan__v1__change_hint__init)
+    if previous != 0 { m.pointee.has_previous = 1; m.pointee.previous = previous }
+    (m.pointee.n_log, m.pointee.log) = arena.messages(log) { $0.pack(into: &$1) }
+    (m.pointee.n_pages, m.pointee.pages) = arena.messages(pages) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangeHint>) throws(WireError) {
+    previous = m.pointee.has_previous != 0 ? m.pointee.previous : 0
+    log = try copyMessages(m.pointee.n_log, m.pointee.log) { (p) throws(WireError) in try LogEntry(c: p) }
+    pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try EntryPage(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_hint__get_packed_size(m)) { caravan__v1__change_hint__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__change_hint__unpack(nil, data.count, data) else { throw .malformed("ChangeHint") }
+    defer { caravan__v1__change_hint__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LeaseRequest: WireMessage, Equatable {
+  public var names: [String]
+  public var holder: String
+  public var ttlMilliseconds: UInt32
+
+  public init(
+    names: [String] = [],
+    holder: String = "",
+    ttlMilliseconds: UInt32 = 0
+  ) {
+    self.names = names
+    self.holder = holder
+    self.ttlMilliseconds = ttlMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LeaseRequest> {
+    let m = arena.make(Caravan__V1__LeaseRequest.self, caravan__v1__lease_request__init)
+    (m.pointee.n_names, m.pointee.names) = arena.strings(names)
+    if !holder.isEmpty { m.pointee.holder = arena.string(holder) }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LeaseRequest>) throws(WireError) {
+    names = try copyStrings(m.pointee.n_names, m.pointee.names)
+    holder = try copyText(m.pointee.holder)
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lease_request__get_packed_size(m)) { caravan__v1__lease_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lease_request__unpack(nil, data.count, data) else { throw .malformed("LeaseRequest") }
+    defer { caravan__v1__lease_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LeaseGrant: WireMessage, Equatable {
+  public var name: String
+  public var granted: Bool
+  public var token: UInt64
+  public var holder: String
+  public var remainingMilliseconds: UInt32
+
+  public init(
+    name: String = "",
+    granted: Bool = false,
+    token: UInt64 = 0,
+    holder: String = "",
+    remainingMilliseconds: UInt32 = 0
+  ) {
+    self.name = name
+    self.granted = granted
+    self.token = token
+    self.holder = holder
+    self.remainingMilliseconds = remainingMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LeaseGrant> {
+    let m = arena.make(Caravan__V1__LeaseGrant.self, caravan__v1__lease_grant__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if granted { m.pointee.has_granted = 1; m.pointee.granted = granted ? 1 : 0 }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    if !holder.isEmpty { m.pointee.holder = arena.string(holder) }
+    if remainingMilliseconds != 0 { m.pointee.has_remaining_milliseconds = 1; m.pointee.remaining_milliseconds = remainingMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LeaseGrant>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    granted = m.pointee.has_granted != 0 ? m.pointee.granted != 0 : false
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+    holder = try copyText(m.pointee.holder)
+    remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lease_grant__get_packed_size(m)) { caravan__v1__lease_grant__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lease_grant__unpack(nil, data.count, data) else { throw .malformed("LeaseGrant") }
+    defer { caravan__v1__lease_grant__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LeaseReply: WireMessage, Equatable {
+  public var grants: [LeaseGrant]
+
+  public init(
+    grants: [LeaseGrant] = []
+  ) {
+    self.grants = grants
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LeaseReply> {
+    let m = arena.make(Caravan__V1__LeaseReply.self, caravan__v1__lease_reply__init)
+    (m.pointee.n_grants, m.pointee.grants) = arena.messages(grants) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LeaseReply>) throws(WireError) {
+    grants = try copyMessages(m.pointee.n_grants, m.pointee.grants) { (p) throws(WireError) in try LeaseGrant(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lease_reply__get_packed_size(m)) { caravan__v1__lease_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lease_reply__unpack(nil, data.count, data) else { throw .malformed("LeaseReply") }
+    defer { caravan__v1__lease_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListLeasesRequest: WireMessage, Equatable {
+  public var prefix: String
+
+  public init(
+    prefix: String = ""
+  ) {
+    self.prefix = prefix
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListLeasesRequest> {
+    let m = arena.make(Caravan__V1__ListLeasesRequest.self, caravan__v1__list_leases_request__init)
+    if !prefix.isEmpty { m.pointee.prefix = arena.string(prefix) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListLeasesRequest>) throws(WireError) {
+    prefix = try copyText(m.pointee.prefix)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_leases_request__get_packed_size(m)) { caravan__v1__list_leases_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_leases_request__unpack(nil, data.count, data) else { throw .malformed("ListLeasesRequest") }
+    defer { caravan__v1__list_leases_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CursorRequest: WireMessage, Equatable {
+  public var consumer: String
+  public var partition: UInt32
+  public var position: UInt64?
+  public var lease: String
+  public var fencingToken: UInt64
+
+  public init(
+    consumer: String = "",
+    partition: UInt32 = 0,
+    position: UInt64? = nil,
+    lease: String = "",
+    fencingToken: UInt64 = 0
+  ) {
+    self.consumer = consumer
+    self.partition = partition
+    self.position = position
+    self.lease = lease
+    self.fencingToken = fencingToken
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CursorRequest> {
+    let m = arena.make(Caravan__V1__CursorRequest.self, caravan__v1__cursor_request__init)
+    if !consumer.isEmpty { m.pointee.consumer = arena.string(consumer) }
+    if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
+    if let position { m.pointee.has_position = 1; m.pointee.position = position }
+    if !lease.isEmpty { m.pointee.lease = arena.string(lease) }
+    if fencingToken != 0 { m.pointee.has_fencing_token = 1; m.pointee.fencing_token = fencingToken }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CursorRequest>) throws(WireError) {
+    consumer = try copyText(m.pointee.consumer)
+    partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
+    position = m.pointee.has_position != 0 ? m.pointee.position : nil
+    lease = try copyText(m.pointee.lease)
+    fencingToken = m.pointee.has_fencing_token != 0 ? m.pointee.fencing_token : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cursor_request__get_packed_size(m)) { caravan__v1__cursor_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cursor_request__unpack(nil, data.count, data) else { throw .malformed("CursorRequest") }
+    defer { caravan__v1__cursor_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CursorReply: WireMessage, Equatable {
+  public var position: UInt64?
+
+  public init(
+    position: UInt64? = nil
+  ) {
+    self.position = position
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CursorReply> {
+    let m = arena.make(Caravan__V1__CursorReply.self, caravan__v1__cursor_reply__init)
+    if let position { m.pointee.has_position = 1; m.pointee.position = position }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CursorReply>) throws(WireError) {
+    position = m.pointee.has_position != 0 ? m.pointee.position : nil
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cursor_reply__get_packed_size(m)) { caravan__v1__cursor_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cursor_reply__unpack(nil, data.count, data) else { throw .malformed("CursorReply") }
+    defer { caravan__v1__cursor_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct StorageStatus: WireMessage, Equatable {
+  public var zones: UInt64
+  public var records: UInt64
+  public var chunks: UInt64
+  public var chunkBytes: UInt64
+
+  public init(
+    zones: UInt64 = 0,
+    records: UInt64 = 0,
+    chunks: UInt64 = 0,
+    chunkBytes: UInt64 = 0
+  ) {
+    self.zones = zones
+    self.records = records
+    self.chunks = chunks
+    self.chunkBytes = chunkBytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StorageStatus> {
+    let m = arena.make(Caravan__V1__StorageStatus.self, caravan__v1__storage_status__init)
+    if zones != 0 { m.pointee.has_zones = 1; m.pointee.zones = zones }
+    if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
+    if chunks != 0 { m.pointee.has_chunks = 1; m.pointee.chunks = chunks }
+    if chunkBytes != 0 { m.pointee.has_chunk_bytes = 1; m.pointee.chunk_bytes = chunkBytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StorageStatus>) throws(WireError) {
+    zones = m.pointee.has_zones != 0 ? m.pointee.zones : 0
+    records = m.pointee.has_records != 0 ? m.pointee.records : 0
+    chunks = m.pointee.has_chunks != 0 ? m.pointee.chunks : 0
+    chunkBytes = m.pointee.has_chunk_bytes != 0 ? m.pointee.chunk_bytes : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__storage_status__get_packed_size(m)) { caravan__v1__storage_status__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__storage_status__unpack(nil, data.count, data) else { throw .malformed("StorageStatus") }
+    defer { caravan__v1__storage_status__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Empty: WireMessage, Equatable {
+
+  public init() {}
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Empty> {
+    let m = arena.make(Caravan__V1__Empty.self, caravan__v1__empty__init)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__empty__get_packed_size(m)) { caravan__v1__empty__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__empty__unpack(nil, data.count, data) else { throw .malformed("Empty") }
+    defer { caravan__v1__empty__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}

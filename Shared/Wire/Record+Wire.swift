@@ -1,0 +1,144 @@
+public import Model
+
+extension Asset {
+  public init(_ manifest: AssetManifest) {
+    self.init(
+      size: manifest.size, hashes: ChunkHash.joined(manifest.parts.lazy.map(\.hash)),
+      lengths: manifest.parts.map(\.length))
+  }
+
+  /// - Throws: `invalidData` when hashes, lengths and size disagree; `limitExceeded` beyond `Limits.chunksPerObject`.
+  public func model() throws(CaravanError) -> AssetManifest {
+    let list = try ChunkHash.list(hashes)
+    guard list.count == lengths.count, lengths.allSatisfy({ (1...UInt32(Limits.chunkBytes)).contains($0) }) else {
+      throw CaravanError(.invalidData, "an object names \(list.count) chunks with \(lengths.count) usable lengths")
+    }
+    guard list.count <= Limits.chunksPerObject else {
+      throw CaravanError(
+        .limitExceeded, "an object has \(list.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+    }
+    let manifest = AssetManifest(parts: zip(list, lengths).map { AssetManifest.Part(hash: $0, length: $1) })
+    guard manifest.size == size else {
+      throw CaravanError(.invalidData, "an object says it has \(size) bytes, its chunks have \(manifest.size)")
+    }
+    return manifest
+  }
+}
+
+extension Field {
+  public init(id: UInt32, _ value: Model.Value) {
+    let wire: Field.Value? =
+      switch value {
+      case .null: nil
+      case .text(let text): .text(text)
+      case .integer(let number): .integer(number)
+      case .real(let number): .real(number)
+      case .data(let bytes): .data(bytes)
+      case .asset(let manifest): .asset(Asset(manifest))
+      }
+    self.init(id: id, value: wire)
+  }
+
+  public func model() throws(CaravanError) -> Model.Value {
+    switch value {
+    case nil: .null
+    case .text(let text): .text(text)
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .data(let bytes): .data(bytes)
+    case .asset(let asset): .asset(try asset.model())
+    }
+  }
+}
+
+extension Fields {
+  public init(_ record: RecordFields) { self.init(fields: record.ascending.map { Field(id: $0.id, $0.value) }) }
+
+  /// - Throws: `invalidData` when a field stands twice or its object is inconsistent.
+  public func model() throws(CaravanError) -> RecordFields {
+    var record = RecordFields()
+    var seen: Set<UInt32> = []
+    for field in fields {
+      guard field.id > 0, seen.insert(field.id).inserted else {
+        throw CaravanError(.invalidData, "field id \(field.id) is zero or stands twice in a record")
+      }
+      record[field.id] = try field.model()
+    }
+    return record
+  }
+}
+
+extension RecordFields {
+  /// The body a record is stored and sent as.
+  public var body: [UInt8] { Fields(self).encoded() }
+
+  /// - Throws: `invalidData` when `body` is no encoded `Fields`; `limitExceeded` beyond `Limits.recordBytes`.
+  public init(body: [UInt8]) throws(CaravanError) {
+    guard body.count <= Limits.recordBytes else {
+      throw CaravanError(
+        .limitExceeded, "a record has \(body.count) bytes: the limit is \(Limits.recordBytes), put large values in an object")
+    }
+    self = try Fields.decode(body).model()
+  }
+}
+
+extension Entry {
+  public init(_ entry: Model.Entry) {
+    self.init(
+      name: entry.name, version: entry.version, created: entry.created, deleted: entry.isDeleted, type: entry.type,
+      body: entry.body, writer: entry.writer)
+  }
+
+  public func model() -> Model.Entry {
+    Model.Entry(
+      name: name, version: version, created: created, isDeleted: deleted, type: type, body: body, writer: writer)
+  }
+}
+
+extension RecordType {
+  public init(_ type: Model.RecordType) {
+    self.init(
+      id: type.id, definition: type.definition, name: type.name,
+      fields: type.fields.map { FieldDefinition(id: $0.id, name: $0.name, kind: FieldKind($0.kind)) })
+  }
+
+  /// - Throws: `schemaViolation` when there are too many fields or one has no kind.
+  public func model() throws(CaravanError) -> Model.RecordType {
+    guard fields.count <= Limits.fieldsPerType else {
+      throw CaravanError(
+        .schemaViolation, "record type '\(name)' has \(fields.count) fields: the limit is \(Limits.fieldsPerType)")
+    }
+    var list: [Model.FieldDefinition] = []
+    for field in fields {
+      guard let kind = field.kind.model else {
+        throw CaravanError(.schemaViolation, "field '\(field.name)' of '\(name)' has no kind this release knows")
+      }
+      list.append(Model.FieldDefinition(id: field.id, name: field.name, kind: kind))
+    }
+    return Model.RecordType(id: id, definition: definition, name: name, fields: list)
+  }
+}
+
+extension FieldKind {
+  public init(_ kind: Model.FieldKind) {
+    self =
+      switch kind {
+      case .text: .text
+      case .integer: .integer
+      case .real: .real
+      case .data: .data
+      case .object: .asset
+      }
+  }
+
+  public var model: Model.FieldKind? {
+    switch self {
+    case .unspecified: nil
+    case .text: .text
+    case .integer: .integer
+    case .real: .real
+    case .data: .data
+    case .asset: .object
+    }
+  }
+}
