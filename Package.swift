@@ -81,7 +81,7 @@ let package = Package(
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
     bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
-    bridge("Compression", path: "Shared/Compression", ["CZstd"]),
+    bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
     // The store on SQLite.
@@ -113,7 +113,7 @@ let package = Package(
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
       tests("RuntimeTests", ["Runtime", "TestKit", "Model"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
-      tests("ChunkingTests", ["Chunking", "Compression"]),
+      tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Launch", "Wire"]),
       tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
       tests(

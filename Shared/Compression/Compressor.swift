@@ -1,0 +1,40 @@
+import CZstd
+public import Model
+
+/// Makes zstd frames (RFC 8878) in one shot. Owns one zstd context, which is large: keep a compressor and reuse it.
+///
+/// Not copyable and not Sendable, so one caller uses the context at a time, as zstd demands.
+public struct Compressor: ~Copyable {
+  private let context: OpaquePointer
+
+  /// Throws if there is no memory for a context.
+  public init() throws(CaravanError) {
+    guard let context = ZSTD_createCCtx() else { throw .outOfMemory }
+    self.context = context
+  }
+
+  deinit { ZSTD_freeCCtx(context) }
+
+  /// One frame that states its content's size.
+  /// - Parameter level: 1 (fast) to 19 (small).
+  public mutating func compress(_ bytes: [UInt8], level: Int32 = 3) throws(CaravanError) -> [UInt8] {
+    precondition((1...19).contains(level), "zstd levels are 1 to 19")
+    var result = 0
+    let frame = [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in
+      result = bytes.withUnsafeBytes {
+        ZSTD_compressCCtx(context, buffer.baseAddress, buffer.count, $0.baseAddress, $0.count, level)
+      }
+      count = ZSTD_isError(result) == 0 ? result : 0
+    }
+    guard ZSTD_isError(result) == 0 else {
+      throw CaravanError(.internalError, "zstd cannot compress \(bytes.count) bytes: \(zstdMessage(result))")
+    }
+    return frame
+  }
+}
+
+func zstdMessage(_ code: Int) -> String { String(cString: ZSTD_getErrorName(code)) }
+
+extension CaravanError {
+  static var outOfMemory: CaravanError { CaravanError(.internalError, "no memory for a zstd context") }
+}

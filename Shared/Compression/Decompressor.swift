@@ -1,0 +1,89 @@
+import CZstd
+public import Model
+
+/// Opens zstd frames that come from elsewhere, within a stated limit of memory. Keep one and reuse it; see `Compressor`.
+public struct Decompressor: ~Copyable {
+  /// Frames that ask for a larger window (2^23 = 8 MiB, what level 19 uses) are refused when they do not state their
+  /// size: zstd would allocate the window before a byte comes out.
+  static let maximumWindowLog: Int32 = 23
+
+  private let context: OpaquePointer
+
+  /// Throws if there is no memory for a context.
+  public init() throws(CaravanError) {
+    guard let context = ZSTD_createDCtx() else { throw .outOfMemory }
+    self.context = context
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.maximumWindowLog)
+  }
+
+  deinit { ZSTD_freeDCtx(context) }
+
+  /// The content of one frame. Allocates no more than `limit` bytes for it, whatever the frame claims or contains.
+  ///
+  /// Throws `limitExceeded` if the content is larger, `invalidData` if the bytes are not exactly one whole frame.
+  public mutating func decompress(_ frame: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    precondition(limit >= 0)
+    let frameLength = frame.withUnsafeBytes { ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
+    guard ZSTD_isError(frameLength) == 0 else { throw Self.damaged(zstdMessage(frameLength)) }
+    guard frameLength == frame.count else {
+      throw Self.damaged("the frame ends after \(frameLength) of \(frame.count) bytes")
+    }
+    let size = frame.withUnsafeBytes { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
+    switch size {
+    case .max: return try decompressUnsized(frame, limit)  // ZSTD_CONTENTSIZE_UNKNOWN
+    case .max - 1: throw Self.damaged("no frame header")  // ZSTD_CONTENTSIZE_ERROR
+    default:
+      guard size <= UInt64(limit) else { throw Self.tooLarge("\(size) bytes", limit) }
+      return try decompressSized(frame, Int(size))
+    }
+  }
+
+  private mutating func decompressSized(_ frame: [UInt8], _ size: Int) throws(CaravanError) -> [UInt8] {
+    var result = 0
+    let content = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      result = frame.withUnsafeBytes {
+        ZSTD_decompressDCtx(context, buffer.baseAddress, size, $0.baseAddress, $0.count)
+      }
+      count = ZSTD_isError(result) == 0 ? result : 0
+    }
+    guard ZSTD_isError(result) == 0 else { throw Self.damaged(zstdMessage(result)) }
+    guard content.count == size else { throw Self.damaged("\(content.count) bytes came out, \(size) were stated") }
+    return content
+  }
+
+  /// A frame without a stated size is opened piece by piece, so that it stops at the limit.
+  private mutating func decompressUnsized(_ frame: [UInt8], _ limit: Int) throws(CaravanError) -> [UInt8] {
+    ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
+    var content: [UInt8] = []
+    var position = 0
+    var piece = [UInt8](repeating: 0, count: ZSTD_DStreamOutSize())
+    while true {
+      let (code, produced) = step(frame, &position, &piece)
+      guard ZSTD_isError(code) == 0 else { throw Self.damaged(zstdMessage(code)) }
+      guard produced <= limit - content.count else { throw Self.tooLarge("more", limit) }
+      content.append(contentsOf: piece[..<produced])
+      if code == 0 { return content }
+      guard produced > 0 || position < frame.count else { throw Self.damaged("the frame is cut short") }
+    }
+  }
+
+  private func step(_ frame: [UInt8], _ position: inout Int, _ piece: inout [UInt8]) -> (code: Int, produced: Int) {
+    frame.withUnsafeBytes { frame in
+      piece.withUnsafeMutableBytes { piece in
+        var input = ZSTD_inBuffer(src: frame.baseAddress, size: frame.count, pos: position)
+        var output = ZSTD_outBuffer(dst: piece.baseAddress, size: piece.count, pos: 0)
+        let code = ZSTD_decompressStream(context, &output, &input)
+        position = input.pos
+        return (code, output.pos)
+      }
+    }
+  }
+
+  private static func damaged(_ reason: String) -> CaravanError {
+    CaravanError(.invalidData, "not exactly one whole zstd frame: \(reason)")
+  }
+
+  private static func tooLarge(_ size: String, _ limit: Int) -> CaravanError {
+    CaravanError(.limitExceeded, "the zstd frame holds \(size), the limit is \(limit) bytes; send it in smaller frames")
+  }
+}
