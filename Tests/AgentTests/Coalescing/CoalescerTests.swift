@@ -1,0 +1,141 @@
+import AgentCore
+import Model
+import Testing
+
+/// Goal: every way a transfer can become due, and every way it must not. Method: a pure value, moments written by hand.
+@Suite struct CoalescerTests {
+  private static let app = ContainerID(unchecked: "app")
+  private func key(_ table: String, _ direction: Direction = .write) -> Coalescer.Key {
+    Coalescer.Key(TableID(app: Self.app, name: table), direction)
+  }
+  /// Wall and monotonic clock run together; the wall stands at 10,000 s.
+  private func at(_ seconds: Double) -> Moment {
+    Moment(monotonic: UInt64(seconds * 1e9), wallMilliseconds: 10_000_000 + Int64(seconds * 1000))
+  }
+  private func every(_ period: UInt32, _ tolerance: UInt32, _ link: LinkClass = .roaming) -> SyncRegistration {
+    SyncRegistration(
+      periodMilliseconds: period * 1000, delayToleranceMilliseconds: tolerance * 1000, link: link)
+  }
+  private func onWifi() -> Coalescer {
+    var coalescer = Coalescer(volumeBytes: 1000)
+    coalescer.setLink(.wifi)
+    return coalescer
+  }
+
+  @Test("MOB-04 a: data that tolerates no delay goes at once, and takes along what waits")
+  func delaySensitive() {
+    var c = onWifi()
+    c.register(key("log"), every(10, 60), at: at(0))
+    c.register(key("chat"), every(0, 0), at: at(0))
+    c.noteChange(key("log"), bytes: 10, at: at(1))
+    #expect(c.takeTransfer(at: at(10)) == nil)
+    c.noteChange(key("chat"), bytes: 10, at: at(20))
+    #expect(c.takeTransfer(at: at(20)) == .init(trigger: .delaySensitive, items: [key("chat"), key("log")]))
+    #expect(c.takeTransfer(at: at(21)) == nil)
+  }
+
+  @Test("MOB-04 b: enough waiting bytes make a transfer due before any deadline")
+  func volume() {
+    var c = onWifi()
+    c.register(key("log"), every(10, 600), at: at(0))
+    c.noteChange(key("log"), bytes: 999, at: at(1))
+    #expect(c.takeTransfer(at: at(10)) == nil)
+    c.noteChange(key("log"), bytes: 1, at: at(11))
+    #expect(c.takeTransfer(at: at(11)) == .init(trigger: .volume, items: [key("log")]))
+  }
+
+  @Test("MOB-04 c, MOB-12: looked at every 600 s, sent within 60 s of that")
+  func deadline() {
+    var c = onWifi()
+    c.register(key("album"), every(600, 60, .wifi), at: at(0))
+    c.noteChange(key("album"), bytes: 5, at: at(3))
+    // The wall stands at 10,000 s: the next multiple of 600 is 10,200.
+    #expect(c.nextWake(after: at(3)) == at(200).monotonic)
+    #expect(c.takeTransfer(at: at(199)) == nil)
+    #expect(c.takeTransfer(at: at(200)) == nil)
+    #expect(c.nextWake(after: at(200)) == at(260).monotonic)
+    #expect(c.takeTransfer(at: at(259)) == nil)
+    #expect(c.takeTransfer(at: at(260)) == .init(trigger: .deadline, items: [key("album")]))
+  }
+
+  @Test("MOB-34: harmonic periods meet in one transfer")
+  func harmonic() {
+    var c = onWifi()
+    c.register(key("a"), every(60, 0), at: at(7))
+    c.register(key("b"), every(120, 0), at: at(33))
+    c.noteChange(key("a"), bytes: 1, at: at(70))
+    c.noteChange(key("b"), bytes: 1, at: at(71))
+    // 10,080 is a multiple of both.
+    #expect(c.takeTransfer(at: at(80)) == .init(trigger: .delaySensitive, items: [key("a"), key("b")]))
+  }
+
+  @Test("MOB-44, MOB-46: an item waits for a link as cheap as it wants, and is released when one comes")
+  func links() {
+    var c = onWifi()
+    c.setLink(.cellular)
+    c.register(key("photos"), every(0, 0, .wifi), at: at(0))
+    c.register(key("chat"), every(0, 0, .cellular), at: at(0))
+    c.noteChange(key("photos"), bytes: 1, at: at(1))
+    c.noteChange(key("chat"), bytes: 1, at: at(1))
+    #expect(c.takeTransfer(at: at(1))?.items == [key("chat")])
+    #expect(c.nextWake(after: at(1)) == nil)
+    c.setLink(.wifi)
+    #expect(c.takeTransfer(at: at(2))?.items == [key("photos")])
+  }
+
+  @Test("MOB-45: the user's limit overrides what apps allow, demands included")
+  func userLimit() {
+    var c = onWifi()
+    c.setLink(.cellular)
+    c.setUserLink(.wifi)
+    c.demand(key("chat"), at: at(0))
+    #expect(c.takeTransfer(at: at(1)) == nil)
+    c.setUserLink(.cellular)
+    #expect(c.takeTransfer(at: at(1))?.trigger == .demand)
+  }
+
+  @Test("SIM-19: a demand needs no registration; without a link it waits")
+  func demand() {
+    var c = Coalescer(volumeBytes: 1000)
+    c.demand(key("notes"), at: at(0))
+    #expect(c.takeTransfer(at: at(0)) == nil)
+    c.setLink(.roaming)
+    #expect(c.takeTransfer(at: at(9)) == .init(trigger: .demand, items: [key("notes")]))
+  }
+
+  @Test("SIM-18: after unregister nothing periodic is sent; registering again finds the change")
+  func unregister() {
+    var c = onWifi()
+    c.register(key("t"), every(10, 60), at: at(0))
+    c.noteChange(key("t"), bytes: 1, at: at(1))
+    #expect(c.takeTransfer(at: at(10)) == nil)
+    c.unregister(key("t"))
+    #expect(c.takeTransfer(at: at(100)) == nil)
+    #expect(c.nextWake(after: at(100)) == nil)
+    c.register(key("t"), every(0, 0), at: at(101))
+    #expect(c.takeTransfer(at: at(101))?.items == [key("t")])
+  }
+
+  @Test("A failed transfer's items wait until the back-off is over")
+  func putBack() {
+    var c = onWifi()
+    c.demand(key("t"), at: at(0))
+    let items = c.takeTransfer(at: at(0))?.items ?? []
+    c.putBack(items, notBefore: at(5).monotonic, at: at(0))
+    #expect(c.takeTransfer(at: at(4)) == nil)
+    #expect(c.nextWake(after: at(4)) == at(5).monotonic)
+    #expect(c.takeTransfer(at: at(5))?.items == [key("t")])
+  }
+
+  @Test("A wall clock that jumps ahead fires a period once; one that goes back does not fire it again")
+  func clockJumps() {
+    var c = onWifi()
+    c.register(key("t"), every(10, 0), at: at(0))
+    c.noteChange(key("t"), bytes: 1, at: at(1))
+    let ahead = Moment(monotonic: at(2).monotonic, wallMilliseconds: 20_000_000)
+    #expect(c.takeTransfer(at: ahead)?.items == [key("t")])
+    c.noteChange(key("t"), bytes: 1, at: ahead)
+    #expect(c.takeTransfer(at: at(3)) == nil)
+    #expect(c.takeTransfer(at: at(10))?.items == [key("t")])
+  }
+}
