@@ -1,0 +1,14 @@
+extension Host {
+  /// The real machine: its clocks, its randomness, its threads, JSON lines on standard error.
+  public static func live(logLevel: LogLevel = .info) -> Host {
+    let clock = SystemClock()
+    return Host(
+      clock: clock, random: SystemRandom(), executors: DispatchExecutors(),
+      log: Log(level: logLevel, clock: clock, sink: DescriptorLogSink.standardError), metrics: MetricsRegistry())
+  }
+
+  /// The same machine with another log: a service's, a request's.
+  public func with(log: Log) -> Host {
+    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics)
+  }
+}
