@@ -50,7 +50,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: What a service needs
 
-let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime"]
+let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime", "StorageClient"]
 let backends: [Target.Dependency] = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
 
 let package = Package(
@@ -69,6 +69,7 @@ let package = Package(
     shared("Encoding"),
     shared("Runtime", ["Model", "Encoding"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
+    shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     shared("Store", ["Model"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),

@@ -1,0 +1,34 @@
+import Model
+import Synchronization
+
+/// Numbers the commits of one instance of a service. The epoch is drawn at random, so no two lives share op ids.
+final class OpSource: Sendable {
+  private struct State {
+    var next: UInt64 = 1
+    /// Numbers given out and not yet answered; bounded by the service's requests in flight.
+    var open: Set<UInt64> = []
+  }
+
+  private let writer: String
+  private let epoch: UInt64
+  private let state = Mutex(State())
+
+  init(writer: String, epoch: UInt64) {
+    self.writer = writer
+    self.epoch = epoch
+  }
+
+  /// A new op id; `floor` is the oldest number that may still be sent again.
+  func begin() -> (op: OpID, floor: UInt64) {
+    state.withLock { state in
+      let number = state.next
+      state.next += 1
+      state.open.insert(number)
+      return (OpID(writer: writer, epoch: epoch, number: number), state.open.min() ?? number)
+    }
+  }
+
+  func end(_ op: OpID) {
+    state.withLock { _ = $0.open.remove(op.number) }
+  }
+}

@@ -1,0 +1,199 @@
+public import Bus
+public import Model
+public import Runtime
+public import Wire
+
+/// How every service asks storage: typed calls over the bus, with a deadline and a bounded number of attempts.
+///
+/// A call is tried again only when that cannot do it twice: commits carry op ids (UNI-07), reads and leases are
+/// repeatable, and dropping a zone is tried again only when it certainly did not happen.
+public struct StorageClient: Sendable {
+  public struct Policy: Sendable {
+    /// For one attempt.
+    public var deadline: Duration = .seconds(3)
+    public var attempts = 3
+    /// Before the second attempt; doubled before each further one. A server's retry-after counts instead if longer.
+    public var backoff: Duration = .milliseconds(20)
+    /// No wait between attempts is longer.
+    public var longestWait: Duration = .milliseconds(500)
+
+    public init() {}
+  }
+
+  private let bus: any MessageBus
+  private let host: Host
+  private let policy: Policy
+  private let ops: OpSource
+
+  /// - Parameter writer: whose commits `commit(to:…)` makes: `@` and the service's name, which no device can have.
+  public init(bus: any MessageBus, host: Host, writer: String, policy: Policy = Policy()) {
+    precondition(writer.hasPrefix("@"), "a service writes under a name that no device can have")
+    precondition(policy.attempts > 0, "at least one attempt is made")
+    self.bus = bus
+    self.host = host
+    self.policy = policy
+    ops = OpSource(writer: writer, epoch: host.random.next())
+  }
+
+  /// One message to storage and its answer. Prefer the named calls.
+  public func call<Reply: WireMessage>(
+    _ method: StorageMethod, in partition: Partition, _ request: some WireMessage
+  ) async throws(CaravanError) -> Reply {
+    let message = Message(request.encoded())
+    var wait = policy.backoff
+    var attempt = 1
+    while true {
+      do {
+        return try await Reply.decode(
+          bus.request(message, to: method.subject(in: partition), deadline: policy.deadline).payload)
+      } catch {
+        guard attempt < policy.attempts, mayRepeat(method, after: error) else { throw error }
+        await pause(max(wait, .milliseconds(Int64(error.retryAfterMilliseconds ?? 0))))
+        if Task.isCancelled { throw error }
+      }
+      attempt += 1
+      wait *= 2
+    }
+  }
+
+  private func mayRepeat(_ method: StorageMethod, after error: CaravanError) -> Bool {
+    // Refused before anything was done, or unknown.
+    error.code == .serverBusy || error.code == .unavailable || (error.code == .timedOut && method.isRepeatable)
+  }
+
+  /// Half of the wait is random, so that those refused together do not come back together.
+  private func pause(_ wait: Duration) async {
+    let bounded = min(wait, policy.longestWait)
+    let half = UInt64(max(1, bounded.wholeNanoseconds / 2))
+    try? await host.clock.sleep(for: .nanoseconds(Int64(half + host.random.below(half))))
+  }
+}
+
+// MARK: Commits
+
+extension StorageClient {
+  /// A device's commit, under the op id it carries.
+  public func commit(_ request: CommitRequest, in partition: Partition) async throws(CaravanError) -> CommitReply {
+    try await call(.commit, in: partition, request)
+  }
+
+  /// A commit of this service's own, under a new op id.
+  public func commit(
+    to zone: ZoneID, atomically: Bool = true, _ mutations: [Model.Mutation]
+  ) async throws(CaravanError) -> CommitResult {
+    let (op, floor) = ops.begin()
+    defer { ops.end(op) }
+    let commit = Commit(zone: zone, op: op, opFloor: floor, isAtomic: atomically, mutations: mutations)
+    return try await self.commit(CommitRequest(commit), in: Partition(of: zone.database)).model()
+  }
+
+  /// What became of an op; one that never arrived is aborted for ever.
+  public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitReply {
+    let request = SettleRequest(zone: ZoneRef(zone), writer: op.writer, epoch: op.epoch, op: op.number)
+    return try await call(.settle, in: Partition(of: zone.database), request)
+  }
+}
+
+// MARK: Zones
+
+extension StorageClient {
+  public func changes(
+    of zone: ZoneID, _ request: ReadChangesRequest
+  ) async throws(CaravanError) -> ReadChangesReply {
+    try await call(.changes, in: Partition(of: zone.database), request)
+  }
+
+  /// Entries of the records that exist or left a tombstone; the others are left out.
+  public func fetch(_ names: [String], from zone: ZoneID) async throws(CaravanError) -> [Model.Entry] {
+    let request = FetchRequest(zone: ZoneRef(zone), names: names)
+    let reply: FetchReply = try await call(.fetch, in: Partition(of: zone.database), request)
+    return reply.entries.map { $0.model() }
+  }
+
+  public func zones(of database: DatabaseID) async throws(CaravanError) -> [ZoneHead] {
+    let partition = Partition(of: database)
+    return try await zones(
+      ListZonesRequest(partition: partition.number, database: DatabaseRef(database)), in: partition)
+  }
+
+  /// Zones of this name, of every database in the partition.
+  public func zones(named name: String, in partition: Partition) async throws(CaravanError) -> [ZoneHead] {
+    try await zones(ListZonesRequest(partition: partition.number, named: name), in: partition)
+  }
+
+  /// Zones of every private database of one user.
+  public func zones(ofOwner owner: UserID) async throws(CaravanError) -> [ZoneHead] {
+    let partition = Partition(of: DatabaseID(container: .system, owner: owner))
+    return try await zones(ListZonesRequest(partition: partition.number, owner: owner.text), in: partition)
+  }
+
+  private func zones(
+    _ request: ListZonesRequest, in partition: Partition
+  ) async throws(CaravanError) -> [ZoneHead] {
+    let reply: ListZonesReply = try await call(.zones, in: partition, request)
+    return reply.zones
+  }
+
+  /// - Returns: whether there was such a zone.
+  public func drop(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+    let request = DeleteZoneRequest(zone: ZoneRef(zone), writer: writer)
+    let reply: DeleteZoneReply = try await call(.drop, in: Partition(of: zone.database), request)
+    return reply.existed
+  }
+
+  /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
+  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+    let request = MissingChunksRequest(database: DatabaseRef(database), hashes: ChunkHash.joined(hashes))
+    let reply: MissingChunksReply = try await call(.missing, in: Partition(of: database), request)
+    return try ChunkHash.list(reply.hashes)
+  }
+}
+
+// MARK: The log, leases and cursors
+
+extension StorageClient {
+  public func log(
+    of partition: Partition, after position: UInt64, atMost entries: UInt32
+  ) async throws(CaravanError) -> ReadLogReply {
+    let request = ReadLogRequest(partition: partition.number, after: position, maxEntries: entries)
+    return try await call(.log, in: partition, request)
+  }
+
+  /// Takes or renews leases (`duration` positive) or gives them back (zero); one grant a name, in order.
+  public func lease(
+    _ names: [String], holder: String, for duration: Duration, in partition: Partition
+  ) async throws(CaravanError) -> [LeaseGrant] {
+    let request = LeaseRequest(
+      names: names, holder: holder, ttlMilliseconds: UInt32(clamping: duration.wholeMilliseconds))
+    let reply: LeaseReply = try await call(.lease, in: partition, request)
+    return reply.grants
+  }
+
+  /// Leases whose names begin so and that have not expired.
+  public func leases(
+    beginning prefix: String, in partition: Partition
+  ) async throws(CaravanError) -> [LeaseGrant] {
+    let reply: LeaseReply = try await call(.leases, in: partition, ListLeasesRequest(prefix: prefix))
+    return reply.grants
+  }
+
+  /// A consumer's durable position in a partition's log; nil: it has none yet.
+  public func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64? {
+    let request = CursorRequest(consumer: consumer, partition: partition.number)
+    let reply: CursorReply = try await call(.cursor, in: partition, request)
+    return reply.position
+  }
+
+  /// - Throws: `leaseExpired` when the lease is another's by now.
+  public func moveCursor(
+    of consumer: String, in partition: Partition, to position: UInt64, lease: String, fencingToken: UInt64
+  ) async throws(CaravanError) {
+    let request = CursorRequest(
+      consumer: consumer, partition: partition.number, position: position, lease: lease, fencingToken: fencingToken)
+    let _: CursorReply = try await call(.cursor, in: partition, request)
+  }
+
+  public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
+    try await call(.status, in: partition, Empty())
+  }
+}

@@ -1,0 +1,43 @@
+public import Bus
+public import Model
+
+/// What storage answers at `svc.storage.<partition>.<method>`; the messages are those of `storage.proto`.
+public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
+  /// `CommitRequest` → `CommitReply`
+  case commit
+  /// `SettleRequest` → `CommitReply`
+  case settle
+  /// `ReadChangesRequest` → `ReadChangesReply`
+  case changes
+  /// `FetchRequest` → `FetchReply`
+  case fetch
+  /// `ListZonesRequest` → `ListZonesReply`
+  case zones
+  /// `DeleteZoneRequest` → `DeleteZoneReply`
+  case drop
+  /// `MissingChunksRequest` → `MissingChunksReply`
+  case missing
+  /// `ReadLogRequest` → `ReadLogReply`
+  case log
+  /// `LeaseRequest` → `LeaseReply`
+  case lease
+  /// `ListLeasesRequest` → `LeaseReply`
+  case leases
+  /// `CursorRequest` → `CursorReply`
+  case cursor
+  /// `Empty` → `StorageStatus`
+  case status
+
+  public func subject(in partition: Partition) -> Subject { .partitioned(.storage, partition, method: rawValue) }
+
+  /// Every partition of this method, for who serves it.
+  public var pattern: SubjectPattern { .everyPartition(.storage, method: rawValue) }
+
+  /// Whether asking a second time does no harm when the first answer was lost.
+  var isRepeatable: Bool {
+    switch self {
+    case .commit, .settle, .changes, .fetch, .zones, .missing, .log, .lease, .leases, .cursor, .status: true
+    case .drop: false  // a zone made anew meanwhile would go too
+    }
+  }
+}
