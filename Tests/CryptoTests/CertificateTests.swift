@@ -26,7 +26,8 @@ struct CertificateTests {
     .enabled(if: FileManager.default.fileExists(atPath: openssl)))
   func server() throws {
     let pair = try authority.issue(
-      .server, commonName: "nats", names: [.dns("nats.example.org"), .dns("*.caravan.test"), .ip("127.0.0.1"), .ip("::1")],
+      .server, commonName: "nats",
+      names: [.dns("nats.example.org"), .dns("*.caravan.test"), .ip("127.0.0.1"), .ip("::1")],
       validity: Self.validity)
     let accepted = [
       ["-verify_hostname", "nats.example.org"], ["-verify_hostname", "a.caravan.test"], ["-verify_ip", "127.0.0.1"],
@@ -57,7 +58,8 @@ struct CertificateTests {
     #expect(try verify(pair, ["-attime", now, "-purpose", "sslserver"]).status != 0)
   }
 
-  @Test("Another authority of the same name is not trusted", .enabled(if: FileManager.default.fileExists(atPath: openssl)))
+  @Test(
+    "Another authority of the same name is not trusted", .enabled(if: FileManager.default.fileExists(atPath: openssl)))
   func impostor() throws {
     let impostor = try CertificateAuthority.create(commonName: "Caravan test authority", validity: Self.validity)
     let pair = try impostor.issue(.client, commonName: "dev42", names: [], validity: Self.validity)
@@ -67,7 +69,8 @@ struct CertificateTests {
   @Test(
     "Names that are none, or that would smuggle in another, are refused",
     arguments: [
-      CertificateName.dns(""), .dns("a,DNS:evil.org"), .dns("a b"), .dns("a\n"), .dns(String(repeating: "a", count: 254)),
+      CertificateName.dns(""), .dns("a,DNS:evil.org"), .dns("a b"), .dns("a\n"),
+      .dns(String(repeating: "a", count: 254)),
       .ip(""), .ip("localhost"), .ip("127.0.0.1,DNS:evil.org"), .ip("1.2.3"), .ip("256.1.1.1"),
     ])
   func names(name: CertificateName) {

@@ -6,7 +6,8 @@ struct JSONTests {
   @Test("Writing is compact, ordered and escaped")
   func writing() {
     let value: JSON = [
-      "z": 1, "a": [true, false, .null, -7, 1.5, 1e100], "quote\"": "back\\slash / tab\t nl\n cr\r bs\u{8} ff\u{C} \u{1}é😀",
+      "z": 1, "a": [true, false, .null, -7, 1.5, 1e100],
+      "quote\"": "back\\slash / tab\t nl\n cr\r bs\u{8} ff\u{C} \u{1}é😀",
     ]
     #expect(
       value.encoded()
@@ -34,7 +35,8 @@ struct JSONTests {
   @Test(
     "Strict: what is not JSON, or is ambiguous, is refused",
     arguments: [
-      "", " ", "{", "[", "[1,]", "[1 2]", "{\"a\":1,}", "{a:1}", "{\"a\"}", "{\"a\":1 \"b\":2}", "01", "-", "1.", ".5", "1e",
+      "", " ", "{", "[", "[1,]", "[1 2]", "{\"a\":1,}", "{a:1}", "{\"a\"}", "{\"a\":1 \"b\":2}", "01", "-", "1.", ".5",
+      "1e",
       "+1", "tru", "nul", "True", "\"", "\"\\x\"", "\"\\u12\"", "\"\\uD83D\"", "\"\\uD83Dx\"", "\"\\uD83D\\u0041\"",
       "\"\\uDE00\"", "\"\n\"", "1 2", "[]]", "{\"a\":1,\"a\":2}", "9223372036854775808", "1e999", "NaN", "'a'", "/**/1",
     ])

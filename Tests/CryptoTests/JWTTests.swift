@@ -54,7 +54,8 @@ struct JWTTests {
           .user(UserClaims(.explicit(permissions), tags: ["role:sync"]))), accountKey
       ),
       (
-        JWTClaims(subject: userKey.publicKey, name: "any name", issuedAt: 3, .user(UserClaims(.explicit(Permissions())))),
+        JWTClaims(
+          subject: userKey.publicKey, name: "any name", issuedAt: 3, .user(UserClaims(.explicit(Permissions())))),
         accountKey
       ),
     ]
@@ -134,7 +135,9 @@ struct JWTTests {
 
   @Test(
     "What is no token is refused",
-    arguments: ["", ".", "..", "a.b", "a.b.c.d", "e30.e30.", "bnVsbA.e30.", " . . ", String(repeating: "A", count: 1 << 21)])
+    arguments: [
+      "", ".", "..", "a.b", "a.b.c.d", "e30.e30.", "bnVsbA.e30.", " . . ", String(repeating: "A", count: 1 << 21),
+    ])
   func malformed(text: String) {
     #expect(throws: CryptoError.self) { try JWT(verifying: text) }
   }
@@ -176,7 +179,9 @@ struct JWTTests {
   func credentials() throws {
     let credentials = try Credentials(jwt: device().sign(with: scopeKey), key: userKey)
     #expect(try Credentials(parsing: credentials.rendered) == credentials)
-    #expect(try Credentials(parsing: "\n" + credentials.rendered.split(separator: "\n").joined(separator: "\r\n")) == credentials)
+    #expect(
+      try Credentials(parsing: "\n" + credentials.rendered.split(separator: "\n").joined(separator: "\r\n"))
+        == credentials)
     #expect(!"\(credentials)".contains(userKey.seedText))
     #expect(throws: CryptoError.self) { try Credentials(jwt: credentials.jwt, key: NKey.generate(.user)) }
     #expect(throws: CryptoError.self) { try Credentials(parsing: "") }

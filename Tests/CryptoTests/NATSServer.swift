@@ -44,7 +44,9 @@ final class NATSServer {
 
   /// From `{"nats":["nats://127.0.0.1:4222"]}`; nil while the file is not there or not complete.
   private static func port(in file: String) -> UInt16? {
-    guard let text = try? String(contentsOfFile: file, encoding: .utf8), let json = try? JSON.parse(text) else { return nil }
+    guard let text = try? String(contentsOfFile: file, encoding: .utf8), let json = try? JSON.parse(text) else {
+      return nil
+    }
     return json["nats"]?.arrayValue?.first?.stringValue?.split(separator: ":").last.flatMap { UInt16($0) }
   }
 }

@@ -115,7 +115,7 @@ public enum AccountSigningKey: Hashable, Sendable {
   }
 }
 
-/// A template of permissions. `{{name()}}` and `{{tag(x)}}` in its subjects stand for the user's name and its tag `x:…`.
+/// A template of permissions. `{{name()}}` and `{{tag(x)}}` in its subjects stand for the user's name and tag `x:…`.
 public struct UserScope: Hashable, Sendable {
   public var key: PublicNKey
   public var role: String

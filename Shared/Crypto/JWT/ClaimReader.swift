@@ -15,7 +15,9 @@ struct ClaimReader {
 
   func string(_ name: String) throws(CryptoError) -> String { try require(optionalString(name), name, "a string") }
   func integer(_ name: String) throws(CryptoError) -> Int64 { try require(optionalInteger(name), name, "an integer") }
-  func object(_ name: String) throws(CryptoError) -> ClaimReader { try require(optionalObject(name), name, "an object") }
+  func object(_ name: String) throws(CryptoError) -> ClaimReader {
+    try require(optionalObject(name), name, "an object")
+  }
 
   func key(_ name: String, kind: NKeyKind? = nil) throws(CryptoError) -> PublicNKey {
     try require(optionalKey(name, kind: kind), name, "a public nkey")
