@@ -1,0 +1,50 @@
+package import Model
+
+extension Query {
+  /// FNV-1a of everything but limit and cursor: a cursor fits the query it came from, in pages of any size.
+  package var fingerprint: UInt64 {
+    var hash = Hash()
+    hash.add(database.description)
+    hash.add(type)
+    for term in predicate.terms {
+      switch term {
+      case .compare(let field, let comparison, let value):
+        hash.add(field)
+        hash.add(comparison.rawValue)
+        hash.add(value)
+      case .all(let count): hash.add("all \(count)")
+      case .any(let count): hash.add("any \(count)")
+      }
+    }
+    for key in sort {
+      hash.add(key.field)
+      hash.add(key.isDescending ? "down" : "up")
+    }
+    return hash.value
+  }
+
+  private struct Hash {
+    var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+      for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+
+    /// Ends with a byte that UTF-8 does not have, so that two texts never read as one.
+    mutating func add(_ text: String) {
+      add(text.utf8)
+      add([0xff])
+    }
+
+    mutating func add(_ item: Value) {
+      add(item.kindName)
+      switch item {
+      case .null, .asset: return
+      case .text(let text): add(text)
+      case .integer(let number): add(String(number))
+      case .real(let number): add(String(number.bitPattern))
+      case .data(let bytes): add(bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/// Bounds of the query service.
+package enum QueryLimits {
+  /// Records of an answer to a query without a limit.
+  package static let defaultRows = 100
+  /// Bodies of one answer; a page ends early rather than go beyond.
+  package static let answerBytes = 1 << 20
+  /// Indexes of one table, made when a query first could use them; later ones are answered by scanning.
+  package static let indexesPerTable = 16
+  /// Record types kept, by id.
+  package static let cachedTypes = 4_096
+  /// How long the latest type of a name is believed.
+  package static let latestTypeMilliseconds: Int64 = 2_000
+  /// Requests of one partition at a time.
+  package static let inFlight = 8
+}

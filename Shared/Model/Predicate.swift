@@ -1,0 +1,63 @@
+/// How a field is compared with a value. A null field equals null only, differs from everything else, and is neither
+/// less nor greater than anything.
+public enum Comparison: String, Sendable, Hashable, CaseIterable {
+  case equal
+  case notEqual
+  case less
+  case lessOrEqual
+  case greater
+  case greaterOrEqual
+  /// Text or data that begins with the value.
+  case prefix
+}
+
+/// What records of one type must satisfy, in postfix order: comparisons, and combinations of the results before them.
+/// An empty predicate is satisfied by every record.
+public struct Predicate: Sendable, Hashable {
+  public enum Term: Sendable, Hashable {
+    case compare(field: String, Comparison, Value)
+    /// All of the last `n` results hold.
+    case all(UInt32)
+    /// At least one of the last `n` results holds.
+    case any(UInt32)
+  }
+
+  public var terms: [Term]
+  public init(_ terms: [Term] = []) { self.terms = terms }
+}
+
+public struct SortKey: Sendable, Hashable {
+  public var field: String
+  public var isDescending: Bool
+
+  public init(_ field: String, isDescending: Bool = false) {
+    self.field = field
+    self.isDescending = isDescending
+  }
+}
+
+/// A question about the records of one type in all zones of one database (CK-80).
+public struct Query: Sendable, Hashable {
+  public var database: DatabaseID
+  /// Name of the record type.
+  public var type: String
+  public var predicate: Predicate
+  /// Nulls come first, in descending order last; what is equal is ordered by zone and name.
+  public var sort: [SortKey]
+  /// Most records in one answer, up to `Limits.queryRows`; 0: as the service likes.
+  public var limit: Int
+  /// From the answer before; empty: the first page.
+  public var cursor: [UInt8]
+
+  public init(
+    database: DatabaseID, type: String, predicate: Predicate = Predicate(), sort: [SortKey] = [], limit: Int = 0,
+    cursor: [UInt8] = []
+  ) {
+    self.database = database
+    self.type = type
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.cursor = cursor
+  }
+}
