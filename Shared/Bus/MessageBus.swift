@@ -1,5 +1,4 @@
 public import Model
-public import Runtime
 
 /// What travels: bytes, and a few headers.
 public struct Message: Sendable, Equatable {
@@ -88,8 +87,16 @@ public protocol MessageBus: Sendable {
 
   /// Sends and waits for the first answer. Cancellation of the task ends the wait.
   /// - Throws: what the answer's `Failure` says; `timedOut` after `deadline`; `unavailable` at once when nobody
-  ///   subscribes to the subject or the bus is not connected; `cancelled`.
+  ///   subscribes to the subject or the bus is not connected; `timedOut` when the connection goes meanwhile;
+  ///   `limitExceeded`; `cancelled`.
   func request(_ message: Message, to subject: Subject, deadline: Duration) async throws(CaravanError) -> Message
+
+  /// Sends and collects the answers of everybody who serves the subject, until `duration` is over or `limit` answers
+  /// are here. Nobody there is an empty list.
+  /// - Throws: `limitExceeded`, or `unavailable` when not connected.
+  func gather(
+    _ message: Message, to subject: Subject, within duration: Duration, limit: Int
+  ) async throws(CaravanError) -> [Message]
 
   /// - Parameters:
   ///   - group: of those subscribed with one group name, one gets each message.

@@ -4,6 +4,13 @@ public enum ServiceName: String, Sendable, Hashable, CaseIterable {
   case storage, sync, schema, notify, query, gateway
 }
 
+/// What a discovery request asks of every service (NATS services convention, ADR-32).
+public enum DiscoveryVerb: String, Sendable, Hashable, CaseIterable {
+  case ping = "PING"
+  case info = "INFO"
+  case stats = "STATS"
+}
+
 /// Every subject of the bus. One renderer (`text`) and one parser (`init(parsing:)`), which undo each other.
 public enum Subject: Sendable, Hashable {
   /// `edge.<user>.<device>.exchange`: the broker proves user and device (architecture §4).
@@ -19,7 +26,9 @@ public enum Subject: Sendable, Hashable {
   /// `changes.<partition>`
   case changes(Partition)
   /// `$SRV.<verb>[.<service>[.<instance>]]` (ADR-32)
-  case discovery(verb: String, service: String?, instance: String?)
+  case discovery(DiscoveryVerb, service: String? = nil, instance: String? = nil)
+  /// `$SYS.REQ.CLAIMS.UPDATE`: hands the broker a new account token (revocations); system account only.
+  case claimsUpdate
 }
 
 /// What may be subscribed to.

@@ -1,0 +1,21 @@
+/// Bounds of the bus, for both of its implementations.
+public enum BusLimits {
+  /// Requests of one bus that may wait for an answer; more are refused with `unavailable`.
+  public static let requestsWaiting = 16_384
+  /// Events kept for a reader that is behind; the oldest go first.
+  public static let eventsKept = 64
+  /// Messages the in-process bus may hold back at once; more are lost.
+  public static let messagesDelayed = 65_536
+  /// Answers that `gather` keeps.
+  public static let answersGathered = 4_096
+  /// Endpoints one host may run at once.
+  public static let endpointsPerHost = 4_096
+  /// Messages that wait for an endpoint's loop, beside those in flight.
+  public static let endpointBacklog = 1_024
+  /// When a refused caller may come again.
+  public static let busyRetryMilliseconds: UInt32 = 100
+  /// For a typed call that says nothing else.
+  public static let callDeadline: Duration = .seconds(10)
+  /// Longest traceparent, request id or error text taken from a header.
+  public static let headerBytes = 1_024
+}

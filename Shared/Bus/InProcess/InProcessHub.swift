@@ -1,0 +1,129 @@
+internal import Model
+public import Runtime
+internal import Synchronization
+
+/// A broker in memory, for one process that plays a whole deployment. It obeys the rules of the real one: sizes,
+/// deadlines, one receiver of each queue group, `unavailable` when nobody serves, drops for slow consumers. Without
+/// delays it delivers within the sender's call; what a policy delays needs `run()`.
+public final class InProcessHub: Service {
+  private struct Late: Sendable {
+    let at: Instant
+    let deliver: @Sendable () -> Void
+  }
+
+  let clock: any Clock
+  let random: any RandomSource
+  private let faults: any FaultPolicy
+  private let routes = Mutex(RoutingTable())
+  private let late = Mailbox<Late>(capacity: BusLimits.messagesDelayed)
+
+  public init(clock: any Clock, random: any RandomSource, faults: any FaultPolicy = NoFaults()) {
+    self.clock = clock
+    self.random = random
+    self.faults = faults
+  }
+
+  /// A new client. Names may repeat: faults then meet all of that name.
+  public func connect(as name: String) -> InProcessBus {
+    InProcessBus(hub: self, peer: routes.withLock { $0.addPeer(named: name) })
+  }
+
+  /// Takes the connection of every peer of that name away, as a broken network would.
+  public func disconnect(_ name: String) {
+    for peer in routes.withLock({ $0.peers(named: name) }) { peer.disconnect() }
+  }
+
+  public func reconnect(_ name: String) {
+    for peer in routes.withLock({ $0.peers(named: name) }) { peer.reconnect() }
+  }
+
+  /// Delivers what is late.
+  public func run() async {
+    await withDiscardingTaskGroup { group in
+      while let item = await late.next() {
+        guard case .element(let message) = item else { continue }
+        group.addTask {
+          guard (try? await self.clock.sleep(until: message.at)) != nil else { return }
+          message.deliver()
+        }
+      }
+    }
+  }
+
+  /// Ends `run` when all that is late has been delivered.
+  public func shutDown() { late.finish() }
+
+  // MARK: For its buses
+
+  /// How many receive it, or would if nothing were lost.
+  func send(_ incoming: Incoming, from peer: Peer) -> Int {
+    let receivers = routes.withLock { $0.receivers(of: incoming.subject, random: random) }
+    for receiver in receivers {
+      let passage = Passage(
+        sender: peer.name, receiver: receiver.peer.name, subject: incoming.subject.text, isReply: false,
+        bytes: incoming.message.payload.count)
+      carry(passage) {
+        guard receiver.peer.isUp else { return }
+        if !receiver.mailbox.push(incoming), !receiver.mailbox.isFinished {
+          receiver.peer.events.send(.slowConsumer(subject: receiver.pattern.text, dropped: 1))
+        }
+      }
+    }
+    return receivers.count
+  }
+
+  func answer(_ message: Message, to address: ReplyAddress, from peer: Peer) {
+    guard let inbox = Inbox(address), let receiver = routes.withLock({ $0.peer(inbox.peer) }) else { return }
+    let passage = Passage(
+      sender: peer.name, receiver: receiver.name, subject: address.text, isReply: true, bytes: message.payload.count)
+    carry(passage) {
+      if receiver.isUp { receiver.replies.resolve(inbox.request, .success(message)) }
+    }
+  }
+
+  func subscribe(_ peer: Peer, _ pattern: SubjectPattern, group: String?, capacity: Int) -> any BusSubscription {
+    let mailbox = Mailbox<Incoming>(capacity: capacity)
+    let id = routes.withLock { $0.add(Route(peer: peer, pattern: pattern, group: group, mailbox: mailbox)) }
+    return Subscriber(mailbox) { [weak self] in self?.routes.withLock { $0.remove(id) } }
+  }
+
+  /// Ends all subscriptions of the peer; what they hold may still be read.
+  func endSubscriptions(of peer: Peer) {
+    for mailbox in routes.withLock({ $0.removeRoutes(of: peer) }) { mailbox.finish() }
+  }
+
+  func remove(_ peer: Peer) {
+    endSubscriptions(of: peer)
+    routes.withLock { $0.removePeer(peer) }
+  }
+
+  private func carry(_ passage: Passage, deliver: @escaping @Sendable () -> Void) {
+    for delay in faults.copies(of: passage, random: random) {
+      if delay > .zero {
+        late.push(Late(at: clock.now + delay, deliver: deliver))
+      } else {
+        deliver()
+      }
+    }
+  }
+}
+
+/// `inbox.<peer>.r.<request>`
+struct Inbox {
+  let peer: UInt64
+  let request: UInt64
+
+  init(peer: UInt64, request: UInt64) {
+    self.peer = peer
+    self.request = request
+  }
+
+  init?(_ address: ReplyAddress) {
+    let tokens = address.text.split(separator: ".")
+    guard tokens.count == 4, tokens[0] == "inbox", tokens[2] == "r" else { return nil }
+    guard let peer = UInt64(tokens[1]), let request = UInt64(tokens[3]) else { return nil }
+    self.init(peer: peer, request: request)
+  }
+
+  var address: ReplyAddress { ReplyAddress(text: "inbox.\(peer).r.\(request)") }
+}

@@ -1,0 +1,202 @@
+public import Model
+public import Runtime
+internal import Synchronization
+
+/// Runs the endpoints of one service on a bus, and answers discovery (ADR-32) for them.
+///
+/// Endpoints may come and go while it runs. `shutDown` stops taking requests; `run` returns when those that were taken
+/// have been answered.
+public final class ServiceHost: Service {
+  private struct State {
+    var registrations: [SubjectPattern: Registration] = [:]
+    var statistics: [String: EndpointStatistics] = [:]
+    /// In the order they came.
+    var names: [String] = []
+    var isStopping = false
+  }
+
+  let identity: ServiceIdentity
+  let bus: any MessageBus
+  let host: Host
+  private let initial: [Endpoint]
+  private let state = Mutex(State())
+  private let arrivals = Mailbox<Registration>(capacity: BusLimits.endpointsPerHost)
+
+  /// - Parameters:
+  ///   - name: 1–64 of `A-Z a-z 0-9 _ -`, as tools show it.
+  ///   - version: semantic, "1.2.3".
+  public init(
+    name: String, version: String, bus: any MessageBus, host: Host, endpoints: [Endpoint] = []
+  ) {
+    precondition(Subject.isName(name), "a service's name is 1 to 64 of A-Z a-z 0-9 _ -")
+    identity = ServiceIdentity(name: name, version: version, host: host)
+    self.bus = bus
+    self.host = host
+    initial = endpoints
+  }
+
+  /// Tells this process from others of the same service.
+  public var instance: String { identity.instance }
+
+  /// Serves one more. Returns when the broker has been told.
+  /// - Throws: `objectExists` when the pattern is served already; `limitExceeded`; what the bus says.
+  public func add(_ endpoint: Endpoint) async throws(CaravanError) {
+    let registration = Registration(endpoint)
+    try reserve(registration)
+    do {
+      let subscription = try await bus.subscribe(
+        endpoint.pattern, group: endpoint.group, capacity: BusLimits.endpointBacklog)
+      registration.start(with: subscription)
+    } catch {
+      forget(registration)
+      throw error
+    }
+    arrivals.push(registration)
+  }
+
+  /// Takes no more requests for the pattern; those that wait or are in flight are still answered.
+  public func remove(_ pattern: SubjectPattern) {
+    state.withLock { $0.registrations[pattern] }?.stop()
+  }
+
+  public func run() async throws {
+    let discovery = try await DiscoveryResponder(self)
+    do { for endpoint in initial { try await add(endpoint) } } catch {
+      shutDown()
+      guard error.code == .cancelled else { throw error }
+    }
+    host.log.info("ready", [.service: identity.name, .instance: identity.instance, .version: identity.version])
+    await withDiscardingTaskGroup { group in
+      group.addTask { await discovery.run() }
+      await withDiscardingTaskGroup { serving in
+        while case .element(let registration)? = await arrivals.next() {
+          serving.addTask { await self.serve(registration) }
+        }
+        shutDown()
+      }
+      group.cancelAll()
+    }
+    host.log.info("stopped", [.service: identity.name, .instance: identity.instance])
+  }
+
+  public func shutDown() {
+    let registrations = state.withLock { state in
+      state.isStopping = true
+      return state.registrations.values.map(\.self)
+    }
+    arrivals.finish()
+    for registration in registrations { registration.stop() }
+  }
+
+  // MARK: Bookkeeping
+
+  private func reserve(_ registration: Registration) throws(CaravanError) {
+    let endpoint = registration.endpoint
+    let refusal = state.withLock { state -> CaravanError? in
+      if state.isStopping { return CaravanError(.cancelled, "\(identity.name) is shutting down") }
+      if state.registrations[endpoint.pattern] != nil {
+        return CaravanError(.objectExists, "\(endpoint.pattern.text) is served already")
+      }
+      guard state.registrations.count < BusLimits.endpointsPerHost else {
+        return CaravanError(.limitExceeded, "more than \(BusLimits.endpointsPerHost) endpoints")
+      }
+      state.registrations[endpoint.pattern] = registration
+      if state.statistics[endpoint.name] == nil { state.names.append(endpoint.name) }
+      state.statistics[endpoint.name, default: EndpointStatistics(endpoint)].subjects += 1
+      return nil
+    }
+    if let refusal { throw refusal }
+  }
+
+  private func forget(_ registration: Registration) {
+    let endpoint = registration.endpoint
+    state.withLock { state in
+      state.registrations[endpoint.pattern] = nil
+      state.statistics[endpoint.name]?.subjects -= 1
+    }
+  }
+
+  /// In the order the names came.
+  var statistics: [EndpointStatistics] {
+    state.withLock { state in state.names.compactMap { state.statistics[$0] } }
+  }
+
+  private func count(_ endpoint: Endpoint, _ change: (inout EndpointStatistics) -> Void) {
+    state.withLock { change(&$0.statistics[endpoint.name, default: EndpointStatistics(endpoint)]) }
+  }
+}
+
+// MARK: One endpoint, one request
+
+extension ServiceHost {
+  private func serve(_ registration: Registration) async {
+    let endpoint = registration.endpoint
+    await withDiscardingTaskGroup { group in
+      while let delivery = await registration.next() {
+        switch delivery {
+        case .gap(let dropped):
+          count(endpoint) { $0.dropped += dropped }
+          host.log.warning("requests dropped", [.endpoint: endpoint.name, .dropped: dropped])
+        case .message(let incoming):
+          if registration.enter() {
+            group.addTask {
+              await self.handle(incoming, endpoint)
+              registration.leave()
+            }
+          } else {
+            await refuse(incoming, endpoint)
+          }
+        }
+      }
+    }
+    forget(registration)
+  }
+
+  private func handle(_ incoming: Incoming, _ endpoint: Endpoint) async {
+    let context = RequestContext(continuing: incoming.message.headers, random: host.random)
+    await RequestContext.$current.withValue(context) {
+      let start = host.clock.now
+      count(endpoint) { $0.inFlight += 1 }
+      let failure = await answer(incoming, endpoint)
+      let took = host.clock.now - start
+      count(endpoint) { $0.finish(took, failure) }
+      let log = host.log
+      if let failure {
+        log.write(failure, of: endpoint, incoming.subject, took)
+      } else {
+        log.debug("answered", [.endpoint: endpoint.name, .duration: took])
+      }
+    }
+  }
+
+  /// What went wrong, if anything did.
+  private func answer(_ incoming: Incoming, _ endpoint: Endpoint) async -> CaravanError? {
+    do {
+      let payload = try await endpoint.handler(incoming)
+      if let address = incoming.reply { try await bus.reply(Message(payload), to: address) }
+      return nil
+    } catch {
+      var failure = error
+      if Task.isCancelled, failure.code == .cancelled {
+        failure = CaravanError(.timedOut, "the service stopped meanwhile: it may or may not have happened, ask again")
+      }
+      await send(failure, to: incoming)
+      return failure
+    }
+  }
+
+  private func refuse(_ incoming: Incoming, _ endpoint: Endpoint) async {
+    count(endpoint) { $0.busy += 1 }
+    await send(
+      CaravanError(
+        .serverBusy, "\(endpoint.name) has \(endpoint.maxInFlight) requests in flight: retry later",
+        retryAfterMilliseconds: BusLimits.busyRetryMilliseconds), to: incoming)
+  }
+
+  private func send(_ failure: CaravanError, to incoming: Incoming) async {
+    guard let address = incoming.reply else { return }
+    do { try await bus.reply(Message(failure), to: address) } catch {
+      host.log.debug("an answer could not be sent", [.error: error])
+    }
+  }
+}

@@ -1,0 +1,93 @@
+public import Model
+
+extension Subject {
+  /// As it travels.
+  public var text: String {
+    switch self {
+    case .exchange(let user, let device): "edge.\(user).\(device).exchange"
+    case .chunks(let user, let device, let partition): "edge.\(user).\(device).chunks.\(partition)"
+    case .notify(let device): "inbox.\(device).notify"
+    case .service(let service, let method): "svc.\(service.rawValue).\(method)"
+    case .partitioned(let service, let partition, let method): "svc.\(service.rawValue).\(partition).\(method)"
+    case .changes(let partition): "changes.\(partition)"
+    case .discovery(let verb, let service, let instance):
+      ["$SRV", verb.rawValue, service, instance].compactMap(\.self).joined(separator: ".")
+    case .claimsUpdate: Self.claimsUpdateText
+    }
+  }
+
+  private static let claimsUpdateText = "$SYS.REQ.CLAIMS.UPDATE"
+
+  /// Longest subject that is looked at.
+  private static let maximumBytes = 512
+
+  /// - Throws: `invalidData` when `text` is none of Caravan's subjects.
+  public init(parsing text: String) throws(CaravanError) {
+    guard text.utf8.count <= Self.maximumBytes, let subject = try? Self.read(text) else {
+      throw CaravanError(.invalidData, "'\(text.prefix(80))' is not a subject of Caravan")
+    }
+    self = subject
+  }
+
+  private static func read(_ text: String) throws(CaravanError) -> Subject? {
+    if text == claimsUpdateText { return .claimsUpdate }
+    let tokens = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    switch (tokens[0], tokens.count) {
+    case ("edge", 4) where tokens[3] == "exchange":
+      return .exchange(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]))
+    case ("edge", 5) where tokens[3] == "chunks":
+      return .chunks(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]), try partition(tokens[4]))
+    case ("inbox", 3) where tokens[2] == "notify": return .notify(try DeviceID(tokens[1]))
+    case ("svc", 3) where isName(tokens[2]):
+      return ServiceName(rawValue: tokens[1]).map { Subject.service($0, method: tokens[2]) }
+    case ("svc", 4) where isName(tokens[3]):
+      let partition = try partition(tokens[2])
+      return ServiceName(rawValue: tokens[1]).map { Subject.partitioned($0, partition, method: tokens[3]) }
+    case ("changes", 2): return .changes(try partition(tokens[1]))
+    case ("$SRV", 2...4) where tokens.dropFirst(2).allSatisfy(isName):
+      let names = tokens.dropFirst(2).map { Optional($0) } + [nil, nil]
+      return DiscoveryVerb(rawValue: tokens[1]).map { .discovery($0, service: names[0], instance: names[1]) }
+    default: return nil
+    }
+  }
+
+  /// 1–64 of `A-Z a-z 0-9 _ -`: a method, a service or an instance.
+  static func isName(_ token: String) -> Bool {
+    (1...64).contains(token.utf8.count)
+      && token.utf8.allSatisfy {
+        (0x61...0x7a).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d
+      }
+  }
+
+  private static func partition(_ token: String) throws(CaravanError) -> Partition {
+    guard let number = UInt32(token), String(number) == token else {
+      throw CaravanError(.invalidData, "'\(token)' is not a partition")
+    }
+    return try Partition(number)
+  }
+}
+
+extension SubjectPattern {
+  /// As a broker understands it.
+  public var text: String {
+    switch self {
+    case .exact(let subject): subject.text
+    case .everyExchange: "edge.*.*.exchange"
+    case .everyChunks(let partition): "edge.*.*.chunks.\(partition?.description ?? "*")"
+    case .everyPartition(let service, let method): "svc.\(service.rawValue).*.\(method)"
+    case .everyChange: "changes.*"
+    }
+  }
+
+  public func matches(_ subject: Subject) -> Bool {
+    switch (self, subject) {
+    case (.exact(let wanted), _): wanted == subject
+    case (.everyExchange, .exchange): true
+    case (.everyChunks(let wanted), .chunks(_, _, let partition)): wanted == nil || wanted == partition
+    case (.everyPartition(let service, let method), .partitioned(let toService, _, let toMethod)):
+      service == toService && method == toMethod
+    case (.everyChange, .changes): true
+    case (.everyExchange, _), (.everyChunks, _), (.everyPartition, _), (.everyChange, _): false
+    }
+  }
+}
