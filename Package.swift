@@ -50,7 +50,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: What a service needs
 
-let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime", "StorageClient"]
+let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime", "StorageClient", "SchemaClient"]
 let backends: [Target.Dependency] = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
 
 let package = Package(
@@ -70,6 +70,9 @@ let package = Package(
     shared("Runtime", ["Model", "Encoding"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
     shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
+    shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
+    shared("SchemaClient", ["Model", "Wire", "Bus"]),
+    shared("Sealing", ["Model", "Wire", "Crypto"]),
     shared("Store", ["Model"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
@@ -80,7 +83,7 @@ let package = Package(
     // Bridges.
     bridge("Wire", path: "Shared/Wire", ["Model", "CWire", "CProtobufC"]),
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
-    bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
+    bridge("SQLite", path: "Shared/SQLite", ["Model", "CSQLite"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
@@ -90,12 +93,12 @@ let package = Package(
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Chunking"], main: backends + ["StoreSQLite", "Store"])
+      driver: plumbing + ["Store", "Crypto", "Chunking", "Sealing"], main: backends + ["StoreSQLite", "Store"])
     + service(
-      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression"], main: backends)
+      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"], main: backends)
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
-    + service("Notify", executable: "caravan-notify", driver: plumbing, main: backends)
-    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite"], main: backends)
+    + service("Notify", executable: "caravan-notify", driver: plumbing + ["Partitions"], main: backends)
+    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
     + service(
       "Gateway", executable: "caravan-gateway", driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends)
     + service(
@@ -127,10 +130,10 @@ let package = Package(
           "Model", "TestKit", "Crypto", "Compression",
         ]),
       tests(
-        "NotifyTests", ["NotifyCore", "NotifyDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        "NotifyTests", ["NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
       tests(
         "QueryTests",
-        ["QueryCore", "QueryDriver", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        ["QueryCore", "QueryDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
       tests("GatewayTests", ["GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto"]),
       tests(
         "AgentTests",

@@ -1,0 +1,35 @@
+public import Model
+
+extension Registry {
+  /// - Throws: `schemaViolation` naming what is wrong with the name or the fields of a proposal.
+  public static func check(_ proposal: RecordType) throws(CaravanError) {
+    try check("record type", name: proposal.name)
+    guard (1...Limits.fieldsPerType).contains(proposal.fields.count) else {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(proposal.name)' has \(proposal.fields.count) fields: give it 1 to \(Limits.fieldsPerType)")
+    }
+    var seen: Set<String> = []
+    for field in proposal.fields {
+      try check("field", name: field.name)
+      guard seen.insert(field.name.lowercased()).inserted else {
+        throw CaravanError(
+          .schemaViolation, "field '\(field.name)' of '\(proposal.name)' stands twice (case does not count): rename one")
+      }
+    }
+  }
+
+  /// A letter, then letters, digits and `_`: names become columns and tables of a device's database.
+  static func check(_ kind: StaticString, name: String) throws(CaravanError) {
+    let utf8 = name.utf8
+    let isWord = utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5f }
+    guard (1...SchemaLimits.nameBytes).contains(utf8.count), isWord, let first = utf8.first, isLetter(first) else {
+      throw CaravanError(
+        .schemaViolation,
+        "\(kind) name '\(name.prefix(80))' is not allowed: a letter, then letters, digits or _, "
+          + "at most \(SchemaLimits.nameBytes)")
+    }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+}

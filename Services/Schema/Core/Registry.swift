@@ -1,0 +1,83 @@
+public import Model
+
+/// What the registry answers to a proposal (CK-90, CK-91, CK-93).
+public enum RegistryDecision: Sendable, Hashable {
+  /// These very fields are registered already: a proposal may be made again at any time.
+  case existing(RecordType)
+  /// A new version, or the first, under the id `next`.
+  case add(RecordType)
+}
+
+/// The rules of record types, as one decision over what is registered.
+public enum Registry {
+  /// - Parameters:
+  ///   - proposal: name and fields; its ids are ignored.
+  ///   - versions: every version registered under this name, oldest first.
+  ///   - next: the type id a new version gets: above every id of the container.
+  /// - Throws: `schemaViolation` when names or sizes are wrong, or production has no such type;
+  ///   `schemaNotAdditive` when a field would vanish or change its kind; `limitExceeded`.
+  public static func decide(
+    _ proposal: RecordType, versions: [RecordType], next: UInt32, in environment: Environment
+  ) throws(CaravanError) -> RegistryDecision {
+    try check(proposal)
+    if let same = try known(proposal, among: versions) { return .existing(same) }
+    guard environment == .development else {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(proposal.name)' with these fields is not in production: create it in development, then promote it")
+    }
+    guard next <= SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
+      throw CaravanError(
+        .limitExceeded, "no room for another version of '\(proposal.name)': \(next - 1) record types, \(versions.count) of it")
+    }
+    guard let latest = versions.last else { return .add(first(proposal, id: next)) }
+    return .add(try latest.extended(by: proposal, id: next))
+  }
+
+  /// The newest version with exactly the proposed fields, in whatever order: an app that was not updated finds its own.
+  private static func known(
+    _ proposal: RecordType, among versions: [RecordType]
+  ) throws(CaravanError) -> RecordType? {
+    guard let latest = versions.last else { return nil }
+    guard latest.name == proposal.name else {
+      throw CaravanError(
+        .schemaViolation, "record type '\(proposal.name)' differs from '\(latest.name)' only in case: use that name")
+    }
+    return versions.last { $0.kinds == proposal.kinds }
+  }
+
+  private static func first(_ proposal: RecordType, id: UInt32) -> RecordType {
+    let fields = zip(1..., proposal.fields).map { FieldDefinition(id: $0, name: $1.name, kind: $1.kind) }
+    return RecordType(id: id, definition: id, name: proposal.name, fields: fields)
+  }
+}
+
+extension RecordType {
+  fileprivate var kinds: [String: FieldKind] {
+    Dictionary(fields.map { ($0.name, $0.kind) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// This type with the fields of `proposal` that it lacks, under new and higher field ids.
+  fileprivate func extended(by proposal: RecordType, id: UInt32) throws(CaravanError) -> RecordType {
+    for field in fields {
+      guard let proposed = proposal.field(named: field.name) else {
+        throw CaravanError(
+          .schemaNotAdditive,
+          "field '\(field.name)' (\(field.kind.rawValue)) of '\(name)' is missing from the proposal: keep it, add only")
+      }
+      guard proposed.kind == field.kind else {
+        throw CaravanError(
+          .schemaNotAdditive,
+          "field '\(field.name)' of '\(name)' is \(field.kind.rawValue), the proposal makes it \(proposed.kind.rawValue): "
+            + "keep \(field.kind.rawValue), or add a field of another name")
+      }
+    }
+    var successor = RecordType(id: id, definition: definition, name: name, fields: fields)
+    var fieldID = fields.map(\.id).max() ?? 0
+    for field in proposal.fields where self.field(named: field.name) == nil {
+      fieldID += 1
+      successor.fields.append(FieldDefinition(id: fieldID, name: field.name, kind: field.kind))
+    }
+    return successor
+  }
+}

@@ -1,0 +1,46 @@
+import Model
+
+extension BodyScanner {
+  /// An `Asset`: as many lengths as hashes, each of a chunk, that add up to the size.
+  mutating func object(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) throws(BodyProblem) {
+    var reader = ProtobufReader(range)
+    var size: UInt64?
+    var named: Range<Int>?
+    var lengths = Lengths()
+    while !reader.isAtEnd {
+      let (number, form) = try reader.tag(bytes)
+      switch (number, form) {
+      case (1, .varint):
+        guard size == nil else { throw .malformed("an object with more than one size") }
+        size = try reader.varint(bytes)
+      case (2, .bytes):
+        guard named == nil else { throw .malformed("an object with more than one list of chunks") }
+        named = try reader.range(bytes)
+      case (3, .bytes):
+        var packed = ProtobufReader(try reader.range(bytes))
+        while !packed.isAtEnd { try lengths.add(try packed.varint(bytes)) }
+      case (3, .varint): try lengths.add(try reader.varint(bytes))
+      case (1...3, _): throw .malformed("an object in another form than it has")
+      case (_, _): try reader.skip(form, bytes)
+      }
+    }
+    let list = named ?? range.upperBound..<range.upperBound
+    guard list.count.isMultiple(of: ChunkHash.byteCount), list.count / ChunkHash.byteCount == lengths.count else {
+      throw .malformed("an object whose chunks and lengths are not as many")
+    }
+    guard lengths.count <= Limits.chunksPerObject else { throw .tooManyChunks(lengths.count) }
+    guard lengths.sum == size ?? 0 else { throw .malformed("an object whose chunks do not add up to its size") }
+    append(bytes, list)
+  }
+
+  private struct Lengths {
+    var count = 0
+    var sum: UInt64 = 0
+
+    mutating func add(_ length: UInt64) throws(BodyProblem) {
+      guard (1...UInt64(Limits.chunkBytes)).contains(length) else { throw .malformed("a chunk of an impossible length") }
+      count += 1
+      sum += length
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Model
+
+/// Walks an encoded `Fields` (model.proto) once, without building it. Bodies pass through sync untouched (UNI-01), so all
+/// that is asked is whether every reader will be able to decode them and whether they fit their record type.
+struct BodyScanner {
+  /// Hashes that the objects name, concatenated as they stand.
+  private(set) var hashes: [UInt8] = []
+
+  /// What a `Field` holds, by its place in the oneof.
+  enum Content {
+    case null
+    case text
+    case integer
+    case real
+    case data
+    case object
+    /// Of a newer release.
+    case unknown
+  }
+
+  /// - Parameter type: fields that it does not know pass, they are a newer client's (CK-26).
+  mutating func scan(_ bytes: borrowing Span<UInt8>, against type: RecordType) throws(BodyProblem) {
+    var reader = ProtobufReader(0..<bytes.count)
+    var last: UInt32 = 0
+    while !reader.isAtEnd {
+      let (number, form) = try reader.tag(bytes)
+      guard number == 1 else {
+        try reader.skip(form, bytes)
+        continue
+      }
+      guard form == .bytes else { throw .malformed("a field that is no message") }
+      let (id, content) = try field(bytes, try reader.range(bytes))
+      guard id > last else { throw .malformed("field ids that do not ascend, each once, from 1") }
+      last = id
+      try type.check(content, ofField: id)
+    }
+  }
+
+  private mutating func field(
+    _ bytes: borrowing Span<UInt8>, _ range: Range<Int>
+  ) throws(BodyProblem) -> (id: UInt32, content: Content) {
+    var reader = ProtobufReader(range)
+    var id: UInt32 = 0
+    var content = Content.null
+    while !reader.isAtEnd {
+      let (number, form) = try reader.tag(bytes)
+      if number == 1 {
+        guard form == .varint, id == 0 else { throw .malformed("a field with more than one id") }
+        guard let given = UInt32(exactly: try reader.varint(bytes)) else { throw .malformed("a field id beyond 32 bits") }
+        id = given
+      } else {
+        guard case .null = content else { throw .malformed("a field with more than one value") }
+        content = try value(bytes, number, form, &reader)
+      }
+    }
+    return (id, content)
+  }
+
+  private mutating func value(
+    _ bytes: borrowing Span<UInt8>, _ number: UInt64, _ form: WireForm, _ reader: inout ProtobufReader
+  ) throws(BodyProblem) -> Content {
+    switch (number, form) {
+    case (2, .bytes):
+      try Self.checkText(bytes, try reader.range(bytes))
+      return .text
+    case (3, .varint):
+      _ = try reader.varint(bytes)
+      return .integer
+    case (4, .fixed64):
+      try reader.skip(.fixed64, bytes)
+      return .real
+    case (5, .bytes):
+      _ = try reader.range(bytes)
+      return .data
+    case (6, .bytes):
+      try object(bytes, try reader.range(bytes))
+      return .object
+    case (2...6, _): throw .malformed("a value in another form than its kind has")
+    case (_, _):
+      try reader.skip(form, bytes)
+      return .unknown
+    }
+  }
+
+  mutating func append(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
+    hashes.reserveCapacity(hashes.count + range.count)
+    for position in range { hashes.append(bytes[position]) }
+  }
+
+  /// UTF-8 without NUL, at which C readers would end the text.
+  private static func checkText(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) throws(BodyProblem) {
+    var all: UInt8 = 0
+    for position in range {
+      let byte = bytes[position]
+      guard byte != 0 else { throw .malformed("text with a NUL byte") }
+      all |= byte
+    }
+    guard all >= 0x80 else { return }
+    guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else { throw .malformed("text that is not UTF-8") }
+  }
+}
+
+extension RecordType {
+  fileprivate func check(_ content: BodyScanner.Content, ofField id: UInt32) throws(BodyProblem) {
+    // Ids ascend from 1 without gaps as long as no field was removed, so the first look nearly always finds it.
+    let guess = Int(id) - 1
+    let known = guess < fields.count && fields[guess].id == id ? fields[guess] : field(id: id)
+    guard let field = known else { return }
+    let actual: StaticString
+    switch (field.kind, content) {
+    case (_, .null), (_, .unknown), (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data),
+      (.object, .object):
+      return
+    case (_, .text): actual = "text"
+    case (_, .integer): actual = "integer"
+    case (_, .real): actual = "real"
+    case (_, .data): actual = "data"
+    case (_, .object): actual = "object"
+    }
+    throw .violation(field, actual: actual)
+  }
+}

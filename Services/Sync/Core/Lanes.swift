@@ -1,0 +1,26 @@
+/// What an operation touches. Operations of one frame that touch the same run in their order, the others side by side.
+public enum OperationScope: Sendable, Hashable {
+  case zone(container: String, zone: String)
+  /// Record types of a container.
+  case types(container: String)
+  /// The device itself: hello, its subscriptions, its acknowledgements.
+  case session
+}
+
+/// Which operations of a frame run one after another.
+public enum Lanes {
+  /// Indices into `scopes`, ascending within a lane; lanes in the order of their first operation.
+  public static func plan(_ scopes: [OperationScope]) -> [[Int]] {
+    var lanes: [[Int]] = []
+    var laneOfScope: [OperationScope: Int] = [:]
+    for (index, scope) in scopes.enumerated() {
+      if let lane = laneOfScope[scope] {
+        lanes[lane].append(index)
+      } else {
+        laneOfScope[scope] = lanes.count
+        lanes.append([index])
+      }
+    }
+    return lanes
+  }
+}

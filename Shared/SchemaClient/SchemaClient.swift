@@ -1,0 +1,74 @@
+public import Bus
+public import Model
+import Synchronization
+import Wire
+
+/// How every service asks for record types. Definitions are immutable, so by id they are asked for once and kept.
+public final class SchemaClient: Sendable {
+  /// Definitions kept in memory.
+  public static let cachedTypes = 4_096
+  /// For one question; the registry may ask storage twice.
+  public static let deadline: Duration = .seconds(5)
+
+  private struct Key: Hashable {
+    let container: ContainerID
+    let environment: Model.Environment
+    let id: UInt32
+  }
+
+  private let bus: any MessageBus
+  private let types = Mutex(BoundedCache<Key, Model.RecordType>(capacity: cachedTypes))
+
+  public init(bus: any MessageBus) { self.bus = bus }
+
+  /// Field ids of the proposal are ignored: the registry assigns them.
+  /// - Throws: `schemaNotAdditive`, `schemaViolation`.
+  public func propose(
+    _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment
+  ) async throws(CaravanError) -> Model.RecordType {
+    let request = ProposeTypeRequest(
+      container: container.text, environment: environment.rawValue, type: Wire.RecordType(type))
+    return try await ask(.propose, request, container, environment)
+  }
+
+  /// - Throws: `tableNotFound`.
+  public func type(
+    _ id: UInt32, of container: ContainerID, in environment: Model.Environment
+  ) async throws(CaravanError) -> Model.RecordType {
+    let key = Key(container: container, environment: environment, id: id)
+    if let known = types.withLock({ $0.value(for: key) }) { return known }
+    let request = TypeRequest(container: container.text, environment: environment.rawValue, id: id)
+    return try await ask(.type, request, container, environment)
+  }
+
+  /// The latest version of this name, up to a second old.
+  /// - Throws: `tableNotFound`.
+  public func type(
+    named name: String, of container: ContainerID, in environment: Model.Environment
+  ) async throws(CaravanError) -> Model.RecordType {
+    let request = TypeRequest(container: container.text, environment: environment.rawValue, name: name)
+    return try await ask(.type, request, container, environment)
+  }
+
+  /// The latest version of every name, by name.
+  public func types(
+    of container: ContainerID, in environment: Model.Environment
+  ) async throws(CaravanError) -> [Model.RecordType] {
+    let request = ListTypesRequest(container: container.text, environment: environment.rawValue)
+    let reply: ListTypesReply = try await bus.call(
+      request, to: SchemaMethod.types.subject, deadline: Self.deadline)
+    var list: [Model.RecordType] = []
+    for type in reply.types { list.append(try type.model()) }
+    return list
+  }
+
+  private func ask(
+    _ method: SchemaMethod, _ request: some WireMessage, _ container: ContainerID, _ environment: Model.Environment
+  ) async throws(CaravanError) -> Model.RecordType {
+    let reply: TypeReply = try await bus.call(request, to: method.subject, deadline: Self.deadline)
+    let type = try required(reply.type, "type").model()
+    let key = Key(container: container, environment: environment, id: type.id)
+    types.withLock { $0.insert(type, for: key) }
+    return type
+  }
+}

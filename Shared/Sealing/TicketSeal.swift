@@ -1,0 +1,68 @@
+public import Crypto
+public import Model
+public import Wire
+
+/// What a ticket allows.
+public struct TicketGrant: Sendable, Hashable {
+  public var database: DatabaseID
+  public var device: DeviceID
+  /// True: to send chunks; false: to fetch them.
+  public var isUpload: Bool
+  /// At most this many.
+  public var bytes: UInt64
+  /// Unix time.
+  public var expiresMilliseconds: Int64
+
+  public init(database: DatabaseID, device: DeviceID, isUpload: Bool, bytes: UInt64, expiresMilliseconds: Int64) {
+    precondition(expiresMilliseconds >= 0, "tickets do not expire before 1970")
+    self.database = database
+    self.device = device
+    self.isUpload = isUpload
+    self.bytes = bytes
+    self.expiresMilliseconds = expiresMilliseconds
+  }
+}
+
+/// Chunk tickets: sync issues them, storage checks them, and neither asks the other.
+public struct TicketSeal: Sendable {
+  private let key: TicketKey
+
+  public init(key: TicketKey) { self.key = key }
+
+  public func issue(_ grant: TicketGrant) -> Ticket {
+    Ticket(
+      database: DatabaseRef(grant.database), device: grant.device.text, upload: grant.isUpload, bytes: grant.bytes,
+      expiresMilliseconds: UInt64(grant.expiresMilliseconds), mac: message(grant).mac(key),
+      partition: Partition(of: grant.database).number)
+  }
+
+  /// - Parameters:
+  ///   - device: who shows it, as the broker proves.
+  ///   - now: Unix time.
+  /// - Throws: `notAuthenticated` when this key did not issue it, or to another device; `leaseExpired` when its time is
+  ///   over; `invalidData` when it is no ticket at all.
+  public func open(
+    _ ticket: Ticket, from device: DeviceID, nowMilliseconds now: Int64
+  ) throws(CaravanError) -> TicketGrant {
+    let grant = TicketGrant(
+      database: try required(ticket.database, "database").model(), device: try DeviceID(ticket.device),
+      isUpload: ticket.upload, bytes: ticket.bytes, expiresMilliseconds: Int64(clamping: ticket.expiresMilliseconds))
+    guard key.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
+      throw CaravanError(.notAuthenticated, "the ticket is not one for this device: ask sync for another")
+    }
+    guard now < grant.expiresMilliseconds else {
+      throw CaravanError(.leaseExpired, "the ticket's time is over: ask sync for another")
+    }
+    return grant
+  }
+
+  private func message(_ grant: TicketGrant) -> SealedMessage {
+    var message = SealedMessage("chunk ticket")
+    message.add(grant.database)
+    message.add(grant.device.text)
+    message.add(grant.isUpload ? 1 : 0)
+    message.add(grant.bytes)
+    message.add(UInt64(grant.expiresMilliseconds))
+    return message
+  }
+}
