@@ -1,0 +1,37 @@
+/// SIM-73, Table 4: what a row's flags say after a crash of app, agent or device, and what to do.
+public enum CrashRecovery: Sendable, Hashable, CaseIterable {
+  /// Rows 1 and 4: nothing was going on.
+  case nothing
+  /// Rows 2, 5, 8, 13, 16 and 19: tell the app about the conflict again.
+  case conflictUpcall
+  /// Rows 7, 12, 15 and 18: the dirty row waits for its next sync as before.
+  case startUpstream
+  /// Rows 3, 6, 9, 14, 17 and 20: a push was in flight; ask what became of it, and send the row again if nothing did.
+  case restartUpstream
+  /// Rows 10, 11, 21 and 22: an object was cut off in the middle of a write in place; the last closed version, or else
+  /// the cloud's copy, has to come back (UNI-17, E8).
+  case restoreTorn
+
+  public struct Plan: Sendable, Hashable {
+    public let action: CrashRecovery
+    public let flags: RowFlags
+  }
+
+  /// The action and the flags afterwards; nil for the 8 states that no history leads to (SP and CF together).
+  /// - Parameter changedObjects: it is known that the push carried changed objects (∃DCT).
+  public static func plan(for flags: RowFlags, changedObjects: Bool) -> Plan? {
+    if flags.syncPending, flags.inConflict { return nil }
+    var after = flags
+    after.openObjects = 0
+    if flags.objectDirty, flags.openObjects > 0 {
+      after = RowFlags(inConflict: flags.inConflict)
+      return Plan(action: .restoreTorn, flags: after)
+    }
+    if flags.inConflict { return Plan(action: .conflictUpcall, flags: after) }
+    if flags.syncPending {
+      after = UpstreamLoss.missedResult.recovered(after, changedObjects: changedObjects)
+      return Plan(action: .restartUpstream, flags: after)
+    }
+    return Plan(action: flags.isDirty ? .startUpstream : .nothing, flags: after)
+  }
+}

@@ -1,0 +1,84 @@
+public import Model
+
+/// An entry of a change page as far as decisions about its row need to know it.
+public struct Arrival: Sendable, Hashable {
+  public var version: Seq
+  public var isDeleted: Bool
+  /// Written by this very store; it comes without a body.
+  public var isOwn: Bool
+  /// Its content is exactly the row's present content.
+  public var equalsLocal: Bool
+
+  public init(version: Seq, isDeleted: Bool = false, isOwn: Bool = false, equalsLocal: Bool = false) {
+    self.version = version
+    self.isDeleted = isDeleted
+    self.isOwn = isOwn
+    self.equalsLocal = equalsLocal
+  }
+}
+
+/// What happens to an entry that arrives (SIM-67, SIM-68, Table 3(c)).
+public enum ArrivalDecision: Sendable, Hashable {
+  /// Older than, or the same as, what the row holds.
+  case ignore
+  /// A row the device did not have.
+  case insert
+  /// The row takes the entry's content and version, and is clean.
+  case apply
+  /// The row takes the entry's version only: its own push, or the same content written elsewhere.
+  case adopt
+  case remove
+  /// The row keeps its content; the entry is kept aside as the cloud's copy (replacing an older one).
+  case conflict
+  /// Not now: the row's push has no result yet, an app has it open, or conflicts of its table are being resolved.
+  case hold
+  /// An echo of a write this store knows nothing about: its file is older than what it has sent.
+  case unexplained
+
+  /// - Parameters:
+  ///   - head: the row here, nil if there is none.
+  ///   - isBusy: an app has an object of the row open, or its table's conflict resolution is going on.
+  public static func of(_ arrival: Arrival, at head: RowHead?, isBusy: Bool) -> ArrivalDecision {
+    guard let head else {
+      if arrival.isDeleted { return .ignore }
+      return arrival.isOwn ? .unexplained : .insert
+    }
+    if arrival.version <= head.version { return .ignore }
+    if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
+    if arrival.isOwn { return ownEcho(arrival) }
+    if isBusy { return .hold }
+    if head.flags.isDirty || head.flags.inConflict { return contested(arrival, head) }
+    return arrival.isDeleted ? .remove : .apply
+  }
+
+  /// An echo of a deletion can only be older than a row written again since; any other is the row's own content.
+  private static func ownEcho(_ arrival: Arrival) -> ArrivalDecision { arrival.isDeleted ? .ignore : .adopt }
+
+  /// Either dirty flag makes a conflict, for the row is the unit (E2).
+  private static func contested(_ arrival: Arrival, _ head: RowHead) -> ArrivalDecision {
+    switch head.presence {
+    case .deleted: arrival.isDeleted ? .remove : .conflict
+    case .live, .unconfirmed, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
+    }
+  }
+}
+
+extension RowHead {
+  /// The row after an entry was applied, adopted or found in conflict; nil when it goes.
+  public func after(_ decision: ArrivalDecision, version: Seq) -> RowHead? {
+    switch decision {
+    case .ignore, .hold, .unexplained: return self
+    case .insert, .apply: return RowHead(flags: .clean, version: version)
+    case .adopt:
+      var head = self
+      head.version = version
+      if head.presence == .unconfirmed { head.presence = .live }
+      return head
+    case .remove: return nil
+    case .conflict:
+      var head = self
+      head.flags.inConflict = true
+      return head
+    }
+  }
+}

@@ -1,0 +1,117 @@
+public import Model
+
+extension RowHead {
+  /// The row becomes part of a push plan (SIM-61): what was dirty, to be armed again should the push fail.
+  public mutating func collect() -> RowChange {
+    precondition(flags.isCollectable, "a row was collected that is clean, in flight, in conflict or open")
+    let armed = RowChange(cells: flags.tableDirty, objects: flags.objectDirty)
+    flags.tableDirty = false
+    flags.objectDirty = false
+    flags.syncPending = true
+    return armed
+  }
+
+  /// What became of the row in a push.
+  public enum PushResult: Sendable, Hashable {
+    /// The cloud took it. `asDelete`: what it took was the row's deletion.
+    case accepted(Seq, asDelete: Bool)
+    case conflict(ServerCopy)
+    /// It was not applied and never will be (settled as aborted), or the plan was given up before it was sent.
+    case notApplied
+  }
+
+  /// The cloud's copy in a conflict, as far as decisions need to know it.
+  public struct ServerCopy: Sendable, Hashable {
+    public enum Content: Sendable, Hashable {
+      case deleted
+      /// Has exactly the row's present content.
+      case same
+      case different
+    }
+
+    /// 0: the cloud holds nothing under this id.
+    public var version: Seq
+    public var content: Content
+
+    public init(version: Seq, content: Content) {
+      self.version = version
+      self.content = content
+    }
+  }
+
+  public enum PushEffect: Sendable, Hashable {
+    /// Nothing is left to send; the ancestor goes.
+    case clean
+    /// The row was edited while in flight: what was sent is the ancestor now (none, if a deletion was sent).
+    case editedSince
+    /// The row is gone on both sides: take it away.
+    case remove
+    /// Keep the cloud's copy aside and tell the app.
+    case conflict
+    /// Dirty again, to be sent with the next push.
+    case rearmed
+  }
+
+  /// The result of the row's push arrived.
+  public mutating func settle(_ result: PushResult, armed: RowChange) -> PushEffect {
+    precondition(flags.syncPending, "a push result arrived for a row that is not in flight")
+    flags.syncPending = false
+    switch result {
+    case .accepted(let version, let asDelete):
+      // A deletion leaves a tombstone: whatever comes next is a creation.
+      self.version = asDelete ? 0 : version
+      if flags.isDirty { return asDelete && presence == .deleted ? .remove : .editedSince }
+      return asDelete ? .remove : .clean
+    case .notApplied:
+      rearm(armed)
+      return .rearmed
+    case .conflict(let copy):
+      rearm(armed)
+      return meet(copy)
+    }
+  }
+
+  /// E1: SP←0 alone would leave a row clean that the cloud does not have, and the next page would overwrite it.
+  private mutating func rearm(_ armed: RowChange) {
+    flags.tableDirty = true
+    flags.objectDirty = presence != .deleted && (flags.objectDirty || armed.objects)
+  }
+
+  /// A dirty row meets another copy. Deleted or changed alike on both sides is agreement, anything else a conflict.
+  mutating func meet(_ copy: ServerCopy) -> PushEffect {
+    switch (copy.content, presence) {
+    case (.deleted, .deleted): return .remove
+    case (.same, .live):
+      self = RowHead(flags: .clean, version: copy.version)
+      return .clean
+    case (.deleted, _), (.same, _), (.different, _):
+      flags.inConflict = true
+      return .conflict
+    }
+  }
+}
+
+/// SIM-70, SIM-71: what a lost connection does to a row in each state of an upstream sync.
+public enum UpstreamLoss: Sendable, Hashable, CaseIterable {
+  /// U1: nothing was in flight.
+  case idle
+  /// U2: sent, and no result seen.
+  case missedResult
+  /// U3: the result was seen and recorded.
+  case resultSeen
+  /// U4: the result was seen, the cloud's copy of an object still arriving.
+  case partialResult
+
+  /// The flags after recovery. `changedObjects`: the push carried changed objects (∃DCT).
+  public func recovered(_ flags: RowFlags, changedObjects: Bool) -> RowFlags {
+    switch self {
+    case .idle, .resultSeen: return flags
+    case .missedResult, .partialResult:
+      var flags = flags
+      flags.syncPending = false
+      flags.tableDirty = true
+      flags.objectDirty = flags.objectDirty || changedObjects
+      return flags
+    }
+  }
+}

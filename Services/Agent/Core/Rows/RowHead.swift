@@ -1,0 +1,75 @@
+public import Model
+
+/// What decisions about a row are made from: its flags, the version its content is based on, and whether apps see it.
+public struct RowHead: Sendable, Hashable {
+  public enum Presence: Int64, Sendable, Hashable, CaseIterable {
+    /// Apps see it. → deleted, torn, unconfirmed
+    case live = 0
+    /// Deleted by the app; kept until the cloud knows (SIM-16). → live (written again under its primary key)
+    case deleted = 1
+    /// Its last write was cut in half in place; hidden until the cloud has sent a whole copy (SIM-79). → live
+    case torn = 2
+    /// Clean, and the cloud's state was reset: goes away unless the resync names it (UNI-18). → live
+    case unconfirmed = 3
+
+    public var isVisible: Bool {
+      switch self {
+      case .live, .unconfirmed: true
+      case .deleted, .torn: false
+      }
+    }
+  }
+
+  public var flags: RowFlags
+  /// Version of the copy at the cloud that the content is, or is based on; 0: the cloud is believed to have none.
+  public var version: Seq
+  public var presence: Presence
+
+  public init(flags: RowFlags = .clean, version: Seq = 0, presence: Presence = .live) {
+    self.flags = flags
+    self.version = version
+    self.presence = presence
+  }
+
+  /// What a push of this row is based on.
+  public var base: Base { version == 0 ? .absent : .version(version) }
+}
+
+// MARK: Local changes
+
+extension RowHead {
+  /// What a local change asks of the store besides the change itself.
+  public enum LocalEffect: Sendable, Hashable {
+    case none
+    /// The content as it was is the last one the cloud knows: keep it aside as the ancestor of this change.
+    case keepAncestor
+    /// The cloud never heard of the row: take it away with everything it holds.
+    case purge
+  }
+
+  /// An app's write to the row was closed. Also brings a deleted row back.
+  public mutating func write(_ change: RowChange) -> LocalEffect {
+    precondition(presence != .torn, "a torn row was offered for writing")
+    precondition(change.cells || change.objects || presence == .deleted, "a write that changes nothing")
+    let effect = firstChange
+    flags.tableDirty = flags.tableDirty || change.cells || presence == .deleted
+    flags.objectDirty = flags.objectDirty || change.objects
+    presence = .live
+    return effect
+  }
+
+  /// An app deleted the row.
+  public mutating func delete() -> LocalEffect {
+    precondition(presence.isVisible, "a row that apps do not see was offered for deletion")
+    if version == 0, !flags.syncPending, !flags.inConflict, presence == .live { return .purge }
+    let effect = firstChange
+    flags.tableDirty = true
+    flags.objectDirty = false
+    presence = .deleted
+    return effect
+  }
+
+  private var firstChange: LocalEffect {
+    !flags.isDirty && !flags.syncPending && !flags.inConflict && version > 0 ? .keepAncestor : .none
+  }
+}
