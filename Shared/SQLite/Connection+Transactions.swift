@@ -1,0 +1,60 @@
+internal import CSQLite
+public import Model
+
+extension Connection {
+  public enum TransactionKind: Sendable {
+    /// Takes a snapshot at the first read and keeps it to the end.
+    case read
+    /// Takes the write lock at once, so that no statement in it can meet `busy`.
+    case write
+  }
+
+  /// Runs `body` in one transaction: committed when it returns, rolled back when it or the commit throws.
+  public func transaction<Result>(
+    _ kind: TransactionKind = .write, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    try begin(kind)
+    do {
+      let result = try body()
+      try commit()
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  public func begin(_ kind: TransactionKind = .write) throws(CaravanError) {
+    switch kind {
+    case .read: try run("BEGIN DEFERRED")
+    case .write: try run("BEGIN IMMEDIATE")
+    }
+  }
+
+  /// - Throws: with the transaction still open where SQLite left it so: `rollBack` then.
+  public func commit() throws(CaravanError) { try run("COMMIT") }
+
+  /// Does nothing when a failure has rolled back already.
+  public func rollBack() {
+    guard isInTransaction else { return }
+    // It cannot fail in a way that leaves the transaction open.
+    try? run("ROLLBACK")
+  }
+
+  /// Runs `body` under a savepoint of the open transaction: when it throws, what it did is undone and nothing else,
+  /// unless the failure rolled the whole transaction back (`isInTransaction` is then false).
+  public func savepoint<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    try run("SAVEPOINT inner")
+    do {
+      let result = try body()
+      try run("RELEASE inner")
+      return result
+    } catch {
+      if isInTransaction {
+        try run("ROLLBACK TO inner")
+        try run("RELEASE inner")
+      }
+      throw error
+    }
+  }
+}

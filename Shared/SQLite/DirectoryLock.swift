@@ -1,0 +1,36 @@
+internal import Glibc
+public import Model
+internal import Synchronization
+
+/// Makes one process the owner of a directory: `flock` on a file in it. The kernel frees it when the process dies, so
+/// a crash leaves nothing to clean up.
+public final class DirectoryLock: Sendable {
+  private let descriptor: Mutex<Int32>
+
+  /// - Throws: `unavailable` when another owner holds the directory, `storageFull` when it cannot be used.
+  public init(_ directory: String) throws(CaravanError) {
+    if mkdir(directory, 0o700) != 0, errno != EEXIST {
+      throw CaravanError(.storageFull, "cannot make \(directory): \(String(cString: strerror(errno)))")
+    }
+    let path = "\(directory)/lock"
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      throw CaravanError(.storageFull, "cannot open \(path): \(String(cString: strerror(errno)))")
+    }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      Glibc.close(file)
+      throw CaravanError(.unavailable, "\(directory) belongs to another running process: stop that one first")
+    }
+    descriptor = Mutex(file)
+  }
+
+  deinit { release() }
+
+  /// Gives the directory up; callable more than once.
+  public func release() {
+    descriptor.withLock { file in
+      if file >= 0 { Glibc.close(file) }
+      file = -1
+    }
+  }
+}
