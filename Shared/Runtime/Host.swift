@@ -7,15 +7,18 @@ public struct Host: Sendable {
   public let executors: any ExecutorSource
   public let log: Log
   public let metrics: MetricsRegistry
+  public let process: ProcessFacts
 
   public init(
-    clock: any Clock, random: any RandomSource, executors: any ExecutorSource, log: Log, metrics: MetricsRegistry
+    clock: any Clock, random: any RandomSource, executors: any ExecutorSource, log: Log, metrics: MetricsRegistry,
+    process: ProcessFacts = .simulated
   ) {
     self.clock = clock
     self.random = random
     self.executors = executors
     self.log = log
     self.metrics = metrics
+    self.process = process
   }
 }
 

@@ -3,12 +3,13 @@ extension Host {
   public static func live(logLevel: LogLevel = .info) -> Host {
     let clock = SystemClock()
     return Host(
-      clock: clock, random: SystemRandom(), executors: DispatchExecutors(),
-      log: Log(level: logLevel, clock: clock, sink: DescriptorLogSink.standardError), metrics: MetricsRegistry())
+      clock: clock, random: SystemRandom(), executors: ThreadExecutors(),
+      log: Log(level: logLevel, clock: clock, sink: DescriptorLogSink.standardError), metrics: MetricsRegistry(),
+      process: .current)
   }
 
   /// The same machine with another log: a service's, a request's.
   public func with(log: Log) -> Host {
-    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics)
+    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics, process: process)
   }
 }

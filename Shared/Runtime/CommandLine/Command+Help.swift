@@ -1,0 +1,28 @@
+extension Command {
+  /// Generated from the declarations; ends with a line feed.
+  public var help: String {
+    var usage = "usage: \(name)"
+    for flag in flags where flag.isRequired { usage += " \(Self.spelling(flag))" }
+    if flags.contains(where: { !$0.isRequired }) { usage += " [flags]" }
+    if !operands.text.isEmpty { usage += " \(operands.text)" }
+    let rows = flags.map { (Self.spelling($0), Self.explanation($0)) } + [("--help", "this text")]
+    return "\(usage)\n\n\(summary)\n\n\(Self.table(rows))"
+  }
+
+  private static func spelling(_ flag: FlagDeclaration) -> String {
+    flag.isSwitch ? "--\(flag.name)" : "--\(flag.name) \(flag.placeholder)"
+  }
+
+  private static func explanation(_ flag: FlagDeclaration) -> String {
+    var notes: [String] = []
+    if flag.isRequired { notes.append("required") }
+    if let value = flag.defaultText { notes.append("default: \(value)") }
+    if let variable = flag.environment { notes.append("or \(variable)") }
+    return notes.isEmpty ? flag.help : "\(flag.help) (\(notes.joined(separator: "; ")))"
+  }
+
+  static func table(_ rows: [(String, String)]) -> String {
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { "  \($0)\(String(repeating: " ", count: width - $0.count))  \($1)\n" }.joined()
+  }
+}

@@ -1,0 +1,75 @@
+internal import Glibc
+
+extension Command {
+  /// The whole life of a server: reads the command line, makes the services, runs them until one ends or SIGTERM or
+  /// SIGINT comes, and exits with 0, 1 (failed) or 2 (wrong command line). The command has the flag `.logLevel`.
+  /// `main.swift` calls this and nothing else.
+  public func serve(_ services: @Sendable (Options, Host) async throws -> [any Service]) async -> Never {
+    exit(await run(Array(CommandLine.arguments.dropFirst()), environment: Self.environment, services))
+  }
+
+  func run(
+    _ arguments: [String], environment: [String: String],
+    _ services: @Sendable (Options, Host) async throws -> [any Service]
+  ) async -> Int32 {
+    let options: Options
+    do throws(CommandLineStop) { options = try parse(arguments, environment: environment) } catch {
+      return error.report()
+    }
+    // A peer that hangs up is an error of one write, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    let live = Host.live(logLevel: options[.logLevel])
+    let host = live.with(log: live.log.with([.service: name, .process: live.process.identifier]))
+    do {
+      let group = ServiceGroup(try await services(options, host), host: host)
+      TerminationSignals.handle { number in
+        host.log.info("a signal asks to stop", [.signal: number])
+        group.shutDown()
+      }
+      try await group.run()
+      host.log.info("stopped")
+      return ExitCode.success
+    } catch {
+      host.log.error("stopped by an error", [.error: "\(error)"])
+      return ExitCode.failure
+    }
+  }
+
+  /// The variables of this process.
+  public static var environment: [String: String] {
+    var variables: [String: String] = [:]
+    var next = unsafe environ
+    while let entry = unsafe next.pointee {
+      let text = unsafe String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      unsafe next += 1
+    }
+    return variables
+  }
+}
+
+extension CommandLineStop {
+  /// Says it where it belongs.
+  /// - Returns: the exit code.
+  public func report() -> Int32 {
+    switch self {
+    case .help(let text):
+      Self.put(text, on: STDOUT_FILENO)
+      return ExitCode.success
+    case .usage(let line):
+      Self.put(line + "\n", on: STDERR_FILENO)
+      return ExitCode.usage
+    }
+  }
+
+  private static func put(_ text: String, on descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

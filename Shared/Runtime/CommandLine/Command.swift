@@ -1,0 +1,156 @@
+/// Why a command line does not lead to work.
+public enum CommandLineStop: Error, Equatable, Sendable {
+  /// Asked for: standard output, exit code 0.
+  case help(String)
+  /// One line that says what is wrong: standard error, exit code 2.
+  case usage(String)
+}
+
+public enum ExitCode {
+  public static let success: Int32 = 0
+  /// The work failed.
+  public static let failure: Int32 = 1
+  /// The command line was wrong.
+  public static let usage: Int32 = 2
+}
+
+/// What the command line said: the flags' values, and what is left.
+public struct Options: Sendable {
+  /// Arguments that are no flags, in order.
+  public let operands: [String]
+  private let values: [String: String]
+  private let declared: Set<String>
+
+  init(operands: [String], values: [String: String], declared: Set<String>) {
+    self.operands = operands
+    self.values = values
+    self.declared = declared
+  }
+
+  /// The flag must be among the command's.
+  public subscript<Value: FlagValue>(_ flag: Flag<Value>) -> Value {
+    precondition(declared.contains(flag.declaration.name), "--\(flag.declaration.name) is not declared")
+    let given = values[flag.declaration.name].flatMap { Value(flagText: $0) }
+    guard let value = given ?? flag.defaultValue else {
+      preconditionFailure("--\(flag.declaration.name) is required, and parsing let it pass")
+    }
+    return value
+  }
+}
+
+/// The command line of one executable, or of one subcommand of it.
+public struct Command: Sendable {
+  /// As people type it: `caravan-storage`, `caravan device enrol`.
+  public let name: String
+  public let summary: String
+  let operands: Operands
+  let flags: [FlagDeclaration]
+
+  /// Arguments that are no flags.
+  public struct Operands: Sendable {
+    let text: String
+    let count: ClosedRange<Int>
+
+    public static let none = Operands("", 0...0)
+
+    /// - Parameter text: how the help names them: `NAME [FILE…]`.
+    public init(_ text: String, _ count: ClosedRange<Int>) {
+      self.text = text
+      self.count = count
+    }
+  }
+
+  public init(_ name: String, _ summary: String, operands: Operands = .none, flags: FlagList = []) {
+    self.name = name
+    self.summary = summary
+    self.operands = operands
+    self.flags = flags.declarations
+    precondition(Set(self.flags.map(\.name)).count == self.flags.count, "\(name) declares a flag twice")
+  }
+
+  /// - Parameters:
+  ///   - arguments: without the name of the executable.
+  ///   - environment: its variables.
+  public func parse(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) throws(CommandLineStop) -> Options {
+    var values: [String: String] = [:]
+    var rest = arguments[...]
+    var operands: [String] = []
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" { throw .help(help) }
+      if argument == "--" {
+        operands += rest
+        break
+      }
+      guard argument.hasPrefix("--") else {
+        guard argument == "-" || !argument.hasPrefix("-") else { throw usage("there is no flag '\(argument)'") }
+        operands.append(argument)
+        continue
+      }
+      let (flag, value) = try read(argument, &rest)
+      guard values.updateValue(value, forKey: flag.name) == nil else { throw usage("--\(flag.name) is given twice") }
+    }
+    for flag in flags where values[flag.name] == nil { values[flag.name] = try fallback(flag, environment) }
+    try check(operands)
+    return Options(operands: operands, values: values, declared: Set(flags.map(\.name)))
+  }
+
+  private func read(
+    _ argument: String, _ rest: inout ArraySlice<String>
+  ) throws(CommandLineStop) -> (FlagDeclaration, String) {
+    let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let flag = flags.first(where: { $0.name == parts[0] }) else {
+      throw usage("there is no flag '--\(parts[0])'")
+    }
+    let value: String
+    if parts.count == 2 {
+      value = String(parts[1])
+    } else if flag.isSwitch {
+      value = "true"
+    } else if let next = rest.popFirst() {
+      value = next
+    } else {
+      throw usage("--\(flag.name) needs a value")
+    }
+    if let complaint = flag.complaint(value) { throw usage("--\(flag.name): \(complaint)") }
+    return (flag, value)
+  }
+
+  private func fallback(
+    _ flag: FlagDeclaration, _ environment: [String: String]
+  ) throws(CommandLineStop) -> String? {
+    if let variable = flag.environment, let value = environment[variable], !value.isEmpty {
+      if let complaint = flag.complaint(value) { throw usage("\(variable): \(complaint)") }
+      return value
+    }
+    guard !flag.isRequired else {
+      throw usage("--\(flag.name) is required\(flag.environment.map { " (or \($0))" } ?? "")")
+    }
+    return nil
+  }
+
+  private func check(_ given: [String]) throws(CommandLineStop) {
+    if given.count > operands.count.upperBound {
+      throw usage("'\(given[operands.count.upperBound])' is one argument too many")
+    }
+    if given.count < operands.count.lowerBound { throw usage("\(operands.text) is missing") }
+  }
+
+  func usage(_ problem: String) -> CommandLineStop { .usage("\(name): \(problem); see \(name) --help") }
+}
+
+/// `[files, .logLevel]`: flags of different types in one list.
+public struct FlagList: Sendable, ExpressibleByArrayLiteral {
+  let declarations: [FlagDeclaration]
+  public init(arrayLiteral elements: any AnyFlag...) { declarations = elements.map(\.erased) }
+}
+
+/// A `Flag` of some type.
+public protocol AnyFlag: Sendable {
+  var erased: FlagDeclaration { get }
+}
+
+extension Flag: AnyFlag {
+  public var erased: FlagDeclaration { declaration }
+}
