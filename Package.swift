@@ -118,6 +118,7 @@ let package = Package(
       tests("RuntimeTests", ["Runtime", "TestKit", "Model"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
+      tests("HTTPTests", ["HTTP", "Model"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Launch", "Wire"]),
       tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
       tests(
