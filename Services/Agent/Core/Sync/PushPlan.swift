@@ -1,0 +1,88 @@
+public import Model
+
+/// One push as the store has written it down before anything is sent (UNI-08): sent again byte for byte after a lost
+/// reply, settled after a crash.
+public struct PushPlan: Sendable, Hashable {
+  /// With the device's name and `epoch` the op id of the commit (UNI-07).
+  public let op: UInt64
+  public let epoch: UInt64
+  public let table: TableID
+  /// Oldest local change first, at most one for each row.
+  public let mutations: [Mutation]
+
+  public init(op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation]) {
+    self.op = op
+    self.epoch = epoch
+    self.table = table
+    self.mutations = mutations
+  }
+
+  /// Every chunk the bodies name, each once, in order of first use.
+  public var chunks: [ChunkHash] {
+    var seen: Set<ChunkHash> = []
+    var list: [ChunkHash] = []
+    for case .save(_, _, let chunks) in mutations.lazy.map(\.change) {
+      for hash in chunks where seen.insert(hash).inserted { list.append(hash) }
+    }
+    return list
+  }
+
+  /// Bytes of the bodies.
+  public var bodyBytes: Int {
+    mutations.reduce(0) { sum, mutation in
+      if case .save(_, let body, _) = mutation.change { sum + body.count } else { sum }
+    }
+  }
+}
+
+/// What applying a push's outcomes came to.
+public struct PushSummary: Sendable, Hashable {
+  public var accepted = 0
+  public var conflicts = 0
+  /// Dirty again: edited while in flight, or not applied.
+  public var dirty = 0
+  /// Chunks of the cloud's copies in conflict that the device lacks; they are among `missingChunks` of the table.
+  public var lacksChunks = false
+
+  public init() {}
+}
+
+/// One entry of a change page.
+public struct IncomingEntry: Sendable, Hashable {
+  public var entry: Entry
+  /// Written by this device in this epoch: it comes without a body.
+  public var isOwn: Bool
+
+  public init(entry: Entry, isOwn: Bool = false) {
+    self.entry = entry
+    self.isOwn = isOwn
+  }
+}
+
+/// What applying a change page, or staging chunks, came to.
+public struct PullSummary: Sendable, Hashable {
+  /// Rows whose content changed; the app has been told, or will be.
+  public var applied = 0
+  public var removed = 0
+  public var conflicts = 0
+  /// Entries kept until their chunks are there, or until their row is free.
+  public var staged = 0
+  /// The page echoes writes this store knows nothing about: its file is older than what it once sent. Begin a new
+  /// epoch and reset the table.
+  public var isUnexplained = false
+
+  public init() {}
+}
+
+/// What an app wants to be told (SIM-23, SIM-24); kept while it is away, and merged.
+public struct PendingUpcalls: Sendable, Hashable {
+  /// Rows that background sync changed since the app was last told.
+  public var newRows: Int
+  /// Rows in conflict the app has not been told of since it came.
+  public var conflicts: Int
+
+  public init(newRows: Int, conflicts: Int) {
+    self.newRows = newRows
+    self.conflicts = conflicts
+  }
+}

@@ -1,0 +1,149 @@
+public import AgentCore
+public import Model
+
+/// The local store as the sync engine sees it. Every call is one transaction and durable when it returns; a failed
+/// call (`storageFull`, for one) has changed nothing.
+///
+/// Upstream, one table at a time:
+///
+///     guard let plan = try await store.collect(table, maximumRows: …, maximumBytes: …) else { return }
+///     send Push(plan)                 missing chunks ⇒ upload `chunks(…)` by their hashes, send the same push again
+///     try await store.record(outcomes, of: plan.op)
+///
+/// A plan lives until it is recorded or aborted, across restarts: `plansInFlight()` first thing after opening, settle
+/// each at the cloud, then `record` or `abort`. Rows of a plan (SP) are in no other plan; apps keep writing to them.
+///
+/// Downstream, one table at a time:
+///
+///     try await store.apply(page, to: table, token: newToken, isLast: !more)
+///     while let missing = try await store.missingChunks(of: table, limit: …), !missing.isEmpty {
+///       download, then try await store.stage(chunks)
+///     }
+///
+/// Entries whose chunks are not all here, whose row is in a push, open for writing or being resolved wait inside the
+/// store and are applied by the call that makes them ready; the token moves on regardless, for they are kept.
+public protocol SyncStore: Sendable {
+  // MARK: The store's own identity
+
+  /// Counts the lives of this device's store: new for a new file, and after `beginEpoch`.
+  var epoch: UInt64 { get async }
+  /// Ops of the epoch below this number have been recorded or aborted: the cloud may forget them.
+  var opFloor: UInt64 { get async }
+  /// Starts a new epoch.
+  /// - Throws: `invalidData` while plans are in flight.
+  func beginEpoch() async throws(CaravanError)
+
+  // MARK: Tables
+
+  /// Every table that takes part in sync, in the order of their creation.
+  func syncedTables() async -> [TableID]
+  /// - Throws: `tableNotFound`.
+  func syncState(of table: TableID) async throws(CaravanError) -> TableSyncState
+  /// The cloud's answer to the table's proposal. Field ids in bodies are those of this type from now on.
+  /// - Throws: `schemaViolation` when a column is absent from it or of another kind.
+  func agree(on type: RecordType, for table: TableID) async throws(CaravanError)
+  /// Why the cloud last refused this table, shown in the status; nil clears it.
+  func note(refusal: String?, of table: TableID) async throws(CaravanError)
+
+  // MARK: Upstream
+
+  /// Writes down a plan for the oldest dirty rows and marks them SP; nil when there is none to send, or the table has
+  /// an op in flight. At least one row, however large.
+  /// - Throws: `tableNotFound`; `schemaViolation` when no type has been agreed on yet.
+  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) async throws(CaravanError) -> PushPlan?
+  /// Plans that were neither recorded nor aborted, oldest first.
+  func plansInFlight() async throws(CaravanError) -> [PushPlan]
+  /// The outcomes of a plan, one a mutation in its order: accepted rows become clean, conflicts are staged and the app
+  /// is told. Recording a plan that is not in flight does nothing.
+  /// - Parameter bytesUp: what the push cost on the wire, for the table's counter.
+  @discardableResult
+  func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) async throws(CaravanError) -> PushSummary
+  /// The plan was not applied and never will be: its rows are dirty again (E1).
+  func abort(_ op: UInt64) async throws(CaravanError)
+  /// Bytes of these chunks, in order, as many as fit into `maximumBytes` but at least one; absent ones are left out.
+  func chunks(_ hashes: [ChunkHash], maximumBytes: Int) async throws(CaravanError) -> [LocalChunk]
+
+  // MARK: Downstream
+
+  /// Applies a change page row by row in its order (SIM-67) and moves the table's token on.
+  /// - Parameters:
+  ///   - token: the change token after this page.
+  ///   - isLast: nothing follows: after a reset, rows that the cloud did not name go away now.
+  @discardableResult
+  func apply(
+    _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+  ) async throws(CaravanError) -> PullSummary
+  /// Hashes that waiting entries and conflict copies of the table need, oldest entry first.
+  func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkHash]
+  /// Takes downloaded chunks in, whoever waits for them, and applies what is complete now. Chunks nobody waits for are
+  /// dropped.
+  /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.
+  @discardableResult
+  func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) async throws(CaravanError) -> PullSummary
+  /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Dirty rows stay dirty, as new;
+  /// clean rows stay visible until the resync has shown which of them still exist (UNI-18).
+  /// - Throws: `invalidData` while a plan of the table is in flight.
+  func reset(_ table: TableID) async throws(CaravanError)
+
+  // MARK: Registrations
+
+  /// Everything registered, ordered by table and direction.
+  func registrations() async throws(CaravanError) -> [TableRegistration]
+  /// The tables registered for reading in the order of registration, which is the order of a notification's bitmap,
+  /// and the list's generation: it grows with every change (MOB-41).
+  func subscriptions() async throws(CaravanError) -> SubscriptionList
+}
+
+/// A chunk's name and bytes.
+public struct LocalChunk: Sendable, Hashable {
+  public let hash: ChunkHash
+  public let bytes: [UInt8]
+
+  public init(hash: ChunkHash, bytes: [UInt8]) {
+    self.hash = hash
+    self.bytes = bytes
+  }
+}
+
+public struct TableRegistration: Sendable, Hashable {
+  public let table: TableID
+  public let direction: Direction
+  public let registration: SyncRegistration
+
+  public init(table: TableID, direction: Direction, registration: SyncRegistration) {
+    self.table = table
+    self.direction = direction
+    self.registration = registration
+  }
+}
+
+/// Where a table stands in its sync.
+public struct TableSyncState: Sendable, Hashable {
+  /// What to propose: the table's columns; ids 0 until agreed.
+  public let proposal: RecordType
+  /// What was agreed; nil before the first sync.
+  public let type: RecordType?
+  /// Change token of the last page applied; empty: from the beginning.
+  public let token: [UInt8]
+  /// Rows that could be collected now.
+  public let dirtyRows: Int
+  /// An op of this table is in flight.
+  public let opInFlight: UInt64?
+  /// Entries and conflict copies wait for chunks.
+  public let lacksChunks: Bool
+  /// Conflicts are being resolved: what arrives waits (SIM-25).
+  public let isResolving: Bool
+
+  public init(
+    proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, opInFlight: UInt64?, lacksChunks: Bool,
+    isResolving: Bool
+  ) {
+    self.proposal = proposal
+    self.type = type
+    self.token = token
+    self.dirtyRows = dirtyRows
+    self.opInFlight = opInFlight
+    self.lacksChunks = lacksChunks
+    self.isResolving = isResolving
+  }
+}
