@@ -129,6 +129,38 @@ public struct AttachRequest: WireMessage, Equatable {
   }
 }
 
+public struct AttachReply: WireMessage, Equatable {
+  public var resubscribe: Bool
+
+  public init(
+    resubscribe: Bool = false
+  ) {
+    self.resubscribe = resubscribe
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AttachReply> {
+    let m = arena.make(Caravan__V1__AttachReply.self, caravan__v1__attach_reply__init)
+    if resubscribe { m.pointee.has_resubscribe = 1; m.pointee.resubscribe = resubscribe ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AttachReply>) throws(WireError) {
+    resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__attach_reply__get_packed_size(m)) { caravan__v1__attach_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__attach_reply__unpack(nil, data.count, data) else { throw .malformed("AttachReply") }
+    defer { caravan__v1__attach_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct NotifyAckRequest: WireMessage, Equatable {
   public var user: String
   public var device: String

@@ -142,6 +142,51 @@ void   caravan__v1__attach_request__free_unpacked
   assert(message->base.descriptor == &caravan__v1__attach_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__attach_reply__init
+                     (Caravan__V1__AttachReply         *message)
+{
+  static const Caravan__V1__AttachReply init_value = CARAVAN__V1__ATTACH_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__attach_reply__get_packed_size
+                     (const Caravan__V1__AttachReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__attach_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__attach_reply__pack
+                     (const Caravan__V1__AttachReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__attach_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__attach_reply__pack_to_buffer
+                     (const Caravan__V1__AttachReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__attach_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AttachReply *
+       caravan__v1__attach_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AttachReply *)
+     protobuf_c_message_unpack (&caravan__v1__attach_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__attach_reply__free_unpacked
+                     (Caravan__V1__AttachReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__attach_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__notify_ack_request__init
                      (Caravan__V1__NotifyAckRequest         *message)
 {
@@ -422,6 +467,44 @@ const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor =
   caravan__v1__attach_request__field_indices_by_name,
   1,  caravan__v1__attach_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__attach_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__attach_reply__field_descriptors[1] =
+{
+  {
+    "resubscribe",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AttachReply, has_resubscribe),
+    offsetof(Caravan__V1__AttachReply, resubscribe),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__attach_reply__field_indices_by_name[] = {
+  0,   /* field[0] = resubscribe */
+};
+static const ProtobufCIntRange caravan__v1__attach_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AttachReply",
+  "AttachReply",
+  "Caravan__V1__AttachReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__AttachReply),
+  1,
+  caravan__v1__attach_reply__field_descriptors,
+  caravan__v1__attach_reply__field_indices_by_name,
+  1,  caravan__v1__attach_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__attach_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__notify_ack_request__field_descriptors[3] =

@@ -19,6 +19,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__Subscription Caravan__V1__Subscription;
 typedef struct Caravan__V1__SubscriptionList Caravan__V1__SubscriptionList;
 typedef struct Caravan__V1__AttachRequest Caravan__V1__AttachRequest;
+typedef struct Caravan__V1__AttachReply Caravan__V1__AttachReply;
 typedef struct Caravan__V1__NotifyAckRequest Caravan__V1__NotifyAckRequest;
 typedef struct Caravan__V1__Notification Caravan__V1__Notification;
 
@@ -76,6 +77,20 @@ struct  Caravan__V1__AttachRequest
 #define CARAVAN__V1__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__attach_request__descriptor) \
     , NULL, NULL, 0, 0, 0,NULL, NULL }
+
+
+struct  Caravan__V1__AttachReply
+{
+  ProtobufCMessage base;
+  /*
+   * this generation is not known: the device must send its list again
+   */
+  protobuf_c_boolean has_resubscribe;
+  protobuf_c_boolean resubscribe;
+};
+#define CARAVAN__V1__ATTACH_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__attach_reply__descriptor) \
+    , 0, 0 }
 
 
 struct  Caravan__V1__NotifyAckRequest
@@ -166,6 +181,25 @@ Caravan__V1__AttachRequest *
 void   caravan__v1__attach_request__free_unpacked
                      (Caravan__V1__AttachRequest *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__AttachReply methods */
+void   caravan__v1__attach_reply__init
+                     (Caravan__V1__AttachReply         *message);
+size_t caravan__v1__attach_reply__get_packed_size
+                     (const Caravan__V1__AttachReply   *message);
+size_t caravan__v1__attach_reply__pack
+                     (const Caravan__V1__AttachReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__attach_reply__pack_to_buffer
+                     (const Caravan__V1__AttachReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AttachReply *
+       caravan__v1__attach_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__attach_reply__free_unpacked
+                     (Caravan__V1__AttachReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__NotifyAckRequest methods */
 void   caravan__v1__notify_ack_request__init
                      (Caravan__V1__NotifyAckRequest         *message);
@@ -215,6 +249,9 @@ typedef void (*Caravan__V1__SubscriptionList_Closure)
 typedef void (*Caravan__V1__AttachRequest_Closure)
                  (const Caravan__V1__AttachRequest *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AttachReply_Closure)
+                 (const Caravan__V1__AttachReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__NotifyAckRequest_Closure)
                  (const Caravan__V1__NotifyAckRequest *message,
                   void *closure_data);
@@ -230,6 +267,7 @@ typedef void (*Caravan__V1__Notification_Closure)
 extern const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__subscription_list__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notify_ack_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notification__descriptor;
 

@@ -1,0 +1,44 @@
+package import Model
+
+/// What a device wants to hear of, in the order of its bitmap. The device numbers its lists (E13).
+package struct DeviceList: Sendable, Hashable {
+  package struct Item: Sendable, Hashable {
+    package let zone: ZoneID
+    /// 0: at once.
+    package let period: UInt32
+
+    package init(zone: ZoneID, period: UInt32) {
+      self.zone = zone
+      self.period = min(period, NotifyLimits.longestPeriodMilliseconds)
+    }
+  }
+
+  package let generation: UInt64
+  package let items: [Item]
+
+  /// - Throws: `limitExceeded` beyond `Limits.subscriptionsPerDevice`.
+  package init(generation: UInt64, items: [Item]) throws(CaravanError) {
+    guard items.count <= Limits.subscriptionsPerDevice else {
+      throw CaravanError(
+        .limitExceeded, "a device has \(items.count) subscriptions: the limit is \(Limits.subscriptionsPerDevice)")
+    }
+    self.generation = generation
+    self.items = items
+  }
+}
+
+/// One notification: which of a device's subscriptions changed.
+package struct Offer: Sendable, Hashable {
+  package let device: DeviceID
+  /// Ever growing, also from one owner of the partition to the next.
+  package let number: UInt64
+  package let generation: UInt64
+  package let bitmap: Bitmap
+
+  package init(device: DeviceID, number: UInt64, generation: UInt64, bitmap: Bitmap) {
+    self.device = device
+    self.number = number
+    self.generation = generation
+    self.bitmap = bitmap
+  }
+}

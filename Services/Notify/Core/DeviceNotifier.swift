@@ -1,0 +1,209 @@
+package import Model
+
+/// What one device has to hear, and has been told. A change goes from `waiting` (its period's timer runs) to `ready`
+/// to the one notification that is out; its answer makes room for the next, so a burst becomes one (MOB-40).
+package struct DeviceNotifier: Sendable {
+  package enum Presence: Sendable, Hashable {
+    /// Notifications are sent. Can transition to: away.
+    case present
+    /// It did not answer: what changes is kept until it attaches. Can transition to: present.
+    case away
+  }
+
+  /// What is to be done after an event.
+  package enum Step: Sendable, Hashable {
+    case nothing
+    case send(Offer)
+    /// The same offer as before, again.
+    case resend(Offer)
+    /// It did not answer at all: nothing is sent any more.
+    case giveUp
+  }
+
+  private struct Outstanding {
+    let offer: Offer
+    /// Log position of the oldest change in it; nil: it holds no cursor back.
+    let since: UInt64?
+    var sendings = 1
+    var retryAt: Int64
+  }
+
+  package let user: UserID
+  package let device: DeviceID
+  package private(set) var list: DeviceList
+  package private(set) var presence = Presence.present
+  private var waiting: Bitmap
+  private var waitingSince: UInt64?
+  private var ready: Bitmap
+  private var readySince: UInt64?
+  private var outstanding: Outstanding?
+  /// When the timer of a period with something waiting fires, on the wall clock.
+  private var timers: [UInt32: Int64] = [:]
+  /// What changed since an attachment began, while its answer from the store is on its way.
+  private var sinceAttach: Bitmap?
+  /// When to offer everything, on the monotonic clock: nobody knows what the owner before had told this device.
+  private var sweepAt: Int64?
+
+  package init(user: UserID, device: DeviceID, list: DeviceList) {
+    self.user = user
+    self.device = device
+    self.list = list
+    waiting = Bitmap(count: list.items.count)
+    ready = waiting
+  }
+
+  /// Position of the oldest change it has not confirmed; nil: none, or it is away and will ask by itself.
+  package var oldestUnconfirmed: UInt64? {
+    switch presence {
+    case .away: nil
+    case .present: [waitingSince, readySince, outstanding?.since].compactMap(\.self).min()
+    }
+  }
+
+  package var wake: Wake {
+    Wake(wall: timers.values.min(), monotonic: [outstanding?.retryAt, sweepAt].compactMap(\.self).min())
+  }
+
+  // MARK: Changes
+
+  /// A subscribed zone changed.
+  /// - Returns: the step, and whether this change merely joins others on their way.
+  package mutating func changed(
+    _ slot: Int, at position: UInt64, now: Moment, number: inout UInt64
+  ) -> (step: Step, isCoalesced: Bool) {
+    sinceAttach?[slot] = true
+    let isCoalesced = waiting[slot] || ready[slot]
+    let period = list.items[slot].period
+    switch presence {
+    case .away: ready[slot] = true
+    case .present where period == 0: makeReady(slot, since: position)
+    case .present:
+      waiting[slot] = true
+      waitingSince = min(waitingSince ?? position, position)
+      if timers[period] == nil { timers[period] = PeriodClock.next(after: now.wall, period: period) }
+    }
+    return (offer(now, &number), isCoalesced)
+  }
+
+  private mutating func makeReady(_ slot: Int, since position: UInt64) {
+    ready[slot] = true
+    readySince = min(readySince ?? position, position)
+  }
+
+  /// Sends what is ready, unless something is out already.
+  private mutating func offer(_ now: Moment, _ number: inout UInt64) -> Step {
+    guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
+    let offer = Offer(device: device, number: number, generation: list.generation, bitmap: ready)
+    number += 1
+    outstanding = Outstanding(
+      offer: offer, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
+    ready.removeAll()
+    readySince = nil
+    return .send(offer)
+  }
+
+  // MARK: Time
+
+  /// Everything is to be offered at `instant`, unless the device attaches before.
+  package mutating func sweep(at instant: Int64) { sweepAt = instant }
+
+  /// Something may be due: timers of periods, the sweep, or the time to ask again.
+  package mutating func tick(_ now: Moment, number: inout UInt64) -> Step {
+    fireTimers(now)
+    if let due = sweepAt, due <= now.monotonic {
+      sweepAt = nil
+      ready = Bitmap(all: list.items.count)
+    }
+    guard var current = outstanding, current.retryAt <= now.monotonic else { return offer(now, &number) }
+    guard current.sendings < NotifyLimits.sendings else {
+      goAway()
+      return .giveUp
+    }
+    let wait = NotifyLimits.firstRetryMilliseconds << Int64(current.sendings)
+    current.sendings += 1
+    current.retryAt = now.monotonic + min(wait, NotifyLimits.longestRetryMilliseconds)
+    outstanding = current
+    return .resend(current.offer)
+  }
+
+  private mutating func fireTimers(_ now: Moment) {
+    for (period, due) in timers {
+      if due <= now.wall {
+        timers[period] = nil
+        fire(period)
+      } else if due - now.wall > Int64(period) {
+        // The wall clock went back: the next multiple is nearer than this one.
+        timers[period] = PeriodClock.next(after: now.wall, period: period)
+      }
+    }
+  }
+
+  private mutating func fire(_ period: UInt32) {
+    guard let since = waitingSince else { return }
+    for slot in waiting.set where list.items[slot].period == period {
+      waiting[slot] = false
+      makeReady(slot, since: since)
+    }
+    if waiting.isEmpty { waitingSince = nil }
+  }
+
+  private mutating func goAway() {
+    presence = .away
+    if let outstanding { ready.formUnion(outstanding.offer.bitmap) }
+    ready.formUnion(waiting)
+    waiting.removeAll()
+    timers = [:]
+    (outstanding, waitingSince, readySince) = (nil, nil, nil)
+  }
+
+  // MARK: The device speaks
+
+  /// - Returns: what is ready by now; nothing for an answer to another notification than the one that is out.
+  package mutating func acked(_ number: UInt64, now: Moment, next: inout UInt64) -> Step {
+    guard let current = outstanding, current.offer.number == number else { return .nothing }
+    outstanding = nil
+    return offer(now, &next)
+  }
+
+  /// The device is here; what it lacks is being found out. Changes are remembered from now on.
+  package mutating func attachBegan() { sinceAttach = Bitmap(count: list.items.count) }
+
+  /// - Parameter behind: subscriptions of which the store has more than the device, read after `attachBegan`; nil:
+  ///   unknown, so everything that was kept is offered.
+  package mutating func attached(behind: Bitmap?, now: Moment, number: inout UInt64) -> Step {
+    let since = oldestUnconfirmed
+    goAway()
+    presence = .present
+    sweepAt = nil
+    if let behind, behind.count == ready.count {
+      ready = behind
+      if let sinceAttach { ready.formUnion(sinceAttach) }
+    }
+    sinceAttach = nil
+    if !ready.isEmpty { readySince = since }
+    return offer(now, &number)
+  }
+
+  /// The device has another list. What it has not confirmed of zones in both is offered under the new generation, as
+  /// bits of the old one mean nothing any more (E13).
+  package mutating func replace(_ list: DeviceList, now: Moment, number: inout UInt64) -> Step {
+    guard list != self.list else { return .nothing }
+    let since = oldestUnconfirmed
+    var unconfirmed = ready
+    unconfirmed.formUnion(waiting)
+    if let outstanding { unconfirmed.formUnion(outstanding.offer.bitmap) }
+    let zones = Set(unconfirmed.set.map { self.list.items[$0].zone })
+    let attaching = sinceAttach.map { bits in Set(bits.set.map { self.list.items[$0].zone }) }
+    var next = DeviceNotifier(user: user, device: device, list: list)
+    next.presence = presence
+    next.sweepAt = sweepAt
+    for (slot, item) in list.items.enumerated() where zones.contains(item.zone) { next.ready[slot] = true }
+    if !next.ready.isEmpty { next.readySince = since }
+    if let attaching {
+      next.attachBegan()
+      for (slot, item) in list.items.enumerated() where attaching.contains(item.zone) { next.sinceAttach?[slot] = true }
+    }
+    self = next
+    return offer(now, &number)
+  }
+}

@@ -1,0 +1,18 @@
+/// Bounds of the notify service.
+package enum NotifyLimits {
+  /// Devices with a subscription list, in one partition.
+  package static let devicesPerPartition = 16_384
+  /// A notification is sent again after this long, then twice as long each time.
+  package static let firstRetryMilliseconds: Int64 = 1_000
+  package static let longestRetryMilliseconds: Int64 = 16_000
+  /// After so many sendings without an answer the device is away, until it attaches (MOB-43).
+  package static let sendings = 6
+  /// A new owner of a partition offers everything to every device that does not attach by itself, spread over this long.
+  package static let sweepMilliseconds: Int64 = 30_000
+  /// Requests of one partition at a time.
+  package static let inFlight = 32
+  /// How often the position up to which every device knows is stored.
+  package static let cursorSeconds: Int64 = 5
+  /// A longer period is cut to this: a day.
+  package static let longestPeriodMilliseconds: UInt32 = 86_400_000
+}

@@ -1,0 +1,111 @@
+import Model
+import Runtime
+import Wire
+
+/// Which partitions one instance of a service holds, and which it should: its fair share among the instances alive.
+/// Pure; times are of the monotonic clock of this machine.
+struct Ownership: Sendable {
+  struct Held: Sendable, Equatable {
+    let token: UInt64
+    let until: Instant
+  }
+
+  struct Plan: Sendable, Equatable {
+    var acquire: [Partition] = []
+    var release: [Partition] = []
+  }
+
+  let service: String
+  let member: String
+  let timing: LeaseTiming
+  private(set) var held: [Partition: Held] = [:]
+
+  init(service: String, member: String, timing: LeaseTiming) {
+    timing.validate()
+    (self.service, self.member, self.timing) = (service, member, timing)
+  }
+
+  // MARK: Names
+
+  var prefix: String { "\(service)/" }
+  var memberLease: String { "\(service)/member/\(member)" }
+  func lease(_ partition: Partition) -> String { "\(service)/\(partition)" }
+
+  private func member(of lease: String) -> String? {
+    let prefix = "\(service)/member/"
+    return lease.hasPrefix(prefix) ? String(lease.dropFirst(prefix.count)) : nil
+  }
+
+  private func partition(of lease: String) -> Partition? {
+    guard lease.hasPrefix(prefix), let number = UInt32(lease.dropFirst(prefix.count)) else { return nil }
+    return try? Partition(number)
+  }
+
+  // MARK: Leases
+
+  /// Until when a lease counts that was asked for at `sent`.
+  func expiry(sent: Instant) -> Instant { sent + (timing.duration - timing.margin) }
+
+  /// Takes in the answer to a request for leases sent at `sent`.
+  /// - Returns: partitions gained, and those this instance thought to hold and does not.
+  mutating func answered(_ grants: [LeaseGrant], sent: Instant) -> (gained: [Partition], lost: [Partition]) {
+    var gained: [Partition] = []
+    var lost: [Partition] = []
+    for grant in grants {
+      guard let partition = partition(of: grant.name) else { continue }
+      switch (held[partition], grant.granted) {
+      case (nil, true):
+        held[partition] = Held(token: grant.token, until: expiry(sent: sent))
+        gained.append(partition)
+      case (let known?, true) where known.token == grant.token:
+        held[partition] = Held(token: known.token, until: max(known.until, expiry(sent: sent)))
+      case (.some, _):
+        // Somebody else held it in between.
+        held[partition] = nil
+        lost.append(partition)
+      case (nil, false): continue
+      }
+    }
+    return (gained, lost)
+  }
+
+  /// The work on a partition has ended: it no longer counts as held, whatever the store says.
+  mutating func ended(_ partition: Partition) { held[partition] = nil }
+
+  // MARK: Share
+
+  /// What to take and give up, given every lease of the service that is alive.
+  func plan(_ listed: [LeaseGrant]) -> Plan {
+    let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
+    let rank = members.firstIndex(of: member) ?? 0
+    let share = Self.share(of: rank, among: members.count)
+    let others = Set(listed.filter { $0.holder != member }.compactMap { partition(of: $0.name) })
+    let order = Self.preference(of: rank, among: members.count)
+    var plan = Plan()
+    if held.count < share {
+      plan.acquire = Array(order.filter { held[$0] == nil && !others.contains($0) }.prefix(share - held.count))
+    } else {
+      plan.release = Array(order.reversed().filter { held[$0] != nil }.prefix(held.count - share))
+    }
+    return plan
+  }
+
+  /// Whether more is to come: others will give some up, or leases of the dead will expire.
+  func isShort(_ listed: [LeaseGrant]) -> Bool {
+    let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
+    return held.count < Self.share(of: members.firstIndex(of: member) ?? 0, among: members.count)
+  }
+
+  /// Shares differ by one at most and add up to all partitions.
+  static func share(of rank: Int, among members: Int) -> Int {
+    precondition((0..<members).contains(rank), "member \(rank) of \(members)")
+    let count = Int(Partition.count)
+    return count / members + (rank < count % members ? 1 : 0)
+  }
+
+  /// Every member begins elsewhere, so that they seldom want the same.
+  static func preference(of rank: Int, among members: Int) -> [Partition] {
+    let start = rank * Partition.all.count / members
+    return Array(Partition.all[start...] + Partition.all[..<start])
+  }
+}
