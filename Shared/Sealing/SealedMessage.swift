@@ -15,7 +15,9 @@ struct SealedMessage {
   mutating func add(_ number: UInt64) { Self.append(number, to: &bytes) }
 
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+    for shift in stride(from: 56, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+    }
   }
 
   func mac(_ key: TicketKey) -> [UInt8] { key.mac(over: bytes) }

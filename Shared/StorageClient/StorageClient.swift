@@ -32,7 +32,7 @@ public struct StorageClient: Sendable {
     self.bus = bus
     self.host = host
     self.policy = policy
-    ops = OpSource(writer: writer, epoch: host.random.next())
+    ops = OpSource(writer: writer, epoch: host.random.next() >> 1)  // fits a signed column
   }
 
   /// One message to storage and its answer. Prefer the named calls.
@@ -177,14 +177,14 @@ extension StorageClient {
     return reply.grants
   }
 
-  /// A consumer's durable position in a partition's log; nil: it has none yet.
-  public func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64? {
+  /// A consumer's durable position in a partition's log; 0 before its first write.
+  public func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64 {
     let request = CursorRequest(consumer: consumer, partition: partition.number)
     let reply: CursorReply = try await call(.cursor, in: partition, request)
-    return reply.position
+    return reply.position ?? 0
   }
 
-  /// - Throws: `leaseExpired` when the lease is another's by now.
+  /// - Throws: `lockNotHeld` when the lease has expired or is another's by now.
   public func moveCursor(
     of consumer: String, in partition: Partition, to position: UInt64, lease: String, fencingToken: UInt64
   ) async throws(CaravanError) {

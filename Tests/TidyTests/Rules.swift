@@ -64,7 +64,7 @@ extension Rule {
     ["Model", "Encoding"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
     ["Bus", "Store", "SQLite", "HTTP", "Sealing", "Client"],
-    ["BusNATS", "StoreSQLite", "StorageClient"],
+    ["BusNATS", "StoreSQLite", "StorageClient", "SchemaClient"],
     ["Launch", "Partitions", "TestKit"],
   ]
 

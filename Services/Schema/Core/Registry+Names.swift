@@ -1,8 +1,8 @@
-public import Model
+package import Model
 
 extension Registry {
   /// - Throws: `schemaViolation` naming what is wrong with the name or the fields of a proposal.
-  public static func check(_ proposal: RecordType) throws(CaravanError) {
+  package static func check(_ proposal: RecordType) throws(CaravanError) {
     try check("record type", name: proposal.name)
     guard (1...Limits.fieldsPerType).contains(proposal.fields.count) else {
       throw CaravanError(
@@ -14,13 +14,16 @@ extension Registry {
       try check("field", name: field.name)
       guard seen.insert(field.name.lowercased()).inserted else {
         throw CaravanError(
-          .schemaViolation, "field '\(field.name)' of '\(proposal.name)' stands twice (case does not count): rename one")
+          .schemaViolation, "field '\(field.name)' of '\(proposal.name)' stands twice (case does not count): rename one"
+        )
       }
     }
   }
 
   /// A letter, then letters, digits and `_`: names become columns and tables of a device's database.
-  static func check(_ kind: StaticString, name: String) throws(CaravanError) {
+  package static func checkTypeName(_ name: String) throws(CaravanError) { try check("record type", name: name) }
+
+  private static func check(_ kind: StaticString, name: String) throws(CaravanError) {
     let utf8 = name.utf8
     let isWord = utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5f }
     guard (1...SchemaLimits.nameBytes).contains(utf8.count), isWord, let first = utf8.first, isLetter(first) else {

@@ -1,7 +1,7 @@
-public import Model
+package import Model
 
 /// What the registry answers to a proposal (CK-90, CK-91, CK-93).
-public enum RegistryDecision: Sendable, Hashable {
+package enum RegistryDecision: Sendable, Hashable {
   /// These very fields are registered already: a proposal may be made again at any time.
   case existing(RecordType)
   /// A new version, or the first, under the id `next`.
@@ -9,14 +9,14 @@ public enum RegistryDecision: Sendable, Hashable {
 }
 
 /// The rules of record types, as one decision over what is registered.
-public enum Registry {
+package enum Registry {
   /// - Parameters:
   ///   - proposal: name and fields; its ids are ignored.
   ///   - versions: every version registered under this name, oldest first.
   ///   - next: the type id a new version gets: above every id of the container.
   /// - Throws: `schemaViolation` when names or sizes are wrong, or production has no such type;
   ///   `schemaNotAdditive` when a field would vanish or change its kind; `limitExceeded`.
-  public static func decide(
+  package static func decide(
     _ proposal: RecordType, versions: [RecordType], next: UInt32, in environment: Environment
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposal)
@@ -24,11 +24,13 @@ public enum Registry {
     guard environment == .development else {
       throw CaravanError(
         .schemaViolation,
-        "record type '\(proposal.name)' with these fields is not in production: create it in development, then promote it")
+        "record type '\(proposal.name)' with these fields is not in production: promote it from development"
+      )
     }
     guard next <= SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
       throw CaravanError(
-        .limitExceeded, "no room for another version of '\(proposal.name)': \(next - 1) record types, \(versions.count) of it")
+        .limitExceeded,
+        "no room for another version of '\(proposal.name)': \(next - 1) record types, \(versions.count) of it")
     }
     guard let latest = versions.last else { return .add(first(proposal, id: next)) }
     return .add(try latest.extended(by: proposal, id: next))
@@ -68,7 +70,7 @@ extension RecordType {
       guard proposed.kind == field.kind else {
         throw CaravanError(
           .schemaNotAdditive,
-          "field '\(field.name)' of '\(name)' is \(field.kind.rawValue), the proposal makes it \(proposed.kind.rawValue): "
+          "field '\(field.name)' of '\(name)' is \(field.kind.rawValue), proposed is \(proposed.kind.rawValue): "
             + "keep \(field.kind.rawValue), or add a field of another name")
       }
     }

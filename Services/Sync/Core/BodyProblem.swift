@@ -23,10 +23,12 @@ enum BodyProblem: Error {
     case .tooManyChunks(let count):
       CaravanError(
         .limitExceeded,
-        "record '\(record)' has an object of \(count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+        "record '\(record)' has an object of \(count) chunks: the limit is \(Limits.chunksPerObject), make it smaller"
+      )
     case .chunksDiffer:
       CaravanError(
-        .invalidData, "record '\(record)' lists other chunks than its objects name: list each of theirs once, and no other")
+        .invalidData,
+        "record '\(record)' lists other chunks than its objects name: list each of theirs once, and no other")
     }
   }
 }

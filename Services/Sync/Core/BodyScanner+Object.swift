@@ -38,7 +38,9 @@ extension BodyScanner {
     var sum: UInt64 = 0
 
     mutating func add(_ length: UInt64) throws(BodyProblem) {
-      guard (1...UInt64(Limits.chunkBytes)).contains(length) else { throw .malformed("a chunk of an impossible length") }
+      guard (1...UInt64(Limits.chunkBytes)).contains(length) else {
+        throw .malformed("a chunk of an impossible length")
+      }
       count += 1
       sum += length
     }

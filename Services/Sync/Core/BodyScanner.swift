@@ -1,7 +1,7 @@
 import Model
 
-/// Walks an encoded `Fields` (model.proto) once, without building it. Bodies pass through sync untouched (UNI-01), so all
-/// that is asked is whether every reader will be able to decode them and whether they fit their record type.
+/// Walks an encoded `Fields` (model.proto) once, without building it. Bodies pass through sync untouched, so all that is
+/// asked is whether every reader will be able to decode them and whether they fit their record type.
 struct BodyScanner {
   /// Hashes that the objects name, concatenated as they stand.
   private(set) var hashes: [UInt8] = []
@@ -46,7 +46,9 @@ struct BodyScanner {
       let (number, form) = try reader.tag(bytes)
       if number == 1 {
         guard form == .varint, id == 0 else { throw .malformed("a field with more than one id") }
-        guard let given = UInt32(exactly: try reader.varint(bytes)) else { throw .malformed("a field id beyond 32 bits") }
+        guard let given = UInt32(exactly: try reader.varint(bytes)) else {
+          throw .malformed("a field id beyond 32 bits")
+        }
         id = given
       } else {
         guard case .null = content else { throw .malformed("a field with more than one value") }
@@ -96,7 +98,9 @@ struct BodyScanner {
       all |= byte
     }
     guard all >= 0x80 else { return }
-    guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else { throw .malformed("text that is not UTF-8") }
+    guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else {
+      throw .malformed("text that is not UTF-8")
+    }
   }
 }
 
@@ -108,7 +112,8 @@ extension RecordType {
     guard let field = known else { return }
     let actual: StaticString
     switch (field.kind, content) {
-    case (_, .null), (_, .unknown), (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data),
+    case (_, .null), (_, .unknown), (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer),
+      (.data, .data),
       (.object, .object):
       return
     case (_, .text): actual = "text"

@@ -1,9 +1,9 @@
-public import Model
+package import Model
 
 /// Which database a device's operation means. The user comes from the subject, which the broker proves.
-public enum DeviceScope {
+package enum DeviceScope {
   /// - Throws: `invalidData` for a malformed name; `zoneDoesNotExist` for Caravan's own container (CK-65).
-  public static func database(
+  package static func database(
     container: String, environment: Environment, of user: UserID
   ) throws(CaravanError) -> DatabaseID {
     let container = try ContainerID(container)

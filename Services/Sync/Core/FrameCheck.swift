@@ -1,30 +1,39 @@
-public import Model
+package import Model
 
 /// What is refused before a byte is decompressed or an operation looked at.
-public enum FrameCheck {
+package enum FrameCheck {
+  /// - Throws: `limitExceeded` for what no frame within the limits needs, envelope included.
+  package static func message(bytes: Int) throws(CaravanError) {
+    try size(bytes - SyncLimits.envelopeBytes)
+  }
+
   /// - Parameters:
   ///   - plainBytes: what the sender says the body has before compression.
   ///   - bodyBytes: what it has on the wire.
   /// - Throws: `limitExceeded` or `invalidData`.
-  public static func envelope(plainBytes: Int, bodyBytes: Int, isCompressed: Bool) throws(CaravanError) {
-    let largest = max(plainBytes, bodyBytes)
-    guard largest <= Limits.frameBytes else {
-      throw CaravanError(
-        .limitExceeded, "a frame has \(largest) bytes: the limit is \(Limits.frameBytes), send fewer operations at once")
-    }
+  package static func envelope(plainBytes: Int, bodyBytes: Int, isCompressed: Bool) throws(CaravanError) {
+    try size(max(plainBytes, bodyBytes))
     guard isCompressed || plainBytes == bodyBytes else { throw disagreement(plainBytes, bodyBytes) }
   }
 
   /// - Throws: `invalidData` when decompression gave another size than the frame says.
-  public static func plain(_ bytes: Int, stated: Int) throws(CaravanError) {
+  package static func plain(_ bytes: Int, stated: Int) throws(CaravanError) {
     guard bytes == stated else { throw disagreement(stated, bytes) }
   }
 
   /// - Throws: `limitExceeded`.
-  public static func operations(_ count: Int) throws(CaravanError) {
+  package static func operations(_ count: Int) throws(CaravanError) {
     guard count <= Limits.operationsPerFrame else {
       throw CaravanError(
-        .limitExceeded, "a frame has \(count) operations: the limit is \(Limits.operationsPerFrame), send several frames")
+        .limitExceeded,
+        "a frame has \(count) operations: the limit is \(Limits.operationsPerFrame), send several frames")
+    }
+  }
+
+  private static func size(_ bytes: Int) throws(CaravanError) {
+    guard bytes <= Limits.frameBytes else {
+      throw CaravanError(
+        .limitExceeded, "a frame has \(bytes) bytes: the limit is \(Limits.frameBytes), send fewer operations at once")
     }
   }
 

@@ -1,5 +1,5 @@
 /// What an operation touches. Operations of one frame that touch the same run in their order, the others side by side.
-public enum OperationScope: Sendable, Hashable {
+package enum OperationScope: Sendable, Hashable {
   case zone(container: String, zone: String)
   /// Record types of a container.
   case types(container: String)
@@ -8,9 +8,9 @@ public enum OperationScope: Sendable, Hashable {
 }
 
 /// Which operations of a frame run one after another.
-public enum Lanes {
+package enum Lanes {
   /// Indices into `scopes`, ascending within a lane; lanes in the order of their first operation.
-  public static func plan(_ scopes: [OperationScope]) -> [[Int]] {
+  package static func plan(_ scopes: [OperationScope]) -> [[Int]] {
     var lanes: [[Int]] = []
     var laneOfScope: [OperationScope: Int] = [:]
     for (index, scope) in scopes.enumerated() {

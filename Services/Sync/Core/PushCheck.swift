@@ -1,13 +1,13 @@
-public import Model
+package import Model
 
 /// What is checked of every row a device pushes, once, before the store sees it.
-public enum PushCheck {
+package enum PushCheck {
   /// - Parameters:
   ///   - body: encoded `Fields`.
   ///   - chunks: hashes the mutation lists, concatenated.
   /// - Throws: `schemaViolation` naming record, field, expected and actual kind; `invalidData` when the body cannot be
   ///   decoded or the chunks are not those its objects name; `limitExceeded`.
-  public static func save(
+  package static func save(
     _ record: String, body: [UInt8], chunks: [UInt8], against type: RecordType
   ) throws(CaravanError) {
     guard body.count <= Limits.recordBytes else {
@@ -33,7 +33,7 @@ public enum PushCheck {
   }
 
   /// - Throws: `limitExceeded` or `invalidData` when a push as a whole is not one commit.
-  public static func batch(_ names: [String]) throws(CaravanError) {
+  package static func batch(_ names: [String]) throws(CaravanError) {
     guard (1...Limits.recordsPerCommit).contains(names.count) else {
       throw CaravanError(
         .limitExceeded, "a push has \(names.count) records: send 1 to \(Limits.recordsPerCommit)")

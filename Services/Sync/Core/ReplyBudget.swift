@@ -2,22 +2,22 @@ import Model
 
 /// The room in one reply frame. Pushes have theirs set aside from the start, so that a conflict's server copies come
 /// home however much the same frame pulls; pulls share the rest, first come first served.
-public struct ReplyBudget: Sendable, Hashable {
+package struct ReplyBudget: Sendable, Hashable {
   private var left: Int
 
   /// - Parameters:
   ///   - operations: of the frame.
   ///   - setAside: estimates of the pushes' answers, in bytes.
-  public init(operations: Int, setAside: [Int]) {
+  package init(operations: Int, setAside: [Int]) {
     precondition(operations >= setAside.count, "more pushes than operations")
     left = Limits.frameBytes - operations * SyncLimits.replyBytesPerOperation - setAside.reduce(0, +)
   }
 
   /// What the answer to a push is likely to need: accepted outcomes, or server copies as large as the device's rows.
-  public static func estimate(mutations: Int, bytes: Int) -> Int { mutations * SyncLimits.outcomeBytes + bytes }
+  package static func estimate(mutations: Int, bytes: Int) -> Int { mutations * SyncLimits.outcomeBytes + bytes }
 
   /// Room for a page of at most `wanted` bytes; nil: none worth a question to the store.
-  public mutating func take(_ wanted: Int) -> Int? {
+  package mutating func take(_ wanted: Int) -> Int? {
     let granted = min(wanted, left - SyncLimits.pageOverheadBytes)
     guard granted >= min(wanted, SyncLimits.smallestPull) else { return nil }
     left -= granted
@@ -26,7 +26,7 @@ public struct ReplyBudget: Sendable, Hashable {
 
   /// Exchanges what was taken for what is needed.
   /// - Returns: false when there is not that much: the answer must not be sent.
-  public mutating func settle(taken: Int, needed: Int) -> Bool {
+  package mutating func settle(taken: Int, needed: Int) -> Bool {
     left += taken
     guard needed <= max(left, 0) else { return false }
     left -= needed

@@ -1,0 +1,129 @@
+import Model
+import Runtime
+import SchemaClient
+import SchemaCore
+import StorageClient
+import Synchronization
+import Wire
+
+/// Carries the registry's decisions out, and remembers what it read.
+final class Registrar: Sendable {
+  private struct TypeKey: Hashable {
+    let database: DatabaseID
+    let id: UInt32
+  }
+
+  private struct NameKey: Hashable {
+    let database: DatabaseID
+    let name: String
+  }
+
+  private struct Named {
+    let type: Model.RecordType
+    let read: Instant
+  }
+
+  private struct Caches {
+    var types = BoundedCache<TypeKey, Model.RecordType>(capacity: SchemaLimits.cachedTypes)
+    var names = BoundedCache<NameKey, Named>(capacity: SchemaLimits.cachedNames)
+  }
+
+  private let storage: StorageClient
+  private let host: Host
+  private let caches = Mutex(Caches())
+
+  init(storage: StorageClient, host: Host) {
+    self.storage = storage
+    self.host = host
+  }
+
+  // MARK: Methods
+
+  /// Compares and sets, so that two who propose at once agree on one order (CK-96).
+  func propose(_ request: ProposeTypeRequest) async throws(CaravanError) -> TypeReply {
+    let proposal = try required(request.type, "type").model()
+    let store = try store(request.container, request.environment)
+    try Registry.check(proposal)
+    for _ in 0..<SchemaLimits.proposalAttempts {
+      let state = try await store.state(ofName: proposal.name)
+      let decision = try Registry.decide(
+        proposal, versions: state.versions, next: state.lastID + 1, in: store.database.environment)
+      switch decision {
+      case .existing(let type):
+        return TypeReply(type: Wire.RecordType(type))
+      case .add(let type):
+        guard try await store.add(type, to: state) else { continue }
+        keep(latest: type, of: store.database)
+        host.log.info("record type added", [.database: store.database, .table: type.name, .count: type.fields.count])
+        return TypeReply(type: Wire.RecordType(type))
+      }
+    }
+    throw CaravanError(
+      .serverBusy, "others are changing the schema of '\(request.container)': propose again",
+      retryAfterMilliseconds: 100)
+  }
+
+  func type(_ request: TypeRequest) async throws(CaravanError) -> TypeReply {
+    let store = try store(request.container, request.environment)
+    let type =
+      request.id > 0
+      ? try await type(request.id, in: store) : try await type(named: request.name, in: store)
+    return TypeReply(type: Wire.RecordType(type))
+  }
+
+  /// - Throws: `limitExceeded` when they are more than one answer carries.
+  func types(_ request: ListTypesRequest) async throws(CaravanError) -> ListTypesReply {
+    let store = try store(request.container, request.environment)
+    var reply = ListTypesReply()
+    var bytes = 0
+    for type in try await store.latestTypes() {
+      let wire = Wire.RecordType(type)
+      bytes += wire.encoded().count
+      guard bytes <= SchemaLimits.listBytes else {
+        throw CaravanError(
+          .limitExceeded, "'\(request.container)' has too many record types to list: ask for them by name")
+      }
+      reply.types.append(wire)
+    }
+    return reply
+  }
+
+  // MARK: Look-ups
+
+  private func store(_ container: String, _ environment: String) throws(CaravanError) -> SchemaStore {
+    let database = try DatabaseRef(container: container, environment: environment).model()
+    return try SchemaStore(storage: storage, container: database.container, environment: database.environment)
+  }
+
+  private func type(_ id: UInt32, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
+    let key = TypeKey(database: store.database, id: id)
+    if let known = caches.withLock({ $0.types.value(for: key) }) { return known }
+    guard let type = try await store.types([id]).first else {
+      throw CaravanError(.tableNotFound, "'\(store.database.container)' has no record type \(id): propose it first")
+    }
+    caches.withLock { $0.types.insert(type, for: key) }
+    return type
+  }
+
+  private func type(named name: String, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
+    try Registry.checkTypeName(name)
+    let key = NameKey(database: store.database, name: name)
+    if let known = caches.withLock({ $0.names.value(for: key) }), isFresh(known) { return known.type }
+    guard let type = try await store.state(ofName: name).versions.last, type.name == name else {
+      throw CaravanError(
+        .tableNotFound, "'\(store.database.container)' has no record type '\(name)': create the table first")
+    }
+    keep(latest: type, of: store.database)
+    return type
+  }
+
+  private func isFresh(_ named: Named) -> Bool { host.clock.now - named.read < SchemaLimits.nameFreshness }
+
+  private func keep(latest type: Model.RecordType, of database: DatabaseID) {
+    let now = host.clock.now
+    caches.withLock {
+      $0.types.insert(type, for: TypeKey(database: database, id: type.id))
+      $0.names.insert(Named(type: type, read: now), for: NameKey(database: database, name: type.name))
+    }
+  }
+}

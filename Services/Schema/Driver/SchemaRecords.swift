@@ -1,0 +1,51 @@
+import Model
+import SchemaCore
+import Wire
+
+/// How the registry lies in storage: records of the zone `schema` of a container's public database.
+///
+/// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
+/// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first.
+/// - `counter`: field 1: the last type id given out.
+enum SchemaRecords {
+  static let zone = "schema"
+  static let counter = "counter"
+  private static let content: UInt32 = 1
+
+  static func typeName(_ id: UInt32) -> String { "type.\(id)" }
+  static func headName(_ name: String) -> String { "head.\(name.lowercased())" }
+
+  static func body(of type: Model.RecordType) -> [UInt8] {
+    RecordFields([content: .data(Wire.RecordType(type).encoded())]).body
+  }
+
+  static func body(ofVersions ids: [UInt32]) -> [UInt8] {
+    RecordFields([content: .text(ids.map(String.init).joined(separator: " "))]).body
+  }
+
+  static func body(ofCounter id: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(id))]).body }
+
+  static func type(_ entry: Model.Entry) throws(CaravanError) -> Model.RecordType {
+    guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    return try Wire.RecordType.decode(bytes).model()
+  }
+
+  static func versions(_ entry: Model.Entry) throws(CaravanError) -> [UInt32] {
+    guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    let ids = text.split(separator: " ").compactMap { UInt32($0) }
+    guard !ids.isEmpty else { throw damaged(entry) }
+    return ids
+  }
+
+  static func counter(_ entry: Model.Entry) throws(CaravanError) -> UInt32 {
+    guard case .integer(let number) = try RecordFields(body: entry.body)[content], let id = UInt32(exactly: number)
+    else {
+      throw damaged(entry)
+    }
+    return id
+  }
+
+  static func damaged(_ entry: Model.Entry) -> CaravanError {
+    CaravanError(.internalError, "record '\(entry.name)' of the schema zone is not as the registry writes it")
+  }
+}

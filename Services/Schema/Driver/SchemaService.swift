@@ -1,0 +1,39 @@
+package import Bus
+import Model
+package import Runtime
+import SchemaClient
+import SchemaCore
+import StorageClient
+import Wire
+
+/// The registry of record types: `svc.schema.propose|type|types`. Its state lies in storage, so any number of
+/// instances may run; each keeps what can never change.
+package final class SchemaService: Service {
+  private let service: ServiceHost
+
+  /// - Parameter version: semantic, as discovery shows it.
+  package init(bus: any MessageBus, host: Host, version: String = "0.1.0") {
+    let registrar = Registrar(storage: StorageClient(bus: bus, host: host, writer: "@schema"), host: host)
+    service = ServiceHost(
+      name: "caravan-schema", version: version, bus: bus, host: host,
+      endpoints: [
+        Self.endpoint(.propose) { (request: ProposeTypeRequest) throws(CaravanError) in
+          try await registrar.propose(request)
+        },
+        Self.endpoint(.type) { (request: TypeRequest) throws(CaravanError) in try await registrar.type(request) },
+        Self.endpoint(.types) { (request: ListTypesRequest) throws(CaravanError) in try await registrar.types(request)
+        },
+      ])
+  }
+
+  package func run() async throws { try await service.run() }
+  package func shutDown() { service.shutDown() }
+
+  private static func endpoint<Request: WireMessage, Reply: WireMessage>(
+    _ method: SchemaMethod, _ answer: @escaping @Sendable (Request) async throws(CaravanError) -> Reply
+  ) -> Endpoint {
+    Endpoint(
+      method.rawValue, method.pattern, group: ServiceName.schema.rawValue, maxInFlight: SchemaLimits.requestsInFlight
+    ) { (request: Request, _) throws(CaravanError) in try await answer(request) }
+  }
+}

@@ -1,0 +1,114 @@
+import Model
+import SchemaCore
+import StorageClient
+import Wire
+
+/// What is registered under one name, as of one look, and what the next change is compared with.
+struct NameState {
+  /// Oldest first.
+  var versions: [Model.RecordType] = []
+  var lastID: UInt32 = 0
+  var headBase = Base.absent
+  var counterBase = Base.absent
+}
+
+/// Reads and writes the registry's records through storage, like any other client of it.
+struct SchemaStore: Sendable {
+  let storage: StorageClient
+  let database: DatabaseID
+  private let zone: ZoneID
+
+  init(storage: StorageClient, container: ContainerID, environment: Model.Environment) throws(CaravanError) {
+    self.storage = storage
+    database = DatabaseID(container: container, environment: environment, owner: nil)
+    zone = try ZoneID(database, SchemaRecords.zone)
+  }
+
+  func state(ofName name: String) async throws(CaravanError) -> NameState {
+    var state = NameState()
+    var ids: [UInt32] = []
+    for entry in try await live([SchemaRecords.headName(name), SchemaRecords.counter]) {
+      if entry.name == SchemaRecords.counter {
+        state.lastID = try SchemaRecords.counter(entry)
+        state.counterBase = .version(entry.version)
+      } else {
+        ids = try SchemaRecords.versions(entry)
+        state.headBase = .version(entry.version)
+      }
+    }
+    state.versions = try await types(ids)
+    return state
+  }
+
+  /// - Returns: false when somebody else changed the registry since `state` was read.
+  func add(_ type: Model.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
+    let ids = state.versions.map(\.id) + [type.id]
+    let result = try await storage.commit(
+      to: zone,
+      [
+        save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: type.id)),
+        save(SchemaRecords.headName(type.name), state.headBase, SchemaRecords.body(ofVersions: ids)),
+        save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
+      ])
+    switch result {
+    case .applied(let outcomes, _, _):
+      return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
+    case .missing, .aborted:
+      throw CaravanError(.internalError, "storage answered a commit of the registry with \(result)")
+    }
+  }
+
+  /// In the order of `ids`.
+  func types(_ ids: [UInt32]) async throws(CaravanError) -> [Model.RecordType] {
+    guard !ids.isEmpty else { return [] }
+    var byID: [UInt32: Model.RecordType] = [:]
+    for entry in try await live(ids.map(SchemaRecords.typeName)) {
+      let type = try SchemaRecords.type(entry)
+      byID[type.id] = type
+    }
+    return ids.compactMap { byID[$0] }
+  }
+
+  /// The latest version of every name, by name.
+  func latestTypes() async throws(CaravanError) -> [Model.RecordType] {
+    var byID: [UInt32: Model.RecordType] = [:]
+    var latest: [UInt32] = []
+    for entry in try await everything() where !entry.isDeleted {
+      if entry.name.hasPrefix("type.") {
+        let type = try SchemaRecords.type(entry)
+        byID[type.id] = type
+      } else if entry.name.hasPrefix("head."), let id = try SchemaRecords.versions(entry).last {
+        latest.append(id)
+      }
+    }
+    return latest.compactMap { byID[$0] }.sorted { $0.name < $1.name }
+  }
+
+  private func save(_ name: String, _ base: Base, _ body: [UInt8]) -> Model.Mutation {
+    Model.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
+  }
+
+  private func live(_ names: [String]) async throws(CaravanError) -> [Model.Entry] {
+    do { return try await storage.fetch(names, from: zone).filter { !$0.isDeleted } } catch {
+      guard error.code == .zoneDoesNotExist else { throw error }
+      return []
+    }
+  }
+
+  /// Bounded by `SchemaLimits.typesPerContainer`.
+  private func everything() async throws(CaravanError) -> [Model.Entry] {
+    var entries: [Model.Entry] = []
+    var request = ReadChangesRequest(
+      zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
+    while true {
+      let reply: ReadChangesReply
+      do { reply = try await storage.changes(of: zone, request) } catch {
+        guard error.code == .zoneDoesNotExist else { throw error }
+        return []
+      }
+      entries += try EntryPage.decode(reply.page).entries.map { $0.model() }
+      guard reply.more else { return entries }
+      (request.after, request.incarnation) = (reply.last, reply.incarnation)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Bus
+import Model
+import Runtime
+import Sealing
+import StorageClient
+import SyncCore
+import Wire
+
+extension DeviceSession {
+  /// Attaches the device to its notifier. The list is read from the store, so that tokens can be told by their zones;
+  /// a notifier that does not answer costs pushes, not the session: it offers again once it is back.
+  func hello(_ hello: Hello) async throws(CaravanError) -> HelloResult {
+    var result = HelloResult(
+      serverTimeMilliseconds: UInt64(clamping: cloud.host.clock.wallTime.milliseconds),
+      maxFrameBytes: UInt32(Limits.frameBytes))
+    let list = try await storedList()
+    guard let list, list.generation == hello.generation else {
+      result.resubscribe = list != nil || hello.generation != 0
+      return result
+    }
+    let seen = list.subscriptions.indices.map { index in
+      index < hello.tokens.count ? seq(of: hello.tokens[index], in: list.subscriptions[index]) : 0
+    }
+    result.resubscribe = await attach(list, seen: seen)?.resubscribe ?? false
+    return result
+  }
+
+  /// Durable before it is answered; the notifier also learns of it from the change stream.
+  func subscribe(_ subscribe: Subscribe) async throws(CaravanError) -> Empty {
+    guard subscribe.subscriptions.count <= Limits.subscriptionsPerDevice else {
+      throw CaravanError(
+        .limitExceeded,
+        "a device has \(subscribe.subscriptions.count) subscriptions: the limit is \(Limits.subscriptionsPerDevice)")
+    }
+    var list = SubscriptionList(generation: subscribe.generation)
+    for wanted in subscribe.subscriptions {
+      let zone = try zone(wanted.container, wanted.zone)
+      list.subscriptions.append(Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds))
+    }
+    let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
+    _ = try await cloud.storage.commit(to: zone, atomically: false, [SubscriptionRecord.save(list, of: device)])
+    _ = await attach(list, seen: [])
+    return Empty()
+  }
+
+  func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
+    let request = NotifyAckRequest(user: user.text, device: device.text, number: ack.number)
+    return try await cloud.bus.call(request, to: notifier("ack"), deadline: SyncLimits.notifyDeadline)
+  }
+
+  private func notifier(_ method: String) -> Subject { .partitioned(.notify, partition, method: method) }
+
+  private func storedList() async throws(CaravanError) -> SubscriptionList? {
+    do {
+      let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
+      guard let entry = try await cloud.storage.fetch([device.text], from: zone).first, !entry.isDeleted else {
+        return nil
+      }
+      return try SubscriptionRecord.list(entry)
+    } catch {
+      guard error.code == .zoneDoesNotExist else { throw error }
+      return nil
+    }
+  }
+
+  /// 0, from the beginning, for a token that is none of this zone's: the device is told of a change once too often.
+  private func seq(of token: [UInt8], in subscription: Subscription) -> UInt64 {
+    guard let zone = try? subscription.zone?.model(), let position = try? cloud.tokens.open(token, of: zone) else {
+      return 0
+    }
+    return position.seq
+  }
+
+  /// - Returns: nil when the notifier did not answer.
+  private func attach(_ list: SubscriptionList, seen: [UInt64]) async -> AttachReply? {
+    let request = AttachRequest(
+      user: user.text, device: device.text, generation: list.generation, seen: seen, list: list)
+    do {
+      return try await cloud.bus.call(request, to: notifier("attach"), deadline: SyncLimits.notifyDeadline)
+    } catch {
+      cloud.host.log.warning(
+        "the notifier did not take a device", [.device: device, .partition: partition, .error: error.description])
+      return nil
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Model
+import Runtime
+import SchemaClient
+import StorageClient
+import SyncCore
+import Wire
+
+extension DeviceSession {
+  func zone(_ container: String, _ name: String) throws(CaravanError) -> ZoneID {
+    try ZoneID(DeviceScope.database(container: container, environment: cloud.environment, of: user), name)
+  }
+
+  /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
+  func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
+    let zone = try zone(push.container, push.zone)
+    try await check(push, of: zone.database)
+    let request = CommitRequest(
+      zone: ZoneRef(zone), writer: device.text, epoch: epoch, op: push.op, opFloor: push.opFloor, atomic: false,
+      mutations: push.mutations)
+    let reply = try await cloud.storage.commit(request, in: partition)
+    cloud.metrics.accepted.add(reply.outcomes.count { $0.verdict == .accepted })
+    cloud.metrics.conflicts.add(reply.outcomes.count { $0.verdict == .conflict })
+    return try admit(reply, expected: ReplyBudget.estimate(push), account)
+  }
+
+  func settle(_ settle: Settle, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
+    let op = OpID(writer: device.text, epoch: epoch, number: settle.op)
+    let reply = try await cloud.storage.settle(op, in: zone(settle.container, settle.zone))
+    return try admit(reply, expected: 0, account)
+  }
+
+  /// The op's outcome stays known, so the same operation gets it again when there is room.
+  private func admit(
+    _ reply: CommitReply, expected: Int, _ account: ReplyAccount
+  ) throws(CaravanError) -> CommitReply {
+    guard account.settle(taken: expected, needed: reply.approximateBytes) else { throw Refusal.replyFull }
+    return reply
+  }
+
+  /// Every row against its record type. Bodies are looked at once and pass on as they are.
+  private func check(_ push: Push, of database: DatabaseID) async throws(CaravanError) {
+    try PushCheck.batch(push.mutations.map(\.name))
+    var types: [UInt32: Model.RecordType] = [:]
+    for mutation in push.mutations {
+      switch mutation.kind {
+      case .delete: continue
+      case .unspecified:
+        throw CaravanError(.invalidData, "the mutation of '\(mutation.name)' has no kind: save or delete")
+      case .save:
+        if types[mutation.type] == nil {
+          types[mutation.type] = try await cloud.schema.type(
+            mutation.type, of: database.container, in: database.environment)
+        }
+        guard let type = types[mutation.type] else { continue }
+        try PushCheck.save(mutation.name, body: mutation.body, chunks: mutation.chunks, against: type)
+      }
+    }
+  }
+}
+
+extension ReplyBudget {
+  /// What the answer to a push is likely to need.
+  static func estimate(_ push: Push) -> Int {
+    estimate(
+      mutations: push.mutations.count,
+      bytes: push.mutations.reduce(0) { $0 + $1.name.utf8.count + $1.body.count + $1.chunks.count })
+  }
+}
+
+extension CommitReply {
+  fileprivate var approximateBytes: Int {
+    outcomes.reduce(missingChunks.count + SyncLimits.outcomeBytes) { bytes, outcome in
+      guard let server = outcome.server else { return bytes + SyncLimits.outcomeBytes }
+      return bytes + 2 * SyncLimits.outcomeBytes + server.name.utf8.count + server.body.count + server.writer.utf8.count
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Model
+import Runtime
+import SchemaClient
+import Sealing
+import SyncCore
+import Wire
+
+extension DeviceSession {
+  func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> Wire.RecordType {
+    let type = try required(proposal.type, "type").model()
+    let database = try DeviceScope.database(
+      container: proposal.container, environment: cloud.environment, of: user)
+    let registered = Wire.RecordType(
+      try await cloud.schema.propose(type, to: database.container, in: database.environment))
+    let bytes = registered.fields.reduce(registered.name.utf8.count) {
+      $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
+    }
+    guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
+    return registered
+  }
+
+  /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition.
+  func ticket(_ request: RequestTicket) throws(CaravanError) -> Ticket {
+    let database = try DeviceScope.database(
+      container: request.container, environment: cloud.environment, of: user)
+    let expires = cloud.host.clock.wallTime.milliseconds + SyncLimits.ticketLifetime.wholeMilliseconds
+    let bytes = request.bytes == 0 ? SyncLimits.ticketBytes : min(request.bytes, SyncLimits.ticketBytes)
+    return cloud.tickets.issue(
+      TicketGrant(
+        database: database, device: device, isUpload: request.upload, bytes: bytes, expiresMilliseconds: expires))
+  }
+}

@@ -1,0 +1,101 @@
+import Model
+import Runtime
+import SyncCore
+import Wire
+
+/// One frame of one device: its operations and their results. Nothing outlives the frame (MOB-53, MOB-54).
+struct DeviceSession: Sendable {
+  let user: UserID
+  let device: DeviceID
+  /// Which life of the device's store speaks.
+  let epoch: UInt64
+  let cloud: Cloud
+  /// Everything of one user lies here.
+  let partition: Partition
+
+  init(user: UserID, device: DeviceID, epoch: UInt64, cloud: Cloud) {
+    self.user = user
+    self.device = device
+    self.epoch = epoch
+    self.cloud = cloud
+    partition = Partition(of: DatabaseID(container: .system, environment: cloud.environment, owner: user))
+  }
+
+  /// One result an operation, in order. Operations on one zone run in order, zones side by side.
+  func run(_ operations: [Wire.Operation]) async -> [Wire.Result] {
+    let lanes = Lanes.plan(operations.map(\.scope))
+    let account = ReplyAccount(
+      ReplyBudget(operations: operations.count, setAside: operations.map(\.expectedReplyBytes)))
+    var results = [Wire.Result](repeating: Wire.Result(), count: operations.count)
+    guard lanes.count > 1 else {
+      for (index, operation) in operations.enumerated() { results[index] = await result(of: operation, account) }
+      return results
+    }
+    await withTaskGroup(of: [(Int, Wire.Result)].self) { group in
+      var waiting = lanes[...]
+      func startNext() {
+        guard let lane = waiting.popFirst() else { return }
+        group.addTask {
+          var done: [(Int, Wire.Result)] = []
+          for index in lane { done.append((index, await result(of: operations[index], account))) }
+          return done
+        }
+      }
+      for _ in 0..<SyncLimits.lanesInFlight { startNext() }
+      while let done = await group.next() {
+        for (index, result) in done { results[index] = result }
+        startNext()
+      }
+    }
+    return results
+  }
+
+  /// A refusal is this operation's alone: it never fails the frame.
+  private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
+    do throws(CaravanError) {
+      let kind = try await perform(operation, account)
+      cloud.metrics.count(isRefused: false)
+      return Wire.Result(kind: kind)
+    } catch {
+      cloud.metrics.count(isRefused: true)
+      cloud.host.log.debug(
+        "operation refused", [.user: user, .device: device, .code: error.code.rawValue, .error: error.message])
+      return Wire.Result(kind: .failure(Failure(Refusal.forDevice(error))))
+    }
+  }
+
+  private func perform(
+    _ operation: Wire.Operation, _ account: ReplyAccount
+  ) async throws(CaravanError) -> Wire.Result.Kind {
+    switch operation.kind {
+    case .hello(let hello): return .hello(try await self.hello(hello))
+    case .propose(let proposal): return .type(try await propose(proposal, account))
+    case .push(let push): return .commit(try await self.push(push, account))
+    case .settle(let settle): return .commit(try await self.settle(settle, account))
+    case .pull(let pull): return .pull(try await self.pull(pull, account))
+    case .subscribe(let list): return .done(try await subscribe(list))
+    case .ack(let ack): return .done(try await acknowledge(ack))
+    case .ticket(let request): return .ticket(try ticket(request))
+    case .drop(let drop): return .done(try await self.drop(drop))
+    case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
+    }
+  }
+}
+
+extension Wire.Operation {
+  fileprivate var scope: OperationScope {
+    switch kind {
+    case .push(let push): .zone(container: push.container, zone: push.zone)
+    case .settle(let settle): .zone(container: settle.container, zone: settle.zone)
+    case .pull(let pull): .zone(container: pull.container, zone: pull.zone)
+    case .drop(let drop): .zone(container: drop.container, zone: drop.zone)
+    case .propose(let proposal): .types(container: proposal.container)
+    case .hello, .subscribe, .ack, .ticket, nil: .session
+    }
+  }
+
+  fileprivate var expectedReplyBytes: Int {
+    guard case .push(let push) = kind else { return 0 }
+    return ReplyBudget.estimate(push)
+  }
+}

@@ -1,0 +1,49 @@
+import Compression
+import Model
+import SyncCore
+import Wire
+
+/// Opens and closes compressed frames. One pair of zstd contexts for the process, which are large; small and
+/// incompressible frames do not come here.
+actor FrameCodec {
+  private var compressor: Compressor
+  private var decompressor: Decompressor
+
+  init() throws(CaravanError) {
+    compressor = try Compressor()
+    decompressor = try Decompressor()
+  }
+
+  private func compressed(_ plain: [UInt8]) throws(CaravanError) -> [UInt8] { try compressor.compress(plain) }
+
+  private func decompressed(_ body: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    try decompressor.decompress(body, limit: limit)
+  }
+
+  /// - Throws: `limitExceeded` before anything of that size is made; `invalidData`.
+  nonisolated func open(_ payload: [UInt8]) async throws(CaravanError) -> Exchange {
+    try FrameCheck.message(bytes: payload.count)
+    let frame = try Frame.decode(payload)
+    let stated = Int(frame.plainBytes)
+    try FrameCheck.envelope(plainBytes: stated, bodyBytes: frame.body.count, isCompressed: frame.compression == .zstd)
+    let plain =
+      switch frame.compression {
+      case .none: frame.body
+      case .zstd: try await decompressed(frame.body, limit: stated)
+      }
+    try FrameCheck.plain(plain.count, stated: stated)
+    let exchange = try Exchange.decode(plain)
+    try FrameCheck.operations(exchange.operations.count)
+    return exchange
+  }
+
+  nonisolated func close(_ reply: ExchangeReply) async throws(CaravanError) -> [UInt8] {
+    let plain = reply.encoded()
+    var frame = Frame(plainBytes: UInt32(plain.count), body: plain)
+    if plain.count >= SyncLimits.smallestCompressed, worthCompressing(plain) {
+      let body = try await compressed(plain)
+      if body.count < plain.count { (frame.compression, frame.body) = (.zstd, body) }
+    }
+    return frame.encoded()
+  }
+}

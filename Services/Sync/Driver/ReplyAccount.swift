@@ -1,0 +1,12 @@
+import SyncCore
+import Synchronization
+
+/// A frame's reply budget, shared by its lanes.
+final class ReplyAccount: Sendable {
+  private let budget: Mutex<ReplyBudget>
+
+  init(_ budget: ReplyBudget) { self.budget = Mutex(budget) }
+
+  func take(_ wanted: Int) -> Int? { budget.withLock { $0.take(wanted) } }
+  func settle(taken: Int, needed: Int) -> Bool { budget.withLock { $0.settle(taken: taken, needed: needed) } }
+}

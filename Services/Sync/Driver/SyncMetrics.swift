@@ -1,0 +1,26 @@
+import Runtime
+
+extension CounterName {
+  static let operations = CounterName("caravan_sync_operations_total", "Operations of device frames.")
+  static let rows = CounterName("caravan_sync_rows_total", "Rows pushed by devices.")
+  static let pageBytes = CounterName("caravan_sync_page_bytes_total", "Bytes of change pages sent to devices.")
+}
+
+/// What is counted of the device protocol.
+struct SyncMetrics: Sendable {
+  private let done: Counter
+  private let refused: Counter
+  let accepted: Counter
+  let conflicts: Counter
+  let pageBytes: Counter
+
+  init(_ registry: MetricsRegistry) {
+    done = registry.counter(.operations, [.outcome: "done"])
+    refused = registry.counter(.operations, [.outcome: "refused"])
+    accepted = registry.counter(.rows, [.outcome: "accepted"])
+    conflicts = registry.counter(.rows, [.outcome: "conflict"])
+    pageBytes = registry.counter(.pageBytes)
+  }
+
+  func count(isRefused: Bool) { (isRefused ? refused : done).add() }
+}

@@ -1,0 +1,67 @@
+package import Bus
+package import Crypto
+package import Model
+package import Runtime
+import SchemaClient
+import Sealing
+import StorageClient
+import SyncCore
+import Wire
+
+/// The device protocol: `edge.*.*.exchange`. Stateless; any number of instances share the queue group.
+package final class SyncService: Service {
+  private let service: ServiceHost
+
+  /// - Parameters:
+  ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
+  ///   - environment: of the databases that devices reach.
+  ///   - version: semantic, as discovery shows it.
+  package init(
+    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
+    version: String = "0.1.0"
+  ) throws(CaravanError) {
+    let cloud = Cloud(bus: bus, host: host, ticketKey: ticketKey, environment: environment)
+    let codec = try FrameCodec()
+    service = ServiceHost(
+      name: "caravan-sync", version: version, bus: bus, host: host,
+      endpoints: [
+        Endpoint(
+          "exchange", .everyExchange, group: ServiceName.sync.rawValue, maxInFlight: SyncLimits.framesInFlight
+        ) { incoming throws(CaravanError) in
+          // The broker proves both; nothing in a payload says who is asking (architecture §4).
+          guard case .exchange(let user, let device) = incoming.subject else {
+            throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not an exchange subject")
+          }
+          let exchange = try await codec.open(incoming.message.payload)
+          let session = DeviceSession(user: user, device: device, epoch: exchange.epoch, cloud: cloud)
+          return try await codec.close(ExchangeReply(results: session.run(exchange.operations)))
+        }
+      ])
+  }
+
+  package func run() async throws { try await service.run() }
+  package func shutDown() { service.shutDown() }
+}
+
+/// What every session uses of the services behind.
+struct Cloud: Sendable {
+  let bus: any MessageBus
+  let host: Host
+  let environment: Model.Environment
+  let storage: StorageClient
+  let schema: SchemaClient
+  let tokens: TokenSeal
+  let tickets: TicketSeal
+  let metrics: SyncMetrics
+
+  init(bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment) {
+    self.bus = bus
+    self.host = host
+    self.environment = environment
+    storage = StorageClient(bus: bus, host: host, writer: "@sync")
+    schema = SchemaClient(bus: bus)
+    tokens = TokenSeal(key: ticketKey)
+    tickets = TicketSeal(key: ticketKey)
+    metrics = SyncMetrics(host.metrics)
+  }
+}
