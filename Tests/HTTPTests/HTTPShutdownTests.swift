@@ -7,7 +7,7 @@ import Testing
   func inFlight() async throws {
     let gate = Gate()
     let server = try HTTPServer(address: "127.0.0.1", port: 0) { request in
-      await gate.pass()
+      if request.path == "/slow" { await gate.pass() }
       return .text(status: 200, request.path + (Task.isCancelled ? " cancelled" : ""))
     }
     let port = server.port
@@ -15,6 +15,8 @@ import Testing
     async let slow = ask(port, get("/slow"))
     await gate.arrived(1)
     let idle = try RawClient(port: port)
+    await idle.send("GET /before HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(await idle.receive { $0.hasSuffix("/before\n") }.hasPrefix("HTTP/1.1 200 "))
     server.shutDown()
     server.shutDown()
     while (try? RawClient(port: port)) != nil { await Task.yield() }
@@ -48,7 +50,9 @@ import Testing
     await gate.arrived(1)
     // A client that never finishes its request does not hold up the end, either.
     let half = try RawClient(port: server.port)
-    await half.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf")
+    await half.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n")
+    #expect(await half.receive { $0.hasSuffix("\r\n\r\n") }.hasPrefix("HTTP/1.1 100 "))
+    await half.send("half")
     server.shutDown()
     #expect(try await stuck.hasPrefix("HTTP/1.1 503 "))
     await released.arrived(1)
