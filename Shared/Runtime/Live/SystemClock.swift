@@ -1,17 +1,18 @@
 internal import Glibc
 
-/// The machine's clocks.
+/// The machine's clocks: CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct SystemClock: Clock {
+  private static let monotonic = SuspendingClock()
+
   var now: Instant {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    let sinceBoot = Self.monotonic.systemEpoch.duration(to: Self.monotonic.now)
+    return Instant(nanoseconds: UInt64(max(0, sinceBoot.wholeNanoseconds)))
   }
 
   var wallTime: WallTime {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    var time = timeval()
+    unsafe gettimeofday(&time, nil)
+    return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_usec) / 1_000)
   }
 
   func sleep(until instant: Instant) async throws {

@@ -1,0 +1,51 @@
+public import Runtime
+internal import Synchronization
+
+extension Simulation {
+  /// A machine of this world: the world's time, randomness of its own by seed and name (so that a draw more on one
+  /// machine changes nothing on another), executors that run in the world, its lines in `log`, its own metrics.
+  public func host(_ name: String) -> SimulatedHost {
+    let clock = SimulatedClock(self)
+    var hash = FNV1a()
+    hash.add(seed)
+    hash.add(name)
+    let host = Host(
+      clock: clock, random: SeededRandom(seed: hash.value), executors: SimulatedExecutors(simulation: self),
+      log: Log(level: settings.logLevel, clock: clock, sink: log).with([.host: name]), metrics: MetricsRegistry())
+    return SimulatedHost(name: name, host: host, clock: clock)
+  }
+}
+
+/// A machine whose wall clock can be wrong.
+public struct SimulatedHost: Sendable {
+  public let name: String
+  public let host: Host
+  private let clock: SimulatedClock
+
+  init(name: String, host: Host, clock: SimulatedClock) {
+    self.name = name
+    self.host = host
+    self.clock = clock
+  }
+
+  /// Moves this machine's wall clock alone, as an operator or NTP does.
+  public func adjustWallTime(by duration: Duration) { clock.adjust(by: duration) }
+}
+
+final class SimulatedClock: Clock {
+  private let simulation: Simulation
+  private let error = Atomic<Int64>(0)
+
+  init(_ simulation: Simulation) { self.simulation = simulation }
+
+  var now: Instant { simulation.now }
+
+  var wallTime: WallTime {
+    let epoch = simulation.settings.epoch.milliseconds
+    return WallTime(
+      milliseconds: epoch + Int64(simulation.now.nanoseconds / 1_000_000) + error.load(ordering: .relaxed))
+  }
+
+  func sleep(until instant: Instant) async throws { try await simulation.sleep(until: instant) }
+  func adjust(by duration: Duration) { error.wrappingAdd(duration.wholeMilliseconds, ordering: .relaxed) }
+}

@@ -1,0 +1,137 @@
+internal import Glibc
+public import Runtime
+internal import Synchronization
+
+/// A world in one thread under one seed: whatever runs in it, on hosts made by it, happens in the same order whenever
+/// the seed is the same. Which job runs next is the seed's choice; time stands still while anything can run, and then
+/// jumps to the next sleeper.
+///
+///     let world = Simulation(seed: 7)
+///     try world.run { let host = world.host("storage"); … }
+///     world.traceHash
+///
+/// Order in dictionaries and sets is fixed only in a process started with `SWIFT_DETERMINISTIC_HASHING=1`
+/// (`isHashingDeterministic`). Bare `Task {}`, `Task.sleep` and threads escape from the world; a job that comes back
+/// from another thread ends the process with a message.
+public final class Simulation: TaskExecutor {
+  public struct Settings: Sendable {
+    /// Where the wall clocks begin.
+    public var epoch = WallTime(milliseconds: 1_700_000_000_000)
+    /// Jobs of one `run`, after which it counts as going round in circles.
+    public var stepLimit: UInt64 = 50_000_000
+    /// Least level that `log` keeps.
+    public var logLevel = LogLevel.warning
+
+    public init() {}
+  }
+
+  public let seed: UInt64
+  public let settings: Settings
+  /// The lines of all hosts.
+  public let log = MemoryLogSink()
+
+  private let world: Mutex<SimulationWorld>
+  /// The thread that drives; 0: nobody does.
+  private let driver = Atomic<UInt>(0)
+
+  public init(seed: UInt64, settings: Settings = Settings()) {
+    self.seed = seed
+    self.settings = settings
+    world = Mutex(SimulationWorld(seed: seed))
+  }
+
+  /// Whether dictionaries and sets have the same order every time in this process.
+  public static var isHashingDeterministic: Bool {
+    unsafe getenv("SWIFT_DETERMINISTIC_HASHING").map { unsafe strcmp($0, "1") == 0 } ?? false
+  }
+
+  /// Virtual time since the beginning.
+  public var now: Instant { world.withLock { $0.now } }
+
+  /// Jobs that have run.
+  public var steps: UInt64 { world.withLock { $0.steps } }
+
+  /// Of every choice, every jump of time and every traced event so far.
+  public var traceHash: UInt64 { world.withLock { $0.hash.value } }
+
+  /// Makes an event part of the trace.
+  public func trace(_ event: String) { world.withLock { $0.trace(event) } }
+
+  // MARK: Jobs
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    checkThread()
+    world.withLock { $0.enqueue(job) }
+  }
+
+  func enqueue(_ job: UnownedJob, on executor: SimulatedExecutor) {
+    checkThread()
+    world.withLock { $0.enqueue(job, on: executor) }
+  }
+
+  /// Whether the calling thread is driving the world now.
+  var isDriving: Bool { driver.load(ordering: .relaxed) == pthread_self() }
+
+  private func checkThread() {
+    let driver = driver.load(ordering: .relaxed)
+    precondition(
+      driver == 0 || driver == pthread_self(),
+      "a job came from another thread: something in the simulation sleeps, reads or runs outside its Host")
+  }
+
+  // MARK: Driving
+
+  /// How `drive` ended.
+  enum Stop {
+    case wanted, quiet, circles
+  }
+
+  /// Runs jobs until `isDone`, which is asked before each.
+  func drive(until horizon: Instant, _ isDone: () -> Bool) -> Stop {
+    precondition(
+      driver.exchange(UInt(pthread_self()), ordering: .relaxed) == 0, "the simulation is driven from inside itself")
+    defer { driver.store(0, ordering: .relaxed) }
+    let limit = steps + settings.stepLimit
+    while !isDone() {
+      switch world.withLock({ (world) in world.steps < limit ? world.pick(until: horizon) : nil }) {
+      case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      case .serialJob(let job, let executor):
+        unsafe job.runSynchronously(isolatedTo: executor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      case .wake(let sleepers): for sleeper in sleepers { sleeper.resume() }
+      case .nothing: return .quiet
+      case nil: return .circles
+      }
+    }
+    return .wanted
+  }
+
+  var hasSleepers: Bool { world.withLock { $0.hasSleepers } }
+
+  func advance(to instant: Instant) { world.withLock { $0.advance(to: instant) } }
+
+  // MARK: Sleeping
+
+  func sleep(until instant: Instant) async throws {
+    let id = world.withLock { $0.newTimer() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
+      }
+    } onCancel: {
+      world.withLock { $0.removeTimer(id) }?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// - Returns: how the sleep ended, if at once.
+  private func beginSleep(
+    _ id: TimerHeap.ID, until instant: Instant, _ continuation: TimerHeap.Continuation
+  ) -> Result<Void, any Error>? {
+    world.withLock { world in
+      if Task.isCancelled { return .failure(CancellationError()) }
+      if instant <= world.now { return .success(()) }
+      world.addTimer(continuation, id: id, due: instant)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import Runtime
+
+/// Everything of a simulation that changes. Lives inside a lock and decides; `Simulation` acts.
+struct SimulationWorld {
+  enum Pick {
+    case job(UnownedJob)
+    case serialJob(UnownedJob, SimulatedExecutor)
+    /// Nothing can run now; these are woken, and time has moved on to theirs.
+    case wake([TimerHeap.Continuation])
+    /// Nothing can run, nobody sleeps: only the world outside can go on.
+    case nothing
+  }
+
+  private enum Runnable {
+    case job(UnownedJob)
+    /// The executor has jobs. Stands here once, so that its jobs run in their order.
+    case executor(SimulatedExecutor)
+  }
+
+  private(set) var now = Instant(nanoseconds: 0)
+  private(set) var steps: UInt64 = 0
+  private(set) var hash = FNV1a()
+  private var scheduling: SplitMix64
+  private var runnable: [Runnable] = []
+  private var timers = TimerHeap()
+  private var lastTimer: TimerHeap.ID = 0
+
+  init(seed: UInt64) { scheduling = SplitMix64(seed: seed) }
+
+  // MARK: Jobs
+
+  mutating func enqueue(_ job: UnownedJob) { runnable.append(.job(job)) }
+
+  mutating func enqueue(_ job: UnownedJob, on executor: SimulatedExecutor) {
+    if executor.append(job) == 1 { runnable.append(.executor(executor)) }
+  }
+
+  /// The next thing to do, chosen by the seed.
+  mutating func pick(until horizon: Instant) -> Pick {
+    guard !runnable.isEmpty else {
+      guard let due = timers.next, due <= horizon else { return .nothing }
+      now = max(now, due)
+      hash.add(now.nanoseconds)
+      return .wake(timers.popDue(now))
+    }
+    let index = Int(scheduling.next(upperBound: UInt64(runnable.count)))
+    hash.add(UInt64(runnable.count) << 32 | UInt64(index))
+    steps += 1
+    let chosen = runnable[index]
+    switch chosen {
+    case .job(let job):
+      removeRunnable(index)
+      return .job(job)
+    case .executor(let executor):
+      let (job, left) = executor.removeFirst()
+      if left == 0 { removeRunnable(index) }
+      return .serialJob(job, executor)
+    }
+  }
+
+  private mutating func removeRunnable(_ index: Int) {
+    runnable.swapAt(index, runnable.count - 1)
+    runnable.removeLast()
+  }
+
+  // MARK: Time
+
+  mutating func newTimer() -> TimerHeap.ID {
+    lastTimer += 1
+    return lastTimer
+  }
+
+  mutating func addTimer(_ continuation: TimerHeap.Continuation, id: TimerHeap.ID, due: Instant) {
+    timers.add(continuation, id: id, due: due)
+  }
+
+  mutating func removeTimer(_ id: TimerHeap.ID) -> TimerHeap.Continuation? { timers.remove(id) }
+
+  var hasSleepers: Bool { timers.count > 0 }
+
+  /// Moves time on to `instant` when nothing happens before.
+  mutating func advance(to instant: Instant) { now = max(now, instant) }
+
+  // MARK: Trace
+
+  mutating func trace(_ event: String) {
+    hash.add(now.nanoseconds)
+    hash.add(event)
+  }
+}
+
+/// 64-bit FNV-1a.
+struct FNV1a {
+  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  mutating func add(_ word: UInt64) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { add(UInt8(truncatingIfNeeded: word >> shift)) }
+  }
+
+  mutating func add(_ text: String) { for byte in text.utf8 { add(byte) } }
+
+  private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+}

@@ -1,0 +1,86 @@
+internal import Runtime
+
+/// Sleepers by the time at which they wake; those of the same time in the order in which they came. Lives inside a
+/// lock: whoever takes continuations out resumes them after leaving it.
+struct TimerHeap {
+  typealias Continuation = CheckedContinuation<Void, any Error>
+  typealias ID = UInt64
+
+  private struct Entry {
+    let due: Instant
+    let id: ID
+
+    static func < (a: Entry, b: Entry) -> Bool { (a.due, a.id) < (b.due, b.id) }
+  }
+
+  /// A binary heap. Entries of cancelled sleepers stay until they come up or are too many.
+  private var heap: [Entry] = []
+  private var sleepers: [ID: Continuation] = [:]
+
+  var count: Int { sleepers.count }
+
+  mutating func add(_ continuation: Continuation, id: ID, due: Instant) {
+    sleepers[id] = continuation
+    heap.append(Entry(due: due, id: id))
+    siftUp(heap.count - 1)
+  }
+
+  mutating func remove(_ id: ID) -> Continuation? {
+    let continuation = sleepers.removeValue(forKey: id)
+    if heap.count > 64 + 2 * sleepers.count { compact() }
+    return continuation
+  }
+
+  /// When the next sleeper wakes.
+  var next: Instant? {
+    mutating get {
+      while let first = heap.first, sleepers[first.id] == nil { removeFirst() }
+      return heap.first?.due
+    }
+  }
+
+  /// Those who wake at `now` or before.
+  mutating func popDue(_ now: Instant) -> [Continuation] {
+    var due: [Continuation] = []
+    while let first = heap.first, first.due <= now {
+      if let continuation = sleepers.removeValue(forKey: first.id) { due.append(continuation) }
+      removeFirst()
+    }
+    return due
+  }
+
+  // MARK: The heap
+
+  /// An array in order is a heap.
+  private mutating func compact() {
+    heap.removeAll { sleepers[$0.id] == nil }
+    heap.sort(by: <)
+  }
+
+  private mutating func removeFirst() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    siftDown(0)
+  }
+
+  private mutating func siftUp(_ start: Int) {
+    var child = start
+    while child > 0, heap[child] < heap[(child - 1) / 2] {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    var parent = start
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
+        least = child
+      }
+      if least == parent { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+}
