@@ -128,7 +128,7 @@ let package = Package(
         "SyncTests",
         [
           "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire",
-          "Model", "TestKit", "Crypto", "Compression",
+          "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient", "SchemaClient", "Sealing",
         ]),
       tests(
         "NotifyTests", ["NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),

@@ -1,0 +1,91 @@
+import Model
+import SyncCore
+import Testing
+
+/// What is decided of a frame as a whole.
+@Suite struct FrameTests {
+  private func code(_ body: () throws(CaravanError) -> Void) -> ErrorCode? {
+    do throws(CaravanError) { try body() } catch { return error.code }
+    return nil
+  }
+
+  @Test("A frame says its plain size, within the limit, before it is opened")
+  func envelope() {
+    let limit = Limits.frameBytes
+    func check(_ plain: Int, _ body: Int, _ isCompressed: Bool) -> ErrorCode? {
+      code { () throws(CaravanError) in
+        try FrameCheck.envelope(plainBytes: plain, bodyBytes: body, isCompressed: isCompressed)
+      }
+    }
+    #expect(check(limit, 100, true) == nil)
+    #expect(check(limit + 1, 100, true) == .limitExceeded)
+    #expect(check(100, limit + 1, true) == .limitExceeded)
+    #expect(check(100, 100, false) == nil)
+    #expect(check(100, 99, false) == .invalidData)
+    #expect(code { () throws(CaravanError) in try FrameCheck.plain(99, stated: 100) } == .invalidData)
+    #expect(code { () throws(CaravanError) in try FrameCheck.message(bytes: limit + 200) } == .limitExceeded)
+  }
+
+  @Test("512 operations are a frame, 513 are not")
+  func operations() {
+    #expect(code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame) } == nil)
+    #expect(code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame + 1) } == .limitExceeded)
+  }
+
+  @Test("SIM-94: operations of one zone stay in order, those of other zones and apps run beside them")
+  func lanes() {
+    let (a, b) = (OperationScope.zone(container: "x", zone: "z"), OperationScope.zone(container: "y", zone: "z"))
+    #expect(Lanes.plan([a, b, .session, a, .types(container: "x"), b, .session]) == [[0, 3], [1, 5], [2, 6], [4]])
+    #expect(Lanes.plan([]) == [])
+  }
+
+  @Test("Pulls share what pushes leave; what is not used comes back")
+  func budget() throws {
+    let reserve = 2 * SyncLimits.replyBytesPerOperation
+    var budget = ReplyBudget(operations: 2, setAside: [1_000])
+    let room = Limits.frameBytes - reserve - 1_000
+    let taken = try #require(budget.take(Limits.frameBytes))
+    #expect(taken == room - SyncLimits.pageOverheadBytes)
+    #expect(budget.take(Limits.pageBytes) == nil)
+    #expect(budget.settle(taken: taken, needed: 10))
+    #expect(budget.settle(taken: 0, needed: room - 10))
+    #expect(!budget.settle(taken: 0, needed: 1))
+    #expect(budget.settle(taken: 1_000, needed: 1_000), "a push has its own room in any case")
+  }
+
+  @Test("A page larger than its room is not sent when the frame is full, and nothing is lost from the account")
+  func oversizedPage() throws {
+    var budget = ReplyBudget(operations: 1, setAside: [])
+    let taken = try #require(budget.take(8_192))
+    #expect(taken == 8_192)
+    #expect(!budget.settle(taken: taken, needed: Limits.frameBytes))
+    #expect(budget.settle(taken: 0, needed: Limits.frameBytes - SyncLimits.replyBytesPerOperation))
+  }
+
+  @Test("Transient refusals say when to come back; the device's own mistakes pass unchanged")
+  func refusals() {
+    for code in ErrorCode.allCases {
+      let error = CaravanError(code, "x")
+      let mapped = Refusal.forDevice(error)
+      #expect((mapped.retryAfterMilliseconds != nil) == error.isTransient, "\(code)")
+      #expect(mapped.code == code && mapped.message == "x")
+    }
+    let timed = CaravanError(.serverBusy, "x", retryAfterMilliseconds: 7)
+    #expect(Refusal.forDevice(timed) == timed)
+  }
+
+  @Test("CK-65: Caravan's own container does not exist for devices; the owner is the subject's user")
+  func scope() throws {
+    let user = try UserID("ann")
+    let database = try DeviceScope.database(container: "album", environment: .development, of: user)
+    #expect(database == DatabaseID(container: try ContainerID("album"), owner: user))
+    #expect(
+      code { () throws(CaravanError) in
+        _ = try DeviceScope.database(container: "caravan", environment: .development, of: user)
+      } == .zoneDoesNotExist)
+    #expect(
+      code { () throws(CaravanError) in
+        _ = try DeviceScope.database(container: "No Such", environment: .development, of: user)
+      } == .invalidData)
+  }
+}

@@ -1,0 +1,126 @@
+import Model
+import SchemaCore
+import Testing
+
+/// The registry's decisions, as a table over what is registered.
+@Suite struct RegistryTests {
+  private func type(
+    _ fields: [(String, FieldKind)], name: String = "album", id: UInt32 = 0, definition: UInt32 = 0
+  ) -> RecordType {
+    RecordType(
+      id: id, definition: definition, name: name,
+      fields: zip(1..., fields).map { FieldDefinition(id: $0, name: $1.0, kind: $1.1) })
+  }
+
+  private let first: [(String, FieldKind)] = [("name", .text), ("date", .integer)]
+
+  private func decide(
+    _ proposal: RecordType, _ versions: [RecordType], next: UInt32 = 9, in environment: Environment = .development
+  ) throws(CaravanError) -> RegistryDecision {
+    try Registry.decide(proposal, versions: versions, next: next, in: environment)
+  }
+
+  @Test("CK-90, CK-91: a first proposal gets the next type id and field ids from 1, whatever ids it came with")
+  func firstProposal() throws {
+    var proposal = type(first)
+    proposal.fields[0].id = 77
+    #expect(try decide(proposal, []) == .add(type(first, id: 9, definition: 9)))
+  }
+
+  @Test("UNI-14: the same fields, in any order, are the same type")
+  func idempotent() throws {
+    let known = type(first, id: 3, definition: 3)
+    #expect(try decide(type(first.reversed()), [known]) == .existing(known))
+  }
+
+  @Test("CK-90: more fields make a new id under the same definition, with higher field ids")
+  func additive() throws {
+    let known = type(first, id: 3, definition: 3)
+    let wanted = type([("photo", .object)] + first)
+    let expected = type(first + [("photo", .object)], id: 9, definition: 3)
+    #expect(try decide(wanted, [known]) == .add(expected))
+  }
+
+  @Test("CK-91: field ids go on from the highest, not from the count")
+  func fieldIDsAreNotReused() throws {
+    var known = type(first, id: 3, definition: 3)
+    known.fields[1].id = 40
+    guard case .add(let added) = try decide(type(first + [("photo", .object)]), [known]) else {
+      Issue.record("a field more must make a new version")
+      return
+    }
+    #expect(added.fields.map(\.id) == [1, 40, 41])
+  }
+
+  @Test("An app that was not updated finds its own older version")
+  func olderVersion() throws {
+    let old = type(first, id: 3, definition: 3)
+    let new = type(first + [("photo", .object)], id: 5, definition: 3)
+    #expect(try decide(type(first), [old, new]) == .existing(old))
+  }
+
+  @Test("A change of kind is refused with the field, its old and its new kind")
+  func changedKind() throws {
+    let known = type(first, id: 3, definition: 3)
+    let error = try #require(throws: CaravanError.self) {
+      try decide(type([("name", .text), ("date", .real)]), [known])
+    }
+    #expect(error.code == .schemaNotAdditive)
+    for word in ["'date'", "integer", "real"] { #expect(error.message.contains(word), "\(error.message)") }
+  }
+
+  @Test("A field that would vanish is refused by name")
+  func removedField() throws {
+    let known = type(first, id: 3, definition: 3)
+    let error = try #require(throws: CaravanError.self) {
+      try decide(type([("name", .text), ("place", .text)]), [known])
+    }
+    #expect(error.code == .schemaNotAdditive && error.message.contains("'date'"), "\(error.message)")
+  }
+
+  @Test("CK-93: production refuses what it does not have, and finds what it has")
+  func production() throws {
+    let known = type(first, id: 3, definition: 3)
+    #expect(try decide(type(first), [known], in: .production) == .existing(known))
+    for versions in [[], [known]] {
+      let error = try #require(throws: CaravanError.self) {
+        try decide(type(first + [("photo", .object)]), versions, in: .production)
+      }
+      #expect(error.code == .schemaViolation && error.message.contains("production"), "\(error.message)")
+    }
+  }
+
+  @Test(
+    "Names are a letter, then letters, digits and _",
+    arguments: ["", "1st", "_x", "a b", "a-b", "a.b", "ä", "x;drop", String(repeating: "x", count: 65)])
+  func badNames(_ name: String) {
+    #expect(throws: CaravanError.self) { try decide(type(first, name: name), []) }
+    #expect(throws: CaravanError.self) { try decide(type([(name, .text)]), []) }
+  }
+
+  @Test("Names may be as long as allowed, and one letter is enough", arguments: ["x", "A_1", String(repeating: "x", count: 64)])
+  func goodNames(_ name: String) throws {
+    #expect(try decide(type([(name, .text)], name: name), []) == .add(type([(name, .text)], name: name, id: 9, definition: 9)))
+  }
+
+  @Test("Names that differ only in case are one column, or one table, on a device: refused")
+  func caseOnly() {
+    #expect(throws: CaravanError.self) { try decide(type([("photo", .text), ("Photo", .text)]), []) }
+    let known = type(first, name: "Album", id: 3, definition: 3)
+    #expect(throws: CaravanError.self) { try decide(type(first), [known]) }
+  }
+
+  @Test("No fields, too many fields, and too many types are refused")
+  func limits() {
+    func code(_ proposal: RecordType, next: UInt32 = 9) -> ErrorCode? {
+      do throws(CaravanError) { _ = try decide(proposal, [], next: next) } catch { return error.code }
+      return nil
+    }
+    func fields(_ count: Int) -> [(String, FieldKind)] { (0..<count).map { ("f\($0)", .text) } }
+    #expect(code(type([])) == .schemaViolation)
+    #expect(code(type(fields(Limits.fieldsPerType))) == nil)
+    #expect(code(type(fields(Limits.fieldsPerType + 1))) == .schemaViolation)
+    #expect(code(type(first), next: SchemaLimits.typesPerContainer) == nil)
+    #expect(code(type(first), next: SchemaLimits.typesPerContainer + 1) == .limitExceeded)
+  }
+}
