@@ -1,0 +1,98 @@
+public import Model
+
+/// The truth: zones, records, the zone log, chunks, op outcomes, leases and cursors (architecture §5).
+///
+/// Every mutation is durable when its call returns. A call that throws did nothing, except that after `timedOut` or
+/// `cancelled` it is unknown: ask again under the same op id. Safe to call from any task.
+/// - Throws: `serverBusy` when too much waits to be written; `storageFull` when the disk refuses, with everything
+///   acknowledged before intact; `unavailable` once closed.
+public protocol Store: Sendable {
+  // MARK: Records
+
+  /// Applies a commit once: the same op id again gives the same result (UNI-07), with conflicts showing what the store
+  /// holds now. The zone comes to be with its first accepted mutation.
+  /// - Throws: `invalidData` when the op lies below its writer's floor, or its id is in use in another zone.
+  func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult
+
+  /// What became of an op. One that never arrived is recorded as aborted and can never be applied later.
+  func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult
+
+  func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage
+
+  /// Entries of the records that exist or left a tombstone, in the order of `names`; the others are left out.
+  func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry]
+
+  // MARK: Zones
+
+  /// In the order of their creation.
+  func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition]
+
+  /// Removes the zone from sight at once; its entries go in steps of `collect`. A zone of the same name gets another
+  /// incarnation, and versions that continue the old ones, so that no old version fits a new record.
+  /// - Returns: whether there was such a zone.
+  func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool
+
+  // MARK: Chunks
+
+  /// Keeps chunks for the staging lease, until a record refers to them. The caller has checked the hashes.
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError)
+
+  /// Those of `hashes` that the database lacks, in the order given; the others are kept for the staging lease.
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash]
+
+  /// As many of `hashes` as fit in `maxBytes` (the first always), in order; `nil` bytes for those it lacks.
+  func chunks(
+    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
+  ) async throws(CaravanError) -> [FoundChunk]
+
+  // MARK: The log of a partition
+
+  func log(
+    of partition: Partition, after position: UInt64, atMost entries: Int
+  ) async throws(CaravanError) -> LogPage
+
+  // MARK: Ownership
+
+  /// Takes or renews leases on the store's clock; a `ttl` of zero gives them back. One grant a name, in order.
+  func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease]
+
+  /// Leases whose names begin with `prefix` and that have not expired, by name.
+  func leases(beginning prefix: String) async throws(CaravanError) -> [Lease]
+
+  /// How far a consumer has come in a partition's log; 0 before its first write.
+  func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64
+
+  /// Moves a consumer's cursor, for whoever holds the lease with this token.
+  /// - Throws: `lockNotHeld` when the lease has expired or the token is not the newest.
+  func moveCursor(
+    of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
+  ) async throws(CaravanError)
+
+  // MARK: Upkeep
+
+  func status() async throws(CaravanError) -> StoreStatus
+
+  /// One bounded step of upkeep: entries of deleted zones, unreferenced chunks after their grace, old log, old pages.
+  /// - Returns: whether there is more to do now.
+  func collect() async throws(CaravanError) -> Bool
+}
+
+/// Hears of commits, after each is durable, in the order of positions within a partition. Called on the writing thread:
+/// it must return at once.
+public protocol CommitObserver: Sendable {
+  func committed(_ group: [CommittedChange])
+}
+
+/// One commit (or zone deletion), with what it wrote.
+public struct CommittedChange: Sendable, Hashable {
+  public var partition: Partition
+  public var log: LoggedCommit
+  /// What the zone's index now holds of it; empty for a deletion.
+  public var entries: [Entry]
+
+  public init(partition: Partition, log: LoggedCommit, entries: [Entry]) {
+    self.partition = partition
+    self.log = log
+    self.entries = entries
+  }
+}

@@ -1,0 +1,21 @@
+internal import Model
+
+/// Bounds and times that every store keeps.
+public enum StoreLimits {
+  /// How long a staged chunk is kept without a record that refers to it, since it was last asked for. Also the grace
+  /// of a chunk whose last record went away.
+  public static let stagingLease: Duration = .seconds(3_600)
+  /// Longest time a lease is granted for at once.
+  public static let longestLease: Duration = .seconds(3_600)
+  public static let leasesPerRequest = 256
+  public static let leaseNameBytes = 255
+  public static let fetchedNames = Limits.recordsPerCommit
+  public static let hashesPerRequest = Limits.chunksPerObject * 4
+  public static let zonesListed = 10_000
+  public static let recordsPerPage = 4_096
+  public static let logEntriesPerPage = 4_096
+  /// Entries of a partition's log that are kept at least; consumers further behind rebuild from the zones.
+  public static let logEntriesKept: UInt64 = 200_000
+  /// Seqs, op numbers and log positions stay below this (34 years of 1,000 a second).
+  public static let highestNumber: UInt64 = (1 << 40) - 1
+}

@@ -1,0 +1,197 @@
+public import Model
+
+/// What the store's calls take and give, where `Model` has no word for it.
+
+/// Entries of a zone after a position, in the order of their seq.
+public struct ChangeQuery: Sendable, Hashable {
+  public var zone: ZoneID
+  public var after: Seq
+  /// Which life of the zone `after` belongs to; 0: from the beginning, whatever life it is.
+  public var incarnation: Incarnation
+  public var maxRecords: Int
+  public var maxBytes: Int
+  /// Whose own entries come without bodies (UNI-11).
+  public var reader: Reader?
+
+  public struct Reader: Sendable, Hashable {
+    public var writer: String
+    public var epoch: UInt64
+
+    public init(writer: String, epoch: UInt64) {
+      self.writer = writer
+      self.epoch = epoch
+    }
+  }
+
+  public init(
+    zone: ZoneID, after: Seq = 0, incarnation: Incarnation = 0, maxRecords: Int = 1_000,
+    maxBytes: Int = Limits.pageBytes, reader: Reader? = nil
+  ) {
+    self.zone = zone
+    self.after = after
+    self.incarnation = incarnation
+    self.maxRecords = maxRecords
+    self.maxBytes = maxBytes
+    self.reader = reader
+  }
+}
+
+public struct ChangePage: Sendable, Hashable {
+  /// Encoded `EntryPage` (Protos/caravan/v1/model.proto): it travels to the device as it is.
+  public var page: [UInt8]
+  /// Entries in `page`.
+  public var count: Int
+  /// Position after the page.
+  public var last: Seq
+  public var more: Bool
+  /// The zone's seq in the same snapshot.
+  public var head: Seq
+  /// 0 while the zone does not exist.
+  public var incarnation: Incarnation
+  /// The position belongs to another life of the zone: begin anew, keeping unsynced rows (CK-45, UNI-18).
+  public var resetRequired: Bool
+
+  public init(
+    page: [UInt8] = [], count: Int = 0, last: Seq = 0, more: Bool = false, head: Seq = 0, incarnation: Incarnation = 0,
+    resetRequired: Bool = false
+  ) {
+    self.page = page
+    self.count = count
+    self.last = last
+    self.more = more
+    self.head = head
+    self.incarnation = incarnation
+    self.resetRequired = resetRequired
+  }
+}
+
+public enum ZoneFilter: Sendable, Hashable {
+  case everything
+  case database(DatabaseID)
+  /// Private databases of this user.
+  case owner(UserID)
+  case named(String)
+}
+
+public struct ZonePosition: Sendable, Hashable {
+  public var zone: ZoneID
+  public var seq: Seq
+  public var incarnation: Incarnation
+
+  public init(zone: ZoneID, seq: Seq, incarnation: Incarnation) {
+    self.zone = zone
+    self.seq = seq
+    self.incarnation = incarnation
+  }
+}
+
+public struct ChunkBytes: Sendable, Hashable {
+  public var hash: ChunkHash
+  public var bytes: [UInt8]
+
+  public init(hash: ChunkHash, bytes: [UInt8]) {
+    self.hash = hash
+    self.bytes = bytes
+  }
+}
+
+public struct FoundChunk: Sendable, Hashable {
+  public var hash: ChunkHash
+  /// nil: the database does not have it.
+  public var bytes: [UInt8]?
+
+  public init(hash: ChunkHash, bytes: [UInt8]?) {
+    self.hash = hash
+    self.bytes = bytes
+  }
+}
+
+/// One entry of a partition's log: the zone, and the versions written, (low, high].
+public struct LoggedCommit: Sendable, Hashable {
+  /// Counts from 1 within the partition, without holes.
+  public var position: UInt64
+  public var zone: ZoneID
+  public var low: Seq
+  public var high: Seq
+  public var incarnation: Incarnation
+  public var writer: String
+  public var isDeletion: Bool
+
+  public init(
+    position: UInt64, zone: ZoneID, low: Seq, high: Seq, incarnation: Incarnation, writer: String,
+    isDeletion: Bool = false
+  ) {
+    self.position = position
+    self.zone = zone
+    self.low = low
+    self.high = high
+    self.incarnation = incarnation
+    self.writer = writer
+    self.isDeletion = isDeletion
+  }
+}
+
+public struct LogPage: Sendable, Hashable {
+  public var entries: [LoggedCommit]
+  /// Position of the newest entry.
+  public var head: UInt64
+  /// The log no longer holds everything after the position asked for: rebuild from the zones, then go on at `head`.
+  public var isTrimmed: Bool
+
+  public init(entries: [LoggedCommit] = [], head: UInt64 = 0, isTrimmed: Bool = false) {
+    self.entries = entries
+    self.head = head
+    self.isTrimmed = isTrimmed
+  }
+}
+
+public struct Lease: Sendable, Hashable {
+  public var name: String
+  /// Whether the asker holds it now. In a list: always true, `holder` holds it.
+  public var isGranted: Bool
+  /// Fencing: grows with every change of holder.
+  public var token: UInt64
+  /// Who holds it; empty after a release.
+  public var holder: String
+  public var remaining: Duration
+
+  public init(name: String, isGranted: Bool, token: UInt64, holder: String, remaining: Duration) {
+    self.name = name
+    self.isGranted = isGranted
+    self.token = token
+    self.holder = holder
+    self.remaining = remaining
+  }
+}
+
+/// Shows that a writer is the owner it thinks it is.
+public struct LeaseProof: Sendable, Hashable {
+  public var lease: String
+  public var token: UInt64
+
+  public init(lease: String, token: UInt64) {
+    self.lease = lease
+    self.token = token
+  }
+}
+
+public struct StoreStatus: Sendable, Hashable {
+  public var zones: UInt64
+  /// Live records, without tombstones.
+  public var records: UInt64
+  public var chunks: UInt64
+  public var chunkBytes: UInt64
+
+  public init(zones: UInt64 = 0, records: UInt64 = 0, chunks: UInt64 = 0, chunkBytes: UInt64 = 0) {
+    self.zones = zones
+    self.records = records
+    self.chunks = chunks
+    self.chunkBytes = chunkBytes
+  }
+
+  public static func + (a: Self, b: Self) -> Self {
+    StoreStatus(
+      zones: a.zones + b.zones, records: a.records + b.records, chunks: a.chunks + b.chunks,
+      chunkBytes: a.chunkBytes + b.chunkBytes)
+  }
+}

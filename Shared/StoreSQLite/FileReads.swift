@@ -1,0 +1,113 @@
+internal import Model
+internal import SQLite
+internal import Store
+
+/// Reads of one file, on the snapshot of the connection's open transaction.
+struct FileReads {
+  let db: Connection
+  let life: UInt64
+
+  struct ZoneRow {
+    var id: Int64
+    var database: Int64
+    var seq: Seq
+    var isAlive: Bool
+  }
+
+  func incarnation(_ zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+
+  func database(_ id: DatabaseID) throws(CaravanError) -> Int64? {
+    try db.first(
+      "SELECT id FROM databases WHERE owner = ? AND container = ? AND environment = ?", id.owner?.text ?? "",
+      id.container.text, id.environment.rawValue, read: { $0.integer(0) })
+  }
+
+  /// The newest zone of this name, alive or not.
+  func zone(_ zone: ZoneID) throws(CaravanError) -> ZoneRow? {
+    guard let database = try database(zone.database) else { return nil }
+    return try db.first(
+      "SELECT id, seq, state FROM zones WHERE database = ? AND name = ? ORDER BY id DESC LIMIT 1", database, zone.name,
+      read: {
+        ZoneRow(id: $0.integer(0), database: database, seq: $0.unsigned(1), isAlive: $0.integer(2) == ZoneStage.alive)
+      })
+  }
+
+  func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
+    try db.first("SELECT seq, created, flags FROM names WHERE zone = ? AND name = ?", zone, name) { row in
+      let flags = row.integer(2)
+      return RecordHead(
+        version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags & EntryFlags.deleted != 0,
+        holdsChunks: flags & EntryFlags.holdsChunks != 0)
+    }
+  }
+
+  func entry(_ name: String, in zone: Int64) throws(CaravanError) -> Entry? {
+    guard let head = try head(of: name, in: zone) else { return nil }
+    let entry = try db.first(
+      """
+      SELECT e.type, w.name, e.body FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key = ?
+      """, Key.make(zone, head.version),
+      read: {
+        Entry(
+          name: name, version: head.version, created: head.created, isDeleted: head.isDeleted,
+          type: UInt32(truncatingIfNeeded: $0.integer(0)), body: $0.bytes(2), writer: $0.text(1))
+      })
+    guard let entry else {
+      throw CaravanError(.internalError, "record '\(name)' is in the names but not in the index: restore the file")
+    }
+    return entry
+  }
+
+  func fetch(_ names: [String], in zone: ZoneID) throws(CaravanError) -> [Entry] {
+    guard let row = try self.zone(zone), row.isAlive else { return [] }
+    var entries: [Entry] = []
+    for name in names { if let entry = try entry(name, in: row.id) { entries.append(entry) } }
+    return entries
+  }
+
+  func zones(in partition: Partition, _ filter: ZoneFilter) throws(CaravanError) -> [ZonePosition] {
+    let read = { (row: Row) throws(CaravanError) -> ZonePosition in try zonePosition(row, from: 0) }
+    let owner: String
+    let container: String
+    let environment: String
+    switch filter {
+    case .everything:
+      return try db.all(
+        """
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+        WHERE d.partition = ? AND z.state = 0 ORDER BY z.id LIMIT ?
+        """, partition.number, StoreLimits.zonesListed, read: read)
+    case .named(let name):
+      return try db.all(
+        """
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+        WHERE d.partition = ? AND z.name = ? AND z.state = 0 ORDER BY z.id LIMIT ?
+        """, partition.number, name, StoreLimits.zonesListed, read: read)
+    case .owner(let user): (owner, container, environment) = (user.text, "%", "%")
+    case .database(let id):
+      (owner, container, environment) = (id.owner?.text ?? "", id.container.text, id.environment.rawValue)
+    }
+    // Ids have neither % nor _ in them.
+    return try db.all(
+      """
+      SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+      WHERE d.owner = ? AND d.container LIKE ? AND d.environment LIKE ? AND z.state = 0 ORDER BY z.id LIMIT ?
+      """, owner, container, environment, StoreLimits.zonesListed, read: read)
+  }
+
+  /// From columns id, name, container, environment, owner, seq, beginning at `column`.
+  private func zonePosition(_ row: Row, from column: Int32) throws(CaravanError) -> ZonePosition {
+    ZonePosition(
+      zone: try zoneID(row, from: column + 1), seq: row.unsigned(column + 5), incarnation: incarnation(row.integer(column)))
+  }
+
+  /// From columns name, container, environment, owner.
+  func zoneID(_ row: Row, from column: Int32) throws(CaravanError) -> ZoneID {
+    let owner = row.text(column + 3)
+    let database = DatabaseID(
+      container: ContainerID(unchecked: row.text(column + 1)),
+      environment: Model.Environment(rawValue: row.text(column + 2)) ?? .development,
+      owner: owner.isEmpty ? nil : UserID(unchecked: owner))
+    return try ZoneID(database, row.text(column))
+  }
+}

@@ -1,0 +1,108 @@
+internal import Model
+internal import Runtime
+internal import SQLite
+internal import Store
+
+/// The tables of one file.
+///
+/// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
+/// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
+enum FileSchema {
+  static let version = 1
+
+  static let tables = """
+    CREATE TABLE meta(
+      id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL);
+    CREATE TABLE databases(
+      id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
+      owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (owner, container, environment));
+    CREATE INDEX databases_by_partition ON databases(partition);
+    -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it.
+    CREATE TABLE zones(
+      id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
+      records INTEGER NOT NULL, state INTEGER NOT NULL);
+    CREATE INDEX zones_by_name ON zones(database, name);
+    CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
+    -- Sync index and records in one: key is zone << 40 | seq. The body is last, so that what precedes it is read
+    -- without its overflow pages.
+    CREATE TABLE entries(
+      key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
+      type INTEGER NOT NULL, name TEXT NOT NULL, chunks BLOB, body BLOB NOT NULL);
+    -- Repeats what a commit must know of a record (created, flags), so that it looks here only and not in entries.
+    CREATE TABLE names(
+      zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL,
+      flags INTEGER NOT NULL, PRIMARY KEY (zone, name)) WITHOUT ROWID;
+    CREATE TABLE writers(
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL, epoch INTEGER NOT NULL, floor INTEGER NOT NULL,
+      UNIQUE (name, epoch));
+    -- key is writer << 40 | op number.
+    CREATE TABLE ops(key INTEGER PRIMARY KEY, outcome BLOB NOT NULL);
+    -- key is partition << 40 | position.
+    CREATE TABLE log(
+      key INTEGER PRIMARY KEY, zone INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+      deletion INTEGER NOT NULL, writer TEXT NOT NULL);
+    -- The bytes lie elsewhere: counting references must not rewrite them.
+    CREATE TABLE chunks(
+      database INTEGER NOT NULL, hash BLOB NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL, refs INTEGER NOT NULL,
+      staged INTEGER NOT NULL, PRIMARY KEY (database, hash)) WITHOUT ROWID;
+    CREATE INDEX chunks_unreferenced ON chunks(staged) WHERE refs = 0;
+    CREATE TABLE chunk_bytes(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE leases(
+      name TEXT PRIMARY KEY, holder TEXT NOT NULL, token INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE cursors(
+      consumer TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
+      PRIMARY KEY (consumer, partition)) WITHOUT ROWID;
+    """
+
+  /// Makes the tables of a new file, or checks those of an old one.
+  /// - Returns: the file's life: drawn when it is made and part of every incarnation, so that tokens of a lost file
+  ///   never fit its successor.
+  static func prepare(_ db: Connection, number: Int, files: Int, random: any RandomSource) throws(CaravanError) -> UInt64 {
+    switch try db.userVersion {
+    case version: break
+    case 0:
+      try db.transaction { () throws(CaravanError) in
+        try db.execute(tables)
+        try db.run(
+          "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + random.below(1 << 32)), number, files)
+        try db.setUserVersion(version)
+      }
+    case let other:
+      throw CaravanError(.internalError, "file \(number) has schema \(other): this release knows \(version)")
+    }
+    guard let meta = try db.first("SELECT life, number, files FROM meta", read: { ($0.unsigned(0), $0.integer(1), $0.integer(2)) })
+    else { throw CaravanError(.internalError, "file \(number) has no meta row: restore it") }
+    guard meta.1 == number, meta.2 == files else {
+      throw CaravanError(
+        .invalidData, "this is file \(meta.1) of \(meta.2), wanted \(number) of \(files): start with --files \(meta.2)")
+    }
+    return meta.0
+  }
+}
+
+/// Bits of `entries.flags` and `names.flags`.
+enum EntryFlags {
+  static let deleted: Int64 = 1
+  static let endsBatch: Int64 = 2
+  static let holdsChunks: Int64 = 4
+}
+
+/// `zones.state`.
+enum ZoneStage {
+  static let alive: Int64 = 0
+  /// Out of sight; entries are being removed.
+  static let purging: Int64 = 1
+  static let purged: Int64 = 2
+}
+
+/// owner << 40 | counter.
+enum Key {
+  static func make(_ owner: Int64, _ counter: UInt64) -> Int64 {
+    precondition(
+      (0...FileLimits.highestOwner).contains(owner) && counter <= StoreLimits.highestNumber, "a key does not fit its bits")
+    return owner << 40 | Int64(counter)
+  }
+
+  static func counter(_ key: Int64) -> UInt64 { UInt64(key) & StoreLimits.highestNumber }
+}

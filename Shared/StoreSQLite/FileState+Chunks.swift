@@ -1,0 +1,96 @@
+internal import Model
+internal import SQLite
+internal import Store
+
+/// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
+extension FileState {
+  private var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
+
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
+    let id = try makeDatabase(database)
+    let until = keepUntil
+    var added = 0
+    var bytes = 0
+    for chunk in chunks {
+      if try reads.chunk(chunk.hash, in: id) != nil {
+        try keep(chunk.hash, in: id, until: until)
+        continue
+      }
+      try db.statement("INSERT INTO chunk_bytes(id, bytes) VALUES (?, ?)").run(Int64?.none, borrowing: chunk.bytes)
+      try db.run(
+        "INSERT INTO chunks(database, hash, id, size, refs, staged) VALUES (?, ?, ?, ?, 0, ?)", id, chunk.hash,
+        db.lastInsertedRow, chunk.bytes.count, until)
+      added += 1
+      bytes += chunk.bytes.count
+    }
+    try count(chunks: added, bytes: bytes, in: id)
+  }
+
+  /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) -> [ChunkHash] {
+    guard let id = try databaseID(of: database) else { return hashes }
+    let until = keepUntil
+    var missing: [ChunkHash] = []
+    for hash in hashes {
+      if try reads.chunk(hash, in: id) == nil { missing.append(hash) } else { try keep(hash, in: id, until: until) }
+    }
+    return missing
+  }
+
+  /// Only what no record holds: a chunk that loses its last record gets its own grace then.
+  private func keep(_ hash: ChunkHash, in database: Int64, until: Int64) throws(CaravanError) {
+    try db.run(
+      "UPDATE chunks SET staged = ? WHERE database = ? AND hash = ? AND refs = 0 AND staged < ?", until, database, hash,
+      until)
+  }
+
+  private func count(chunks: Int, bytes: Int, in database: Int64) throws(CaravanError) {
+    guard chunks != 0 else { return }
+    try db.run(
+      "UPDATE databases SET chunks = chunks + ?, chunk_bytes = chunk_bytes + ? WHERE id = ?", chunks, bytes, database)
+  }
+
+  // MARK: References
+
+  func refer(to hash: ChunkHash, in database: Int64) throws(CaravanError) {
+    try db.run("UPDATE chunks SET refs = refs + 1 WHERE database = ? AND hash = ?", database, hash)
+    guard db.changedRows == 1 else {
+      throw CaravanError(.internalError, "chunk \(hash) vanished between its check and its use")
+    }
+  }
+
+  func release(_ hash: ChunkHash, in database: Int64) throws(CaravanError) {
+    try db.run(
+      "UPDATE chunks SET refs = refs - 1, staged = max(staged, ?) WHERE database = ? AND hash = ?", keepUntil, database,
+      hash)
+  }
+
+  /// Moves references from the entry that goes to the one that comes; what both name is not touched, so an edit of one
+  /// byte of a large object costs two counts.
+  func exchangeChunks(
+    of old: Int64, held: Bool, _ new: [ChunkHash], in database: Int64
+  ) throws(CaravanError) {
+    let before = held ? try chunks(ofEntry: old) : []
+    let kept = Set(before).intersection(new)
+    for hash in new where !kept.contains(hash) { try refer(to: hash, in: database) }
+    for hash in before where !kept.contains(hash) { try release(hash, in: database) }
+  }
+
+  func chunks(ofEntry key: Int64) throws(CaravanError) -> [ChunkHash] {
+    try ChunkHash.list(db.first("SELECT chunks FROM entries WHERE key = ?", key) { row in row.bytes(0) } ?? [])
+  }
+
+  /// Removes chunks that no record holds and nobody waits for.
+  /// - Returns: whether there may be more.
+  func collectChunks() throws(CaravanError) -> Bool {
+    let dead = try db.all(
+      "SELECT database, hash, id, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?", now, FileLimits.collectedChunks,
+      read: { (database: $0.integer(0), hash: $0.bytes(1), id: $0.integer(2), size: Int($0.integer(3))) })
+    for chunk in dead {
+      try db.run("DELETE FROM chunks WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
+      try db.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
+      try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
+    }
+    return dead.count == FileLimits.collectedChunks
+  }
+}

@@ -1,0 +1,49 @@
+internal import Model
+internal import SQLite
+internal import Store
+
+/// Upkeep in steps small enough that no commit waits long behind one.
+extension FileState {
+  /// - Returns: whether there is more to do now.
+  func collect() throws(CaravanError) -> Bool {
+    let zones = try collectZone()
+    let chunks = try collectChunks()
+    let log = try collectLog()
+    return zones || chunks || log
+  }
+
+  /// Removes entries of one deleted zone.
+  private func collectZone() throws(CaravanError) -> Bool {
+    let zone = try db.first(
+      "SELECT id, database FROM zones WHERE state = 1 LIMIT 1", read: { (id: $0.integer(0), database: $0.integer(1)) })
+    guard let zone else { return false }
+    let end = Key.make(zone.id, StoreLimits.highestNumber)
+    let rows = try db.all(
+      "SELECT key, name, flags FROM entries WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", Key.make(zone.id, 0), end,
+      FileLimits.collectedRows, read: { (key: $0.integer(0), name: $0.text(1), flags: $0.integer(2)) })
+    for row in rows {
+      if row.flags & EntryFlags.holdsChunks != 0 {
+        for hash in try chunks(ofEntry: row.key) { try release(hash, in: zone.database) }
+      }
+      try db.run("DELETE FROM entries WHERE key = ?", row.key)
+      try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone.id, row.name)
+    }
+    if rows.count < FileLimits.collectedRows { try db.run("UPDATE zones SET state = 2 WHERE id = ?", zone.id) }
+    return true
+  }
+
+  /// Shortens the log of every partition to what is kept; the newest entry always stays, as it is the head.
+  private func collectLog() throws(CaravanError) -> Bool {
+    var hasMore = false
+    for partition in 0..<Partition.count {
+      let head = try reads.logHead(of: partition)
+      guard head > StoreLimits.logEntriesKept else { continue }
+      try db.run(
+        "DELETE FROM log WHERE key IN (SELECT key FROM log WHERE key >= ? AND key <= ? ORDER BY key LIMIT ?)",
+        Key.make(Int64(partition), 0), Key.make(Int64(partition), head - StoreLimits.logEntriesKept),
+        FileLimits.collectedRows)
+      hasMore = hasMore || db.changedRows == FileLimits.collectedRows
+    }
+    return hasMore
+  }
+}

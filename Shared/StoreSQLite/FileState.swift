@@ -1,0 +1,197 @@
+internal import Model
+internal import Runtime
+internal import SQLite
+internal import Store
+
+/// What the writer of one file holds: its connection, and what it remembers of rows it has seen. The writer is the only
+/// one that writes, so what it remembers is true until a write of its own is rolled back: then it forgets everything.
+final class FileState {
+  let db: Connection
+  let reads: FileReads
+  let clock: any Clock
+  private let wantsChanges: Bool
+  private var zoneRows: [ZoneID: ZoneRecord] = [:]
+  private var databaseRows: [DatabaseID: Int64] = [:]
+  private var writerRows: [WriterKey: WriterRow] = [:]
+  private var nextPositions: [UInt32: UInt64] = [:]
+  /// Committed by the open transaction, for the observer.
+  private(set) var changes: [CommittedChange] = []
+
+  struct ZoneRecord {
+    var id: Int64
+    var database: Int64
+    var seq: Seq
+    var records: Int64
+  }
+
+  struct WriterKey: Hashable {
+    var name: String
+    var epoch: UInt64
+  }
+
+  struct WriterRow {
+    var id: Int64
+    var floor: UInt64
+    /// No outcome of a higher number is kept: such an op is new, without looking.
+    var highest: UInt64
+  }
+
+  init(db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool) {
+    self.db = db
+    reads = FileReads(db: db, life: life)
+    self.clock = clock
+    self.wantsChanges = wantsChanges
+  }
+
+  var now: Int64 { clock.wallTime.milliseconds }
+
+  // MARK: One write
+
+  /// Runs one write under a savepoint.
+  func perform<Result>(_ work: (FileState) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    let noted = changes.count
+    do {
+      return try db.savepoint { () throws(CaravanError) in try work(self) }
+    } catch {
+      changes.removeSubrange(noted...)
+      forget()
+      throw error
+    }
+  }
+
+  func forget() {
+    zoneRows = [:]
+    databaseRows = [:]
+    writerRows = [:]
+    nextPositions = [:]
+  }
+
+  /// What the transaction committed, once.
+  func takeChanges() -> [CommittedChange] {
+    defer { changes = [] }
+    return changes
+  }
+
+  // MARK: Databases
+
+  func databaseID(of database: DatabaseID) throws(CaravanError) -> Int64? {
+    if let known = databaseRows[database] { return known }
+    guard let id = try reads.database(database) else { return nil }
+    remember(&databaseRows, database, id)
+    return id
+  }
+
+  func makeDatabase(_ database: DatabaseID) throws(CaravanError) -> Int64 {
+    if let known = try databaseID(of: database) { return known }
+    try db.run(
+      "INSERT INTO databases(partition, container, environment, owner) VALUES (?, ?, ?, ?)",
+      Partition(of: database).number, database.container.text, database.environment.rawValue, database.owner?.text ?? "")
+    let id = db.lastInsertedRow
+    remember(&databaseRows, database, id)
+    return id
+  }
+
+  // MARK: Zones
+
+  /// The zone of this name, if it is alive.
+  func zone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord? {
+    if let known = zoneRows[zone] { return known }
+    guard let database = try databaseID(of: zone.database) else { return nil }
+    let row = try db.first(
+      "SELECT id, seq, records FROM zones WHERE database = ? AND name = ? AND state = 0", database, zone.name,
+      read: { ZoneRecord(id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2)) })
+    if let row { remember(&zoneRows, zone, row) }
+    return row
+  }
+
+  /// A new life of the zone: another id, and versions that continue those of the life before.
+  func makeZone(_ zone: ZoneID, seq: Seq) throws(CaravanError) -> ZoneRecord {
+    let database = try makeDatabase(zone.database)
+    try db.run(
+      "INSERT INTO zones(database, name, seq, records, state) VALUES (?, ?, ?, 0, 0)", database, zone.name, seq)
+    let row = ZoneRecord(id: db.lastInsertedRow, database: database, seq: seq, records: 0)
+    guard row.id <= FileLimits.highestOwner else {
+      throw CaravanError(.limitExceeded, "a storage file holds at most \(FileLimits.highestOwner) zones: add files")
+    }
+    remember(&zoneRows, zone, row)
+    return row
+  }
+
+  func save(_ row: ZoneRecord, of zone: ZoneID) throws(CaravanError) {
+    guard row.seq <= StoreLimits.highestNumber else {
+      throw CaravanError(.limitExceeded, "zone \(zone) has used up its versions")
+    }
+    try db.run("UPDATE zones SET seq = ?, records = ? WHERE id = ?", row.seq, row.records, row.id)
+    remember(&zoneRows, zone, row)
+  }
+
+  func deleteZone(_ zone: ZoneID, writer: String) throws(CaravanError) -> Bool {
+    guard let row = try self.zone(zone) else { return false }
+    try db.run("UPDATE zones SET state = 1, records = 0 WHERE id = ?", row.id)
+    zoneRows[zone] = nil
+    try log(zone, row, low: row.seq, high: row.seq, writer: writer, isDeletion: true, entries: [])
+    return true
+  }
+
+  // MARK: Writers
+
+  func writer(_ op: OpID) throws(CaravanError) -> WriterRow {
+    let key = WriterKey(name: op.writer, epoch: op.epoch)
+    if let known = writerRows[key] { return known }
+    let found = try db.first(
+      "SELECT id, floor FROM writers WHERE name = ? AND epoch = ?", op.writer, op.epoch,
+      read: { (id: $0.integer(0), floor: $0.unsigned(1)) })
+    var row: WriterRow
+    if let found {
+      row = WriterRow(id: found.id, floor: found.floor, highest: try highestOp(of: found.id))
+    } else {
+      try db.run("INSERT INTO writers(name, epoch, floor) VALUES (?, ?, 0)", op.writer, op.epoch)
+      row = WriterRow(id: db.lastInsertedRow, floor: 0, highest: 0)
+    }
+    guard row.id <= FileLimits.highestOwner else {
+      throw CaravanError(.limitExceeded, "a storage file knows at most \(FileLimits.highestOwner) writers: add files")
+    }
+    remember(&writerRows, key, row)
+    return row
+  }
+
+  private func highestOp(of writer: Int64) throws(CaravanError) -> UInt64 {
+    try db.first(
+      "SELECT key FROM ops WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1", Key.make(writer, 0),
+      Key.make(writer, StoreLimits.highestNumber), read: { Key.counter($0.integer(0)) }) ?? 0
+  }
+
+  func remember(_ writer: WriterRow, of op: OpID) {
+    remember(&writerRows, WriterKey(name: op.writer, epoch: op.epoch), writer)
+  }
+
+  private func remember<Name: Hashable, Value>(_ rows: inout [Name: Value], _ name: Name, _ value: Value) {
+    if rows.count >= FileLimits.rememberedRows, rows[name] == nil { rows = [:] }
+    rows[name] = value
+  }
+
+  // MARK: The log
+
+  private func nextPosition(in partition: UInt32) throws(CaravanError) -> UInt64 {
+    if let known = nextPositions[partition] { return known }
+    return try reads.logHead(of: partition) + 1
+  }
+
+  /// Appends to the log of the zone's partition, and notes what the observer hears.
+  func log(
+    _ zone: ZoneID, _ row: ZoneRecord, low: Seq, high: Seq, writer: String, isDeletion: Bool = false,
+    entries: @autoclosure () -> [Entry]
+  ) throws(CaravanError) {
+    let partition = Partition(of: zone.database)
+    let position = try nextPosition(in: partition.number)
+    try db.run(
+      "INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, ?, ?, ?, ?)",
+      Key.make(Int64(partition.number), position), row.id, low, high, isDeletion, writer)
+    nextPositions[partition.number] = position + 1
+    guard wantsChanges else { return }
+    let commit = LoggedCommit(
+      position: position, zone: zone, low: low, high: high, incarnation: reads.incarnation(row.id), writer: writer,
+      isDeletion: isDeletion)
+    changes.append(CommittedChange(partition: partition, log: commit, entries: entries()))
+  }
+}

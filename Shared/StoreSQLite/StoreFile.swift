@@ -1,0 +1,59 @@
+internal import Model
+internal import Runtime
+internal import SQLite
+internal import Store
+internal import Synchronization
+
+/// One file with its writer and readers.
+final class StoreFile: Sendable {
+  let writer: FileWriter
+  private let readers: [FileReader]
+  private let turn = Atomic<Int>(0)
+
+  init(
+    number: Int, options: StoreOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?
+  ) async throws(CaravanError) {
+    let location: Connection.Location =
+      switch options.location {
+      case .directory(let path): .file("\(path)/store-\(number).db")
+      case .memory: .memory
+      }
+    var writing = ConnectionOptions()
+    writing.durability = options.durability
+    writing.cacheBytes = FileLimits.writerCacheBytes
+    writing.checkpointPages = FileLimits.checkpointPages
+    writer = FileWriter(
+      name: "store-\(number)", host: host, liveness: liveness, observer: observer,
+      metrics: FileMetrics(file: number, host.metrics))
+    let life = try await writer.open(
+      location, writing, number: number, files: options.files, random: host.random)
+
+    var reading = ConnectionOptions()
+    reading.isReadOnly = true
+    reading.cacheBytes = FileLimits.readerCacheBytes
+    readers = (0..<options.readersPerFile).map { index in
+      FileReader(
+        name: "read-\(number).\(index)", host: host, location: location, options: reading, life: life, liveness: liveness)
+    }
+  }
+
+  func write<Value: Sendable>(
+    bytes: Int = 0, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
+  ) async throws(CaravanError) -> Value {
+    try await writer.write(bytes: bytes, work)
+  }
+
+  /// On a snapshot that has everything acknowledged before the call.
+  func read<Value: Sendable>(
+    _ work: @Sendable (FileReads) throws(CaravanError) -> Value
+  ) async throws(CaravanError) -> Value {
+    guard !readers.isEmpty else { return try await writer.read(work) }
+    let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+    return try await readers[Int(UInt(bitPattern: index) % UInt(readers.count))].read(work)
+  }
+
+  func close() async {
+    for reader in readers { await reader.close() }
+    await writer.close()
+  }
+}

@@ -1,0 +1,59 @@
+public import SQLite
+
+public struct StoreOptions: Sendable {
+  public enum Location: Sendable, Hashable {
+    /// A directory that one process owns; made when absent.
+    case directory(String)
+    /// Gone with the store; for tests that reopen nothing.
+    case memory
+  }
+
+  public var location: Location
+  /// Files the partitions are spread over, partition % files. Every file is one writing thread and one more fsync a
+  /// commit group; a directory keeps the number it was made with.
+  public var files = 4
+  /// Connections that read beside the writer; 0: the writer reads too (the only way in memory).
+  public var readersPerFile = 2
+  public var durability = ConnectionOptions.Durability.full
+
+  public init(_ location: Location) {
+    self.location = location
+    if location == .memory { readersPerFile = 0 }
+  }
+
+  /// The quickest to open and write, for simulations: one file, one connection, no waiting for the disk.
+  public static func simulation(_ location: Location) -> StoreOptions {
+    var options = StoreOptions(location)
+    options.files = 1
+    options.readersPerFile = 0
+    options.durability = .none
+    return options
+  }
+}
+
+/// Bounds of this store.
+enum FileLimits {
+  /// Writes that may wait for a file; more are answered `serverBusy`.
+  static let waitingWrites = 4_096
+  static let waitingBytes = 64 << 20
+  /// Writes and bytes of one transaction, so that nobody waits behind more than this.
+  static let groupWrites = 512
+  static let groupBytes = 8 << 20
+  /// Rows remembered by the writer; one more and all are forgotten.
+  static let rememberedRows = 8_192
+  /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
+  /// write nothing about it, and at most this many outcomes more are kept a writer.
+  static let floorStep: UInt64 = 64
+  /// Index entries looked at for one page, elided tombstones included.
+  static let scannedPerPage = 16_384
+  /// Rows one step of upkeep removes.
+  static let collectedRows = 512
+  static let collectedChunks = 64
+  /// Zones and writers of one file: their ids share an INTEGER PRIMARY KEY with 40 bits of seq.
+  static let highestOwner: Int64 = (1 << 23) - 1
+  static let writerCacheBytes = 4 << 20
+  static let readerCacheBytes = 1 << 20
+  /// Write-ahead log pages at which a commit writes back: seldom enough that scattered pages are written once for
+  /// many commits, often enough that a reader never searches a long log.
+  static let checkpointPages = 4_000
+}

@@ -1,0 +1,163 @@
+public import Model
+public import Runtime
+internal import SQLite
+public import Store
+
+/// The store on SQLite: partitions over a few files, each with one writer (group commit) and some readers. One process
+/// owns the directory.
+public final class StoreSQLite: Store {
+  private let files: [StoreFile]
+  private let lock: DirectoryLock?
+  private let clock: any Clock
+  private let liveness = Liveness()
+
+  /// Opens the files, or makes them.
+  /// - Parameter observer: hears of every commit after it is durable.
+  /// - Throws: `unavailable` when another process owns the directory, `storageFull` when it cannot be used,
+  ///   `invalidData` when it was made with another number of files.
+  public init(_ options: StoreOptions, host: Host, observer: (any CommitObserver)? = nil) async throws(CaravanError) {
+    precondition(options.files > 0 && options.files <= Int(Partition.count), "a store has 1 to 64 files")
+    precondition(
+      options.location != .memory || options.readersPerFile == 0, "a store in memory has no second connection to read on")
+    clock = host.clock
+    switch options.location {
+    case .directory(let path): lock = try DirectoryLock(path)
+    case .memory: lock = nil
+    }
+    var opened: [StoreFile] = []
+    for number in 0..<options.files {
+      opened.append(
+        try await StoreFile(number: number, options: options, host: host, liveness: liveness, observer: observer))
+    }
+    files = opened
+  }
+
+  /// Ends after the writes under way. Later calls throw `unavailable`.
+  public func close() async {
+    liveness.end()
+    for file in files { await file.close() }
+    lock?.release()
+  }
+
+  /// What `kill -9` does, for simulations: from here on nothing is written or answered, and the directory can be opened
+  /// anew at once.
+  public func crash() {
+    liveness.end()
+    lock?.release()
+  }
+
+  private func file(_ partition: Partition) -> StoreFile { files[Int(partition.number) % files.count] }
+  private func file(_ database: DatabaseID) -> StoreFile { file(Partition(of: database)) }
+
+  // MARK: Records
+
+  public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
+    let bytes = commit.mutations.reduce(0) { $0 + $1.byteCount }
+    return try await file(commit.zone.database).write(bytes: bytes) { (file) throws(CaravanError) in
+      try file.commit(commit)
+    }
+  }
+
+  public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.settle(op, in: zone) }
+  }
+
+  public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
+    try await file(query.zone.database).read { (file) throws(CaravanError) in try file.changes(query) }
+  }
+
+  public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
+    try await file(zone.database).read { (file) throws(CaravanError) in try file.fetch(names, in: zone) }
+  }
+
+  // MARK: Zones
+
+  public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
+    try await file(partition).read { (file) throws(CaravanError) in try file.zones(in: partition, filter) }
+  }
+
+  public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.deleteZone(zone, writer: writer) }
+  }
+
+  // MARK: Chunks
+
+  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+    let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
+    try await file(database).write(bytes: bytes) { (file) throws(CaravanError) in try file.stage(chunks, in: database) }
+  }
+
+  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+    try await file(database).write { (file) throws(CaravanError) in try file.missing(hashes, in: database) }
+  }
+
+  public func chunks(
+    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
+  ) async throws(CaravanError) -> [FoundChunk] {
+    try await file(database).read { (file) throws(CaravanError) in
+      try file.chunks(hashes, in: database, maxBytes: maxBytes)
+    }
+  }
+
+  // MARK: The log
+
+  public func log(
+    of partition: Partition, after position: UInt64, atMost entries: Int
+  ) async throws(CaravanError) -> LogPage {
+    let count = min(max(1, entries), StoreLimits.logEntriesPerPage)
+    return try await file(partition).read { (file) throws(CaravanError) in
+      try file.log(of: partition.number, after: min(position, StoreLimits.highestNumber), atMost: count)
+    }
+  }
+
+  // MARK: Ownership: in the first file, whatever the partition
+
+  public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {
+    try await files[0].write { (file) throws(CaravanError) in try file.lease(names, holder: holder, ttl: ttl) }
+  }
+
+  public func leases(beginning prefix: String) async throws(CaravanError) -> [Lease] {
+    let now = clock.wallTime.milliseconds
+    return try await files[0].read { (file) throws(CaravanError) in try file.leases(beginning: prefix, now: now) }
+  }
+
+  public func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64 {
+    try await files[0].read { (file) throws(CaravanError) in try file.cursor(of: consumer, in: partition.number) }
+  }
+
+  public func moveCursor(
+    of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
+  ) async throws(CaravanError) {
+    try await files[0].write { (file) throws(CaravanError) in
+      try file.moveCursor(of: consumer, in: partition.number, to: position, proof: proof)
+    }
+  }
+
+  // MARK: Upkeep
+
+  public func status() async throws(CaravanError) -> StoreStatus {
+    var status = StoreStatus()
+    for file in files { status = status + (try await file.read { (file) throws(CaravanError) in try file.status() }) }
+    return status
+  }
+
+  public func collect() async throws(CaravanError) -> Bool {
+    var hasMore = false
+    for file in files {
+      let more = try await file.write { (file) throws(CaravanError) in try file.collect() }
+      hasMore = hasMore || more
+    }
+    return hasMore
+  }
+}
+
+extension Mutation {
+  /// About what it adds to a file.
+  fileprivate var byteCount: Int {
+    let fixed = 64 + name.utf8.count
+    switch change {
+    case .save(_, let body, let chunks): return fixed + body.count + chunks.count * ChunkHash.byteCount
+    case .delete: return fixed
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import Model
+internal import Synchronization
+
+/// A write that waits for its group, or has its result.
+protocol PendingWrite: AnyObject, Sendable {
+  /// What it brings into the transaction, about.
+  var byteCount: Int { get }
+  var isDone: Bool { get }
+  /// Does its work inside the open transaction. The result shows once `finish` is called.
+  func run(_ state: FileState)
+  /// The transaction is durable, or `error` says why nothing of it is.
+  func finish(_ error: CaravanError?)
+}
+
+final class Write<Value: Sendable>: PendingWrite {
+  private struct State {
+    var result: Result<Value, CaravanError>?
+    var isDone = false
+  }
+
+  let byteCount: Int
+  private let work: @Sendable (FileState) throws(CaravanError) -> Value
+  private let state = Mutex(State())
+
+  init(byteCount: Int, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value) {
+    self.byteCount = byteCount
+    self.work = work
+  }
+
+  var isDone: Bool { state.withLock { $0.isDone } }
+
+  func run(_ file: FileState) {
+    let result: Result<Value, CaravanError>
+    do { result = .success(try file.perform(work)) } catch { result = .failure(error) }
+    state.withLock { $0.result = result }
+  }
+
+  func finish(_ error: CaravanError?) {
+    state.withLock { state in
+      // A refusal of its own says more than the failure of its group.
+      let isRefused = if case .failure? = state.result { true } else { false }
+      if let error, !isRefused { state.result = .failure(error) }
+      state.isDone = true
+    }
+  }
+
+  func value() throws(CaravanError) -> Value {
+    guard let result = state.withLock({ $0.isDone ? $0.result : nil }) else {
+      preconditionFailure("a write was asked for its result before its group ended")
+    }
+    return try result.get()
+  }
+}
+
+/// Writes that wait for one file, oldest first, within bounds.
+final class WriteQueue: Sendable {
+  private struct State {
+    var waiting: [any PendingWrite] = []
+    var bytes = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// - Throws: `serverBusy` when too much waits already.
+  func append(_ write: any PendingWrite) throws(CaravanError) {
+    let isTaken = state.withLock { state in
+      let fits =
+        state.waiting.count < FileLimits.waitingWrites
+        && (state.waiting.isEmpty || state.bytes + write.byteCount <= FileLimits.waitingBytes)
+      if fits {
+        state.waiting.append(write)
+        state.bytes += write.byteCount
+      }
+      return fits
+    }
+    guard isTaken else {
+      throw CaravanError(.serverBusy, "too many writes wait for the disk: retry", retryAfterMilliseconds: 50)
+    }
+  }
+
+  /// The next group: at least one if any waits.
+  func takeGroup() -> [any PendingWrite] {
+    state.withLock { state in
+      var count = 0
+      var bytes = 0
+      for write in state.waiting.prefix(FileLimits.groupWrites) {
+        if count > 0, bytes + write.byteCount > FileLimits.groupBytes { break }
+        count += 1
+        bytes += write.byteCount
+      }
+      let group = Array(state.waiting.prefix(count))
+      state.waiting.removeFirst(count)
+      state.bytes -= bytes
+      return group
+    }
+  }
+}
