@@ -143,7 +143,11 @@ public struct Command: Sendable {
 /// `[files, .logLevel]`: flags of different types in one list.
 public struct FlagList: Sendable, ExpressibleByArrayLiteral {
   let declarations: [FlagDeclaration]
-  public init(arrayLiteral elements: any AnyFlag...) { declarations = elements.map(\.erased) }
+
+  private init(_ declarations: [FlagDeclaration]) { self.declarations = declarations }
+  public init(arrayLiteral elements: any AnyFlag...) { self.init(elements.map(\.erased)) }
+
+  public static func + (a: FlagList, b: FlagList) -> FlagList { FlagList(a.declarations + b.declarations) }
 }
 
 /// A `Flag` of some type.
