@@ -1,8 +1,8 @@
 /// Content-defined chunking of a stream of bytes: FastCDC (Xia et al., USENIX ATC 2016) with normalised chunking.
 ///
-/// The chunker holds no bytes, only the rolling hash and the length of the open chunk: its state is the same however the
-/// stream is split into reads. It decides on bytes it has seen, never on what follows, so a cut is final. It does not hash
-/// chunks; whoever stores them does.
+/// The chunker holds no bytes, only the rolling hash and the length of the open chunk: its state is the same however
+/// the stream is split into reads. It decides on bytes it has seen, never on what follows, so a cut is final. It does
+/// not hash chunks; whoever stores them does.
 ///
 ///     var chunker = Chunker()
 ///     while let bytes = try file.read() { chunker.consume(bytes.span) { ranges.append($0) } }
@@ -40,8 +40,8 @@ public struct Chunker: Sendable {
     return range
   }
 
-  /// Takes bytes from `from` on, up to and with the end of the open chunk, and returns the index just past it in `bytes`;
-  /// nil if the chunk stays open and all bytes are taken.
+  /// Takes bytes from `from` on, up to and with the end of the open chunk, and returns the index just past it in
+  /// `bytes`; nil if the chunk stays open and all bytes are taken.
   mutating func nextCut(in bytes: Span<UInt8>, from: Int) -> Int? {
     let open = from - length  // where the open chunk begins in `bytes`; negative if it began before them
     var index = max(from, min(open + parameters.minimum, bytes.count))
@@ -83,7 +83,8 @@ public struct Chunker: Sendable {
     guard index < end else { return false }
     precondition(index >= 0 && end <= bytes.count)
     var found = false
-    // The one loop of chunking. Safe: indices stay in `index..<end`, checked above, and a byte is below the table's 256.
+    // The one loop of chunking. Safe: indices stay in `index..<end`, checked above, and a byte is below the table's
+    // 256.
     unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe Gear.table.span.withUnsafeBufferPointer { gear in
         (index, found) = unsafe Self.roll(&hash, bytes.baseAddress!, gear.baseAddress!, index, end, limit)

@@ -1,5 +1,5 @@
-/// The sizes content-defined chunking aims for, in bytes. Every device of a fleet must use the same ones: a chunk is found
-/// again elsewhere only if it was cut by the same rule.
+/// The sizes content-defined chunking aims for, in bytes. Every device of a fleet must use the same ones: a chunk is
+/// found again elsewhere only if it was cut by the same rule.
 public struct ChunkingParameters: Sendable, Hashable {
   /// No chunk but the last of an object is shorter.
   public let minimum: Int

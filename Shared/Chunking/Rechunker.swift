@@ -1,8 +1,8 @@
 /// Chunks an edited object again while reading only the neighbourhood of the edits.
 ///
-/// A boundary depends on nothing but the bytes from the boundary before it on. So outside the edits everything stays as it
-/// was, and behind an edit the old boundaries hold again as soon as a fresh boundary falls on one of them. The result is
-/// exactly what chunking the whole new object would give, so that chunks are found again on other devices.
+/// A boundary depends on nothing but the bytes from the boundary before it on. So outside the edits everything stays as
+/// it was, and behind an edit the old boundaries hold again as soon as a fresh boundary falls on one of them. The
+/// result is exactly what chunking the whole new object would give, so that chunks are found again on other devices.
 ///
 /// The machine does no I/O; its driver asks for the `next()` step and carries it out:
 ///
@@ -15,8 +15,8 @@
 ///       }
 ///     }
 ///
-/// It holds less than one maximal chunk plus one read. Every byte asked for ends up in a `chunk`: nothing is read in vain.
-/// An object never chunked before is one with no old chunks and all of it appended.
+/// It holds less than one maximal chunk plus one read. Every byte asked for ends up in a `chunk`: nothing is read in
+/// vain. An object never chunked before is one with no old chunks and all of it appended.
 public struct Rechunker: Sendable {
   public enum Step: Sendable, Equatable {
     /// The old chunk of this index comes next in the new object, unchanged.
@@ -73,7 +73,7 @@ public struct Rechunker: Sendable {
 
   /// Hands over the bytes the last `read` asked for, or the first of them.
   public mutating func supply(_ bytes: [UInt8]) {
-    precondition(!bytes.isEmpty, "a read of an object must give at least one byte; the object is shorter than its edits say")
+    precondition(!bytes.isEmpty, "a read gave no byte: the object is shorter than its edits say")
     precondition(chunker.start + chunker.length + bytes.count <= edits.size, "more bytes supplied than asked for")
     if head > 0 {
       buffer.removeFirst(head)

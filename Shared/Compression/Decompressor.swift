@@ -1,7 +1,8 @@
 import CZstd
 public import Model
 
-/// Opens zstd frames that come from elsewhere, within a stated limit of memory. Keep one and reuse it; see `Compressor`.
+/// Opens zstd frames that come from elsewhere, within a stated limit of memory. Keep one and reuse it; see
+/// `Compressor`.
 public struct Decompressor: ~Copyable {
   /// Frames that ask for a larger window (2^23 = 8 MiB, what level 19 uses) are refused when they do not state their
   /// size: zstd would allocate the window before a byte comes out.

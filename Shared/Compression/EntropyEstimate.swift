@@ -2,8 +2,9 @@ import Glibc
 
 /// A cheap guess at whether bytes will compress (MOB-35): how unevenly a sample of them is spread over the 256 values.
 ///
-/// The measure is collision entropy (Rényi, order 2): the chance that two bytes of the sample are equal. Unlike Shannon's
-/// it needs no logarithm, and its estimate from counts is unbiased, so it holds for a sample of 100 bytes as well.
+/// The measure is collision entropy (Rényi, order 2): the chance that two bytes of the sample are equal. Unlike
+/// Shannon's it needs no logarithm, and its estimate from counts is unbiased, so it holds for a sample of 100 bytes as
+/// well.
 ///
 /// It sees values, not order: a repeated block of random bytes looks incompressible to it, though zstd would find it.
 public struct EntropyEstimate: Sendable, Equatable {
@@ -12,10 +13,10 @@ public struct EntropyEstimate: Sendable, Equatable {
   /// At most this many strips are sampled, spread evenly, so that a header does not speak for the whole.
   static let strips = 16
   static let stripLength = 64
-  /// Worth it if more than one pair of bytes in 90 is equal, which is below 6.5 bits per byte. One in 256 is noise (8 bits),
-  /// one in 64 is base64 (6 bits). By measurement on text, JSON, machine code, base64, floating point, audio, JPEG, PNG,
-  /// gzip, fonts and hashes in 4 KiB and 64 KiB blocks: whatever passes, zstd level 3 shrinks by 3 % or more (text by 60 %
-  /// and more); whatever fails, by less than 5 %.
+  /// Worth it if more than one pair of bytes in 90 is equal, which is below 6.5 bits per byte. One in 256 is noise (8
+  /// bits), one in 64 is base64 (6 bits). By measurement on text, JSON, machine code, base64, floating point, audio,
+  /// JPEG, PNG, gzip, fonts and hashes in 4 KiB and 64 KiB blocks: whatever passes, zstd level 3 shrinks by 3 % or more
+  /// (text by 60 % and more); whatever fails, by less than 5 %.
   static let pairsPerCollision = 90
 
   /// Bytes looked at.

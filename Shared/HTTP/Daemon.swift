@@ -3,8 +3,8 @@ import Model
 
 /// A running MHD daemon: its own thread, which calls back here and must never wait.
 ///
-/// Sendable, unchecked: the handle is set once, and MHD's functions may be called from any thread. `HTTPServer.run` alone
-/// calls `quiesce` and `stopBlocking`, one after the other.
+/// Sendable, unchecked: the handle is set once, and MHD's functions may be called from any thread. `HTTPServer.run`
+/// alone calls `quiesce` and `stopBlocking`, one after the other.
 final class Daemon: @unchecked Sendable {
   private let handle: OpaquePointer
   private let intake: Intake
@@ -29,7 +29,8 @@ final class Daemon: @unchecked Sendable {
 
   /// Closes all connections and waits for MHD's thread to end.
   ///
-  /// "It is an API violation to call MHD_stop_daemon while having suspended connections": the intake has none in flight.
+  /// "It is an API violation to call MHD_stop_daemon while having suspended connections": the intake has none in
+  /// flight.
   func stopBlocking() { MHD_stop_daemon(handle) }
 }
 
@@ -54,8 +55,9 @@ private func completed(
   Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue().complete()
 }
 
-/// "For each HTTP request this callback is called several times: after request headers are fully received and decoded, for
-/// each received part of request body, when request is fully received." And once more after a suspended connection resumes.
+/// "For each HTTP request this callback is called several times: after request headers are fully received and decoded,
+/// for each received part of request body, when request is fully received." And once more after a suspended connection
+/// resumes.
 private func access(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
   method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, upload: UnsafePointer<CChar>?,
@@ -88,7 +90,8 @@ private func headArrived(_ exchange: Exchange, _ intake: Intake) -> MHD_Result {
 }
 
 /// "The response cannot be queued when this callback is called to process the client upload data." So a body without a
-/// stated length is dropped to its end and then answered, but not beyond twice the limit: then the connection is closed.
+/// stated length is dropped to its end and then answered, but not beyond twice the limit: then the connection is
+/// closed.
 private func bodyArrived(_ exchange: Exchange, _ intake: Intake) -> MHD_Result {
   exchange.received / 2 > intake.limits.bodyBytes ? .NO : .YES
 }
@@ -131,7 +134,7 @@ extension HTTPResponse {
 
   static func busy(_ limits: HTTPLimits) -> HTTPResponse {
     let headers: HTTPHeaders = ["retry-after": String(limits.retryAfterSeconds)]
-    return .text(status: 503, "\(limits.inFlight) requests are in flight, which is the limit; try again", headers: headers)
+    return .text(status: 503, "all \(limits.inFlight) places for requests are taken; try again", headers: headers)
   }
 
   static func shuttingDown(_ limits: HTTPLimits) -> HTTPResponse {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Where MHD's thread, the handlers and `HTTPServer.run` meet: who is in flight, and how far shutting down has come.
 ///
-/// MHD is told to suspend or resume a connection under the lock, so that a connection is suspended exactly while it is in
-/// `inFlight`. Neither call waits or calls back: both take MHD's own short lock and write to an event descriptor.
+/// MHD is told to suspend or resume a connection under the lock, so that a connection is suspended exactly while it is
+/// in `inFlight`. Neither call waits or calls back: both take MHD's own short lock and write to an event descriptor.
 final class Intake: Sendable {
   /// What `run` has to do next.
   enum Work {

@@ -1,7 +1,8 @@
 import Glibc
 import Model
 
-/// A bound and listening TCP socket. The server binds by itself, not through MHD, which reports no reason when it fails.
+/// A bound and listening TCP socket. The server binds by itself, not through MHD, which reports no reason when it
+/// fails.
 struct ListenSocket {
   let descriptor: Int32
   let port: UInt16

@@ -1,4 +1,5 @@
-/// The target of a request line, decoded strictly: every "%" is followed by two hex digits, the result is UTF-8 without NUL.
+/// The target of a request line, decoded strictly: every "%" is followed by two hex digits, the result is UTF-8 without
+/// NUL.
 struct RequestTarget: Equatable {
   let path: String
   let segments: [String]

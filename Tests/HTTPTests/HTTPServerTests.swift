@@ -73,7 +73,8 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
         for index in 0..<100 {
           group.addTask {
             for round in 0..<5 {
-              guard try await ask(port, get("/\(index)/\(round)")).contains("\n\(index)|\(round)\n") else { return false }
+              let answer = try await ask(port, get("/\(index)/\(round)"))
+              guard answer.contains("\n\(index)|\(round)\n") else { return false }
             }
             return true
           }
@@ -134,7 +135,8 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
       return .text(status: 200, "\(request.body.count)")
     }) { server in
       let head = "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-      let fitting = try await ask(server.port, head + "Content-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))
+      let body = String(repeating: "x", count: 1000)
+      let fitting = try await ask(server.port, head + "Content-Length: 1000\r\n\r\n" + body)
       #expect(fitting.hasSuffix("\r\n1000\n"))
       // Answered without the body having been sent at all.
       #expect(try await ask(server.port, head + "Content-Length: 1001\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
@@ -155,7 +157,8 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
   @Test(
     "malformed requests are refused and never handled",
     arguments: [
-      "GET nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", get("/%zz"), get("/%4"), get("/a?x=%"),
+      "GET nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      get("/%zz"), get("/%4"), get("/a?x=%"),
       get("/%FF"), get("/%00"), "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -5\r\nConnection: close\r\n\r\n",
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5x\r\nConnection: close\r\n\r\n",
@@ -210,7 +213,8 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
       return response
     }) { server in
       let good = try await ask(server.port, get("/good"))
-      #expect(good.hasPrefix("HTTP/1.1 201 ") && good.contains("set-cookie: a=1\r\n") && good.contains("set-cookie: b=2\r\n"))
+      #expect(good.hasPrefix("HTTP/1.1 201 "))
+      #expect(good.contains("set-cookie: a=1\r\n") && good.contains("set-cookie: b=2\r\n"))
       #expect(try await ask(server.port, get("/bad")).hasPrefix("HTTP/1.1 500 "))
     }
   }

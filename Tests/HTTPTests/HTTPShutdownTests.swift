@@ -99,7 +99,7 @@ import Testing
     _ = try HTTPServer(address: "127.0.0.1", port: port) { _ in .text(status: 200, "") }
   }
 
-  @Test("load while shutting down: every request is answered or its connection refused, and run returns", arguments: 0..<10)
+  @Test("load while shutting down: each request is answered or its connection closed, run returns", arguments: 0..<10)
   func underLoad(round: Int) async throws {
     let server = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
       await Task.yield()
