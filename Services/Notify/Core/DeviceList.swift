@@ -30,7 +30,7 @@ package struct DeviceList: Sendable, Hashable {
 /// One notification: which of a device's subscriptions changed.
 package struct Offer: Sendable, Hashable {
   package let device: DeviceID
-  /// Ever growing, also from one owner of the partition to the next.
+  /// Grows; never the number of another notification to this device.
   package let number: UInt64
   package let generation: UInt64
   package let bitmap: Bitmap

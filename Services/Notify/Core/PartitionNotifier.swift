@@ -13,6 +13,8 @@ package struct PartitionNotifier: Sendable {
     package var resends: [Offer] = []
     package var coalesced = 0
     package var gaveUp: [DeviceID] = []
+    /// When the devices it touched want to be looked at again.
+    package var wake = Wake()
 
     package init() {}
 
@@ -35,11 +37,9 @@ package struct PartitionNotifier: Sendable {
   private var nextNumber: UInt64
   private let deviceLimit: Int
 
-  /// - Parameter fencingToken: of the lease on the partition; numbers of a later owner are higher.
-  package init(
-    fencingToken: UInt64, position: UInt64, deviceLimit: Int = NotifyLimits.devicesPerPartition
-  ) {
-    nextNumber = (fencingToken << 32) + 1
+  /// - Parameter wall: the wall time now. Numbers begin with it, so that no late answer to an owner before fits them.
+  package init(startedAt wall: Int64, position: UInt64, deviceLimit: Int = NotifyLimits.devicesPerPartition) {
+    nextNumber = UInt64(max(0, wall)) << 20 + 1
     self.position = position
     self.deviceLimit = deviceLimit
   }
@@ -95,6 +95,11 @@ package struct PartitionNotifier: Sendable {
     guard let known = devices.removeValue(forKey: device) else { return }
     unindex(known)
     active.remove(device)
+  }
+
+  /// All lists of a user were deleted.
+  package mutating func removeAll(of user: UserID) {
+    for device in devices.values.filter({ $0.user == user }).map(\.device) { remove(device) }
   }
 
   private mutating func index(_ device: DeviceID, _ list: DeviceList) {
@@ -183,8 +188,9 @@ package struct PartitionNotifier: Sendable {
     guard let step = devices[device]?.taking({ event(&$0, &number) }) else { return }
     nextNumber = number
     effects.add(step, of: device)
-    let isActive = devices[device].map { $0.wake != Wake() } ?? false
-    if isActive { active.insert(device) } else { active.remove(device) }
+    let wake = devices[device]?.wake ?? Wake()
+    effects.wake = effects.wake.earlier(wake)
+    if wake == Wake() { active.remove(device) } else { active.insert(device) }
   }
 }
 

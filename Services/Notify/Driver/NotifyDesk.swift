@@ -1,0 +1,211 @@
+import Bus
+import Model
+import NotifyCore
+import Partitions
+import Runtime
+import StorageClient
+import Wire
+
+/// Notifies the devices of one owned partition: carries out what `PartitionNotifier` decides.
+actor NotifyDesk {
+  /// The wall clock may jump, so it is looked at at least this often while a timer runs.
+  private static let longestSleepMilliseconds: Int64 = 60_000
+
+  private let lease: PartitionLease
+  private let bus: any MessageBus
+  private let storage: StorageClient
+  private let subscriptions: SubscriptionStore
+  private let host: Host
+  private let metrics: NotifyMetrics
+  private var machine: PartitionNotifier
+  private var savedCursor: UInt64
+  /// Wakes the timer loop when something is due earlier than what it sleeps for.
+  private let kick = Mailbox<Void>(capacity: 1)
+  private var sleepsUntil = Int64.max
+
+  init(
+    lease: PartitionLease, cursor: UInt64, bus: any MessageBus, storage: StorageClient,
+    subscriptions: SubscriptionStore, host: Host, metrics: NotifyMetrics
+  ) {
+    self.lease = lease
+    self.bus = bus
+    self.storage = storage
+    self.subscriptions = subscriptions
+    self.host = host
+    self.metrics = metrics
+    machine = PartitionNotifier(startedAt: host.clock.wallTime.milliseconds, position: cursor)
+    savedCursor = cursor
+  }
+
+  private var now: Moment {
+    Moment(wall: host.clock.wallTime.milliseconds, monotonic: Int64(host.clock.now.nanoseconds / 1_000_000))
+  }
+
+  /// Takes in every list of the partition. What those devices were told by the owner before is not known.
+  func load() async throws(CaravanError) {
+    for stored in try await subscriptions.lists(in: lease.partition) {
+      await take(stored)
+      machine.sweep(stored.device, now: now)
+    }
+  }
+
+  private func take(_ stored: SubscriptionStore.Stored) async {
+    guard let list = stored.list else { return machine.remove(stored.device) }
+    do throws(CaravanError) {
+      let effects = try machine.setList(
+        list, user: stored.user, device: stored.device, isCurrent: false, now: now)
+      await carryOut(effects)
+    } catch {
+      host.log.error(error.message, [.device: stored.device.text, .partition: lease.partition.number])
+    }
+  }
+
+  private func carryOut(_ effects: PartitionNotifier.Effects) async {
+    metrics.notifications.add(effects.sends.count)
+    metrics.resends.add(effects.resends.count)
+    metrics.coalesced.add(effects.coalesced)
+    metrics.away.add(effects.gaveUp.count)
+    if let delay = effects.wake.delay(from: now), now.monotonic + delay < sleepsUntil { kick.push(()) }
+    for offer in effects.sends + effects.resends where lease.isHeld { await publish(offer) }
+  }
+
+  private func publish(_ offer: Offer) async {
+    let notification = Notification(
+      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes)
+    do throws(CaravanError) { try await bus.publish(notification, to: .notify(offer.device)) } catch {
+      // It will be sent again for want of an answer.
+      host.log.debug("a notification was not sent", [.device: offer.device.text, .error: error.message])
+    }
+  }
+
+  // MARK: Requests
+
+  func attach(_ request: AttachRequest) async throws(CaravanError) -> AttachReply {
+    let user = try UserID(request.user)
+    let device = try DeviceID(request.device)
+    try check(user)
+    if let list = request.list {
+      let list = try DeviceList(list)
+      await carryOut(try machine.setList(list, user: user, device: device, isCurrent: true, now: now))
+    } else if !knows(device, of: user, generation: request.generation) {
+      if let stored = try await subscriptions.list(of: device, user: user) {
+        await carryOut(try machine.setList(stored, user: user, device: device, isCurrent: false, now: now))
+      }
+    }
+    let generation = request.list?.generation ?? request.generation
+    guard knows(device, of: user, generation: generation), let list = machine[device]?.list else {
+      // Generation 0 is a device without subscriptions.
+      return AttachReply(resubscribe: generation != 0)
+    }
+    machine.attachBegan(device)
+    let behind = try await behind(list, seen: request.seen, user: user)
+    await carryOut(machine.attached(device, generation: generation, behind: behind, now: now))
+    return AttachReply()
+  }
+
+  private func knows(_ device: DeviceID, of user: UserID, generation: UInt64) -> Bool {
+    machine[device].map { $0.user == user && $0.list.generation == generation } ?? false
+  }
+
+  /// Which subscriptions the store has more of than the device has seen. A device that does not say what it has seen
+  /// has seen nothing.
+  private func behind(_ list: DeviceList, seen: [UInt64], user: UserID) async throws(CaravanError) -> Bitmap {
+    var heads: [ZoneID: Seq] = [:]
+    for head in try await storage.zones(ofOwner: user) {
+      heads[try required(head.zone, "zone").model()] = head.seq
+    }
+    var behind = Bitmap(count: list.items.count)
+    for (slot, item) in list.items.enumerated() {
+      let held = seen.count == list.items.count ? seen[slot] : 0
+      // A zone that is gone is news, too, to who has something of it.
+      behind[slot] = heads[item.zone].map { $0 > held } ?? (held > 0)
+    }
+    return behind
+  }
+
+  func ack(_ request: NotifyAckRequest) async throws(CaravanError) -> Empty {
+    let user = try UserID(request.user)
+    let device = try DeviceID(request.device)
+    try check(user)
+    await carryOut(machine.acked(request.number, device: device, user: user, now: now))
+    return Empty()
+  }
+
+  private func check(_ user: UserID) throws(CaravanError) {
+    let right = Partition(of: DatabaseID(container: .system, owner: user))
+    guard right == lease.partition else {
+      throw CaravanError(.invalidData, "user '\(user)' belongs to partition \(right), not \(lease.partition)")
+    }
+  }
+
+  // MARK: Loops
+
+  /// Fires timers and sends again, until cancelled.
+  func runTimers() async {
+    while !Task.isCancelled {
+      let delay = min(machine.wake.delay(from: now) ?? .max, Self.longestSleepMilliseconds)
+      let isIdle = machine.wake == Wake()
+      sleepsUntil = isIdle ? .max : now.monotonic + delay
+      await pause(isIdle ? nil : .milliseconds(delay))
+      if Task.isCancelled { return }
+      await carryOut(machine.tick(now))
+    }
+  }
+
+  private nonisolated func pause(_ delay: Duration?) async {
+    await withTaskGroup(of: Void.self) { group in
+      if let delay { group.addTask { try? await self.host.clock.sleep(for: delay) } }
+      group.addTask { _ = await self.kick.next() }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  /// Keeps the durable cursor behind what every device knows, until cancelled.
+  /// - Throws: `lockNotHeld` when somebody else owns the partition.
+  func runCursor() async throws {
+    while true {
+      try await host.clock.sleep(for: .seconds(NotifyLimits.cursorSeconds))
+      do throws(CaravanError) { try await saveCursor() } catch {
+        guard error.isTransient else { throw error }
+      }
+    }
+  }
+
+  func saveCursor() async throws(CaravanError) {
+    let confirmed = machine.confirmed
+    guard confirmed > savedCursor else { return }
+    try await storage.moveCursor(
+      of: NotifyService.name.rawValue, in: lease.partition, to: confirmed, lease: lease.name,
+      fencingToken: lease.token)
+    savedCursor = confirmed
+  }
+}
+
+extension NotifyDesk: ChangeConsumer {
+  func take(_ changes: [Change]) async throws(CaravanError) {
+    for change in changes where change.position > machine.position {
+      if let user = subscriptions.user(of: change.zone) { try await takeLists(change, of: user) }
+      metrics.changes.add()
+      await carryOut(
+        machine.changed(change.zone, writer: change.writer, position: change.position, now: now))
+    }
+  }
+
+  private func takeLists(_ change: Change, of user: UserID) async throws(CaravanError) {
+    guard !change.isZoneDeletion else { return machine.removeAll(of: user) }
+    if let page = change.page {
+      for entry in page.entries {
+        if let stored = SubscriptionStore.stored(entry, user: user) { await take(stored) }
+      }
+    } else {
+      for stored in try await subscriptions.lists(of: user, in: change.zone, after: change.low) { await take(stored) }
+    }
+  }
+
+  func rebuild(at head: UInt64) async throws(CaravanError) {
+    try await load()
+    machine.sweepAll(upTo: max(head, machine.position), now: now)
+    kick.push(())
+  }
+}

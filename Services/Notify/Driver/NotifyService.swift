@@ -1,0 +1,114 @@
+public import Bus
+public import Model
+import NotifyCore
+public import Partitions
+public import Runtime
+import StorageClient
+import Synchronization
+import Wire
+
+/// `caravan-notify`: tells devices which of their subscriptions changed. Any number of instances share the partitions.
+public final class NotifyService: Service {
+  static let name = ServiceName.notify
+
+  private let owner: PartitionOwner
+  private let endpoints: ServiceHost
+  private let work: NotifyWork
+
+  /// - Parameters:
+  ///   - environment: whose subscription lists are served.
+  ///   - timing: of the leases on partitions.
+  public init(
+    bus: any MessageBus, host: Host, version: String = "1.0.0", environment: Model.Environment = .development,
+    timing: LeaseTiming = LeaseTiming()
+  ) {
+    endpoints = ServiceHost(name: "caravan-notify", version: version, bus: bus, host: host)
+    work = NotifyWork(endpoints: endpoints, bus: bus, host: host, environment: environment)
+    owner = PartitionOwner(
+      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, work: work)
+  }
+
+  /// The partitions this instance acts for now.
+  public var partitions: [Partition] { owner.partitions }
+
+  public func run() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.owner.run() }
+      group.addTask {
+        await self.owner.waitUntilSettled()
+        try await self.endpoints.run()
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  public func shutDown() {
+    endpoints.shutDown()
+    owner.shutDown()
+  }
+}
+
+/// One partition: its lists, its change stream, its two endpoints.
+final class NotifyWork: PartitionWork {
+  private let endpoints: ServiceHost
+  private let bus: any MessageBus
+  private let host: Host
+  private let storage: StorageClient
+  private let subscriptions: SubscriptionStore
+  private let metrics: NotifyMetrics
+  private let desks = Mutex<[Partition: NotifyDesk]>([:])
+
+  init(endpoints: ServiceHost, bus: any MessageBus, host: Host, environment: Model.Environment) {
+    self.endpoints = endpoints
+    self.bus = bus
+    self.host = host
+    storage = StorageClient(bus: bus, host: host, writer: "@\(NotifyService.name.rawValue)")
+    subscriptions = SubscriptionStore(storage: storage, environment: environment)
+    metrics = NotifyMetrics(host.metrics)
+  }
+
+  func serve(_ lease: PartitionLease) async throws {
+    let cursor = try await storage.cursor(of: NotifyService.name.rawValue, in: lease.partition)
+    let desk = NotifyDesk(
+      lease: lease, cursor: cursor, bus: bus, storage: storage, subscriptions: subscriptions, host: host,
+      metrics: metrics)
+    desks.withLock { $0[lease.partition] = desk }
+    try await desk.load()
+    let follower = ChangeFollower(lease.partition, bus: bus, storage: storage, host: host, consumer: desk)
+    let served = Self.endpoints(lease.partition, desk)
+    defer { for endpoint in served { endpoints.remove(endpoint.pattern) } }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await follower.run(from: cursor) {
+          for endpoint in served { try await self.endpoints.add(endpoint) }
+          lease.serving()
+        }
+      }
+      group.addTask { await desk.runTimers() }
+      group.addTask { try await desk.runCursor() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  func handOver(_ lease: PartitionLease) async {
+    guard let desk = desks.withLock({ $0.removeValue(forKey: lease.partition) }) else { return }
+    // The next owner begins at the cursor as it is; an older one only makes it repeat itself.
+    try? await desk.saveCursor()
+  }
+
+  private static func endpoints(_ partition: Partition, _ desk: NotifyDesk) -> [Endpoint] {
+    func subject(_ method: String) -> SubjectPattern {
+      .exact(.partitioned(NotifyService.name, partition, method: method))
+    }
+    let group = NotifyService.name.rawValue
+    return [
+      Endpoint("attach", subject("attach"), group: group, maxInFlight: NotifyLimits.inFlight) {
+        (request: AttachRequest, _) async throws(CaravanError) in try await desk.attach(request)
+      },
+      Endpoint("ack", subject("ack"), group: group, maxInFlight: NotifyLimits.inFlight) {
+        (request: NotifyAckRequest, _) async throws(CaravanError) in try await desk.ack(request)
+      },
+    ]
+  }
+}

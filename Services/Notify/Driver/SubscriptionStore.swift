@@ -1,0 +1,84 @@
+import Model
+import NotifyCore
+import StorageClient
+import Wire
+
+/// The devices' subscription lists as records: one per device, named by it, in the zone `subscriptions` of its user's
+/// private database of the system container. The encoded list is field 1.
+struct SubscriptionStore: Sendable {
+  static let zoneName = "subscriptions"
+  static let listField: UInt32 = 1
+
+  /// A record of that zone.
+  struct Stored: Sendable {
+    let user: UserID
+    let device: DeviceID
+    /// nil: deleted.
+    let list: DeviceList?
+  }
+
+  let storage: StorageClient
+  let environment: Model.Environment
+
+  /// The owner of a zone of subscription lists; nil: it is no such zone.
+  func user(of zone: ZoneID) -> UserID? {
+    let isOurs =
+      zone.name == Self.zoneName && zone.database.container == .system && zone.database.environment == environment
+    return isOurs ? zone.database.owner : nil
+  }
+
+  /// Every list of a partition.
+  func lists(in partition: Partition) async throws(CaravanError) -> [Stored] {
+    var all: [Stored] = []
+    for head in try await storage.zones(named: Self.zoneName, in: partition) {
+      let zone = try required(head.zone, "zone").model()
+      if let user = user(of: zone) { all += try await lists(of: user, in: zone, after: 0) }
+    }
+    return all
+  }
+
+  /// Lists of a user that were written after a version.
+  func lists(of user: UserID, in zone: ZoneID, after seq: Seq) async throws(CaravanError) -> [Stored] {
+    var lists: [Stored] = []
+    var last = seq
+    while true {
+      let request = ReadChangesRequest(
+        zone: ZoneRef(zone), after: last, maxRecords: UInt32(Limits.recordsPerCommit),
+        maxBytes: UInt32(Limits.pageBytes))
+      let reply = try await storage.changes(of: zone, request)
+      lists += try EntryPage.decode(reply.page).entries.compactMap { Self.stored($0, user: user) }
+      guard reply.more, reply.last > last else { return lists }
+      last = reply.last
+    }
+  }
+
+  func list(of device: DeviceID, user: UserID) async throws(CaravanError) -> DeviceList? {
+    let database = DatabaseID(container: .system, environment: environment, owner: user)
+    let zone = try ZoneID(database, Self.zoneName)
+    guard let entry = try await storage.fetch([device.text], from: zone).first else { return nil }
+    return Self.stored(Wire.Entry(entry), user: user)?.list
+  }
+
+  /// What a record of the zone says; nil: it is none of ours.
+  static func stored(_ entry: Wire.Entry, user: UserID) -> Stored? {
+    guard let device = try? DeviceID(entry.name) else { return nil }
+    if entry.deleted { return Stored(user: user, device: device, list: nil) }
+    guard
+      let record = try? RecordFields(body: entry.body), case .data(let bytes) = record[listField],
+      let list = try? DeviceList(SubscriptionList.decode(bytes))
+    else { return nil }
+    return Stored(user: user, device: device, list: list)
+  }
+}
+
+extension DeviceList {
+  /// - Throws: `invalidData` for a malformed zone; `limitExceeded`.
+  init(_ list: SubscriptionList) throws(CaravanError) {
+    var items: [Item] = []
+    for subscription in list.subscriptions {
+      let zone = try required(subscription.zone, "zone").model()
+      items.append(Item(zone: zone, period: subscription.periodMilliseconds))
+    }
+    try self.init(generation: list.generation, items: items)
+  }
+}
