@@ -16,7 +16,7 @@ public struct EntropyEstimate: Sendable, Equatable {
   /// Worth it if more than one pair of bytes in 90 is equal, which is below 6.5 bits per byte. One in 256 is noise (8
   /// bits), one in 64 is base64 (6 bits). By measurement on text, JSON, machine code, base64, floating point, audio,
   /// JPEG, PNG, gzip, fonts and hashes in 4 KiB and 64 KiB blocks: whatever passes, zstd level 3 shrinks by 3 % or more
-  /// (text by 60 % and more); whatever fails, by less than 5 %.
+  /// (text by half and more); whatever fails, by less than 5 %.
   static let pairsPerCollision = 90
 
   /// Bytes looked at.
