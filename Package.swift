@@ -100,7 +100,8 @@ let package = Package(
     + service("Notify", executable: "caravan-notify", driver: plumbing + ["Partitions"], main: backends)
     + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
     + service(
-      "Gateway", executable: "caravan-gateway", driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends)
+      "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
+      driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP"])
     + service(
       "Agent", executable: "caravan-agent",
       driver: plumbing + ["SQLite", "Chunking", "Compression", "Crypto"], main: backends)
@@ -115,7 +116,7 @@ let package = Package(
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
-      tests("RuntimeTests", ["Runtime", "TestKit", "Model"]),
+      tests("RuntimeTests", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("HTTPTests", ["HTTP", "Model"]),

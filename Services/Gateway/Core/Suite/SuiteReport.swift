@@ -1,0 +1,101 @@
+public import Encoding
+public import Model
+
+/// What one service instance says of one of its endpoints (ADR-32 STATS).
+public struct EndpointReport: Sendable, Equatable {
+  public var name: String
+  public var requests: UInt64
+  public var errors: UInt64
+  public var processingNanoseconds: UInt64
+  public var inFlight: UInt64
+}
+
+public struct InstanceReport: Sendable, Equatable {
+  public var service: String
+  public var instance: String
+  public var version: String
+  public var host: String
+  public var process: UInt64
+  public var started: String
+  public var residentBytes: UInt64
+  public var endpoints: [EndpointReport]
+  /// As `MetricsSnapshot(json:)` reads it.
+  public var metrics: JSON
+
+  /// - Throws: `invalidData` when the answer is no STATS response.
+  public init(_ stats: JSON) throws(CaravanError) {
+    guard let service = stats["name"]?.stringValue, let instance = stats["id"]?.stringValue else {
+      throw CaravanError(.invalidData, "a STATS answer lacks its name or id")
+    }
+    func number(_ json: JSON?) -> UInt64 { UInt64(clamping: json?.intValue ?? 0) }
+    self.service = service
+    self.instance = instance
+    version = stats["version"]?.stringValue ?? ""
+    started = stats["started"]?.stringValue ?? ""
+    host = stats["data"]?["host"]?.stringValue ?? ""
+    process = number(stats["data"]?["process"])
+    residentBytes = number(stats["data"]?["resident_bytes"])
+    metrics = stats["data"]?["metrics"] ?? [:]
+    endpoints = (stats["endpoints"]?.arrayValue ?? []).map { endpoint in
+      EndpointReport(
+        name: endpoint["name"]?.stringValue ?? "", requests: number(endpoint["num_requests"]),
+        errors: number(endpoint["num_errors"]), processingNanoseconds: number(endpoint["processing_time"]),
+        inFlight: number(endpoint["data"]?["in_flight"]))
+    }
+  }
+}
+
+/// All instances that answered at one time.
+public struct SuiteReport: Sendable, Equatable {
+  /// Monotonic nanoseconds.
+  public var takenAt: UInt64
+  /// Ordered by service, then instance.
+  public var instances: [InstanceReport]
+
+  public init(takenAt: UInt64, instances: [InstanceReport]) {
+    self.takenAt = takenAt
+    self.instances = instances.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }
+  }
+
+  /// Services of the suite that nobody runs; the suite is ready when there are none.
+  public func missing(of required: [String]) -> [String] {
+    required.filter { name in !instances.contains { $0.service == name } }
+  }
+
+  /// The report as the status page shows it; rates and latencies are those since `earlier`.
+  public func json(since earlier: SuiteReport?, required: [String]) -> JSON {
+    let rows = instances.map { instance -> JSON in
+      let before = earlier?.instances.first { $0.instance == instance.instance }
+      let seconds = earlier.map { Double(takenAt &- $0.takenAt) / 1e9 } ?? 0
+      return [
+        "service": .string(instance.service), "instance": .string(instance.instance),
+        "version": .string(instance.version), "host": .string(instance.host),
+        "process": .int(Int64(clamping: instance.process)), "started": .string(instance.started),
+        "resident_bytes": .int(Int64(clamping: instance.residentBytes)),
+        "endpoints": .array(
+          instance.endpoints.map { endpoint in
+            endpoint.json(since: before?.endpoints.first { $0.name == endpoint.name }, seconds: seconds)
+          }),
+      ]
+    }
+    return ["missing": .array(missing(of: required).map(JSON.string)), "instances": .array(rows)]
+  }
+}
+
+extension EndpointReport {
+  /// `rate` is requests a second and `latency_ms` their mean, both null before there are two reports to compare.
+  func json(since earlier: EndpointReport?, seconds: Double) -> JSON {
+    var object: JSON.Object = [
+      "name": .string(name), "requests": .int(Int64(clamping: requests)), "errors": .int(Int64(clamping: errors)),
+      "in_flight": .int(Int64(clamping: inFlight)), "rate": .null, "latency_ms": .null,
+    ]
+    guard let earlier, seconds > 0, requests >= earlier.requests else { return .object(object) }
+    let count = requests - earlier.requests
+    object["rate"] = .double(Double(count) / seconds)
+    if count > 0 {
+      let nanoseconds = processingNanoseconds &- earlier.processingNanoseconds
+      object["latency_ms"] = .double(Double(nanoseconds) / Double(count) / 1e6)
+    }
+    return .object(object)
+  }
+}

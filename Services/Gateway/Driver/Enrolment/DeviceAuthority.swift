@@ -1,0 +1,25 @@
+public import Crypto
+public import Model
+
+/// The scoped key that signs devices: whatever it signs may publish and subscribe what the account's template says, and
+/// nothing else.
+public struct DeviceAuthority: Sendable {
+  private let signingKey: NKey
+  private let account: PublicNKey
+
+  /// - Throws: `invalidData` when the keys are not an account's.
+  public init(signingKey: NKey, account: PublicNKey) throws(CaravanError) {
+    guard signingKey.kind == .account, account.kind == .account else {
+      throw CaravanError(.invalidData, "devices are signed by a signing key of an account")
+    }
+    self.signingKey = signingKey
+    self.account = account
+  }
+
+  func sign(_ key: PublicNKey, user: UserID, device: DeviceID, at seconds: Int64) throws(CaravanError) -> JWT {
+    let claims = JWTClaims(
+      subject: key, name: device.text, issuedAt: seconds,
+      .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(user)"])))
+    do { return try claims.sign(with: signingKey) } catch { throw CaravanError(.internalError, "\(error)") }
+  }
+}

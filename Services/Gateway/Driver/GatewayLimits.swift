@@ -1,0 +1,11 @@
+/// Bounds of the gateway.
+public enum GatewayLimits {
+  /// Instances the suite's report holds.
+  public static let instances = 256
+  /// How long answers to `$SRV.STATS` are awaited.
+  public static let discoveryWindow: Duration = .milliseconds(150)
+  /// A report younger than this is shown again rather than taken anew, however many look.
+  public static let reportAge: Duration = .milliseconds(900)
+  /// Bytes of a request's body; enrolment needs a few hundred.
+  public static let bodyBytes = 64 << 10
+}

@@ -1,0 +1,120 @@
+internal import Crypto
+internal import Encoding
+internal import GatewayCore
+internal import HTTP
+internal import Model
+internal import Runtime
+
+/// Which request is answered by what.
+struct Routes: Sendable {
+  let monitor: SuiteMonitor
+  let enroller: Enroller
+  let adminToken: [UInt8]
+  let log: Log
+
+  func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    do throws(CaravanError) {
+      switch (request.method, request.path) {
+      case ("GET", "/healthz"), ("HEAD", "/healthz"): return .text(status: 200, "ok")
+      case ("GET", "/readyz"), ("HEAD", "/readyz"): return try await readiness()
+      case ("GET", "/metrics"): return try await metrics()
+      case ("GET", "/"): return StatusPage.response
+      case ("GET", "/v1/status"): return try await status()
+      case ("POST", "/v1/enrolment-tokens"): return try await mint(request)
+      case ("POST", "/v1/enrol"): return try await enrol(request)
+      case (_, "/healthz"), (_, "/readyz"), (_, "/metrics"), (_, "/"), (_, "/v1/status"),
+        (_, "/v1/enrolment-tokens"), (_, "/v1/enrol"):
+        return .text(status: 405, "\(request.path) does not answer \(request.method)")
+      default: return .text(status: 404, "there is nothing at this path: try /")
+      }
+    } catch {
+      log.debug("a request was refused", [.path: request.path, .code: error.code.rawValue, .error: error.message])
+      return HTTPResponse(refusal: error)
+    }
+  }
+
+  private func readiness() async throws(CaravanError) -> HTTPResponse {
+    let missing = try await monitor.report().latest.missing(of: GatewayService.required)
+    return missing.isEmpty
+      ? .text(status: 200, "ready") : .text(status: 503, "not ready, nobody runs: \(missing.joined(separator: ", "))")
+  }
+
+  private func metrics() async throws(CaravanError) -> HTTPResponse {
+    let text = try await monitor.metrics().prometheusText
+    return HTTPResponse(
+      status: 200, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"], body: Array(text.utf8))
+  }
+
+  private func status() async throws(CaravanError) -> HTTPResponse {
+    let (latest, earlier) = try await monitor.report()
+    return HTTPResponse(json: latest.json(since: earlier, required: GatewayService.required))
+  }
+
+  private func mint(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    let given = request.headers["authorization"] ?? ""
+    guard given.hasPrefix("Bearer "), constantTimeEqual(Array(given.dropFirst(7).utf8), adminToken) else {
+      throw CaravanError(.notAuthenticated, "present the admin token: Authorization: Bearer …")
+    }
+    let body = try Self.object(request.body)
+    let minted = try await enroller.mint(
+      user: UserID(Self.text(body, "user")), device: DeviceID(Self.text(body, "device")),
+      lifetimeSeconds: body["ttl_seconds"]?.intValue ?? EnrolmentToken.defaultLifetimeSeconds)
+    return HTTPResponse(json: ["token": .string(minted.token), "expires": .string(minted.expires.description)])
+  }
+
+  private func enrol(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    let body = try Self.object(request.body)
+    let jwt = try await enroller.enrol(token: Self.text(body, "token"), key: Self.text(body, "public_key"))
+    return HTTPResponse(json: ["jwt": .string(jwt.text)])
+  }
+
+  private static func object(_ body: [UInt8]) throws(CaravanError) -> JSON {
+    let json: JSON
+    do { json = try JSON.parse(body) } catch { throw CaravanError(.invalidData, "the body is not JSON: \(error)") }
+    guard json.objectValue != nil else { throw CaravanError(.invalidData, "the body is not a JSON object") }
+    return json
+  }
+
+  private static func text(_ body: JSON, _ name: String) throws(CaravanError) -> String {
+    guard let text = body[name]?.stringValue else {
+      throw CaravanError(.invalidData, "the body lacks \"\(name)\", a string")
+    }
+    return text
+  }
+}
+
+extension HTTPResponse {
+  init(json: JSON, status: Int = 200) {
+    self.init(
+      status: status, headers: ["content-type": "application/json", "cache-control": "no-store"],
+      body: json.encodedBytes())
+  }
+
+  /// `{"error": {"code", "message"}}` under the status that says whose turn it is.
+  init(refusal error: CaravanError) {
+    var response = HTTPResponse(
+      json: ["error": ["code": .string(error.code.rawValue), "message": .string(error.message)]],
+      status: Self.status(of: error.code))
+    if let milliseconds = error.retryAfterMilliseconds {
+      response.headers["retry-after"] = String((milliseconds + 999) / 1000)
+    }
+    self = response
+  }
+
+  private static func status(of code: ErrorCode) -> Int {
+    switch code {
+    case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken, .chunkDamaged, .chunksMissing,
+      .notInConflictResolution:
+      400
+    case .notAuthenticated: 401
+    case .tableNotFound, .noSuchObject, .zoneDoesNotExist: 404
+    case .objectExists, .serverRecordChanged, .resetRequired, .rowInConflict, .rowTorn, .lockNotHeld, .leaseExpired: 409
+    case .limitExceeded: 413
+    case .rateLimited: 429
+    case .serverBusy, .unavailable, .networkNotConnected, .networkNotPermitted, .cancelled: 503
+    case .timedOut: 504
+    case .quotaExceeded, .storageFull: 507
+    case .internalError: 500
+    }
+  }
+}

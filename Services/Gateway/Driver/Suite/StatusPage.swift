@@ -1,0 +1,74 @@
+internal import HTTP
+
+/// One plain page that shows every instance, its rates and latencies, and asks again every second.
+enum StatusPage {
+  static let response = HTTPResponse(
+    status: 200,
+    headers: [
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'",
+    ],
+    body: Array(html.utf8))
+
+  private static let html = """
+    <!doctype html>
+    <html lang="en">
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Caravan</title>
+    <style>
+      :root { color-scheme: light dark; --line: #8884; --dim: #888; --good: #2a8f4f; --bad: #c0392b; }
+      body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
+      h1 { font-size: 1.4rem; margin: 0; } header { display: flex; gap: 1rem; align-items: baseline; }
+      #state { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); }
+      table { border-collapse: collapse; width: 100%; margin-top: 1.5rem; font-variant-numeric: tabular-nums; }
+      caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+      caption small { font-weight: 400; color: var(--dim); margin-left: .6rem; }
+      th, td { text-align: right; padding: .25rem .6rem; border-top: 1px solid var(--line); }
+      th { font-weight: 500; color: var(--dim); } th:first-child, td:first-child { text-align: left; }
+      footer { margin: 2rem 0; color: var(--dim); } a { color: inherit; }
+    </style>
+    <header><h1>Caravan</h1><span id="state" role="status">asking …</span></header>
+    <main id="suite"></main>
+    <footer><a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/v1/status">this page as JSON</a></footer>
+    <script>
+      const cell = (row, text, tag = "td") => row.appendChild(document.createElement(tag)).textContent = text;
+      const number = (value, digits) => value === null ? "–" : value.toLocaleString("en", {maximumFractionDigits: digits});
+      function table(instance) {
+        const table = document.createElement("table"), caption = table.createCaption();
+        caption.textContent = instance.service;
+        const facts = document.createElement("small");
+        facts.textContent = `${instance.instance.slice(0, 8)} · ${instance.host} pid ${instance.process} · ` +
+          `${number(instance.resident_bytes / 1048576, 1)} MiB · since ${instance.started.slice(0, 19).replace("T", " ")} UTC`;
+        caption.append(facts);
+        const head = table.createTHead().insertRow();
+        for (const name of ["endpoint", "per second", "mean ms", "in flight", "requests", "errors"]) cell(head, name, "th");
+        const body = table.createTBody();
+        for (const e of instance.endpoints) {
+          const row = body.insertRow();
+          cell(row, e.name); cell(row, number(e.rate, 1)); cell(row, number(e.latency_ms, 2));
+          cell(row, number(e.in_flight, 0)); cell(row, number(e.requests, 0)); cell(row, number(e.errors, 0));
+        }
+        return table;
+      }
+      async function refresh() {
+        const state = document.getElementById("state");
+        try {
+          const answer = await fetch("/v1/status");
+          const suite = await answer.json();
+          if (!answer.ok) throw new Error(suite.error.message);
+          document.getElementById("suite").replaceChildren(...suite.instances.map(table));
+          const ready = suite.missing.length === 0;
+          state.textContent = ready ? "all services run" : `nobody runs: ${suite.missing.join(", ")}`;
+          state.className = ready ? "good" : "bad";
+        } catch (problem) {
+          state.textContent = `no answer: ${problem.message}`;
+          state.className = "bad";
+        }
+        setTimeout(refresh, 1000);
+      }
+      refresh();
+    </script>
+    </html>
+    """
+}
