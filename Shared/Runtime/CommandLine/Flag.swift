@@ -11,7 +11,7 @@ public struct Flag<Value: FlagValue>: Sendable {
   let defaultValue: Value?
 
   public init(
-    _ name: String, _ placeholder: String = "", _ help: String, environment: String? = nil, default value: Value? = nil
+    _ name: String, _ placeholder: String, _ help: String, environment: String? = nil, default value: Value? = nil
   ) {
     self.init(name, placeholder, help, environment: environment, default: value, complaint: Self.complaint)
   }
@@ -34,7 +34,7 @@ public struct Flag<Value: FlagValue>: Sendable {
   private static func text(of value: Value?) -> String? {
     switch value {
     case nil, is Bool: nil
-    case let duration as Duration: "\(duration.wholeMilliseconds)ms"
+    case let duration as Duration: duration.flagText
     case let level as LogLevel: level.name
     case let texts as [String]: texts.joined(separator: ",")
     case let value as any CustomStringConvertible: value.description
@@ -55,6 +55,13 @@ extension Flag where Value == Int {
   }
 }
 
+extension Flag where Value == Bool {
+  /// Off unless given.
+  public init(_ name: String, _ help: String, environment: String? = nil) {
+    self.init(name, "", help, environment: environment)
+  }
+}
+
 /// A flag without its type, for the parser and the help text. Made from a `Flag`.
 public struct FlagDeclaration: Sendable {
   let name: String
@@ -70,26 +77,26 @@ public struct FlagDeclaration: Sendable {
 
 // MARK: Flags that several executables have
 
-extension Flag where Value == LogLevel {
+extension AnyFlag where Self == Flag<LogLevel> {
   public static var logLevel: Flag<LogLevel> {
     Flag("log-level", "LEVEL", "least level that is logged: debug, info, warning, error",
       environment: "CARAVAN_LOG_LEVEL", default: .info)
   }
 }
 
-extension Flag where Value == [String] {
+extension AnyFlag where Self == Flag<[String]> {
   public static var nats: Flag<[String]> {
     Flag("nats", "URL,…", "servers of the bus", environment: "CARAVAN_NATS", default: ["nats://127.0.0.1:4222"])
   }
 }
 
-extension Flag where Value == String? {
+extension AnyFlag where Self == Flag<String?> {
   public static var credentials: Flag<String?> {
     Flag("creds", "FILE", "credentials for the bus", environment: "CARAVAN_CREDS")
   }
 }
 
-extension Flag where Value == String {
+extension AnyFlag where Self == Flag<String> {
   public static var data: Flag<String> {
     Flag("data", "DIR", "directory that keeps the data", environment: "CARAVAN_DATA")
   }

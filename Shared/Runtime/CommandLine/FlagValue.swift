@@ -63,6 +63,16 @@ extension Duration: FlagValue {
     }
   }
   public static var flagKind: String { "a time such as 250ms, 10s, 5m or 2h" }
+
+  /// As it would be typed.
+  var flagText: String {
+    let milliseconds = wholeMilliseconds
+    for (unit, length) in [("h", 3_600_000), ("m", 60_000), ("s", 1_000)] as [(String, Int64)]
+    where milliseconds > 0 && milliseconds.isMultiple(of: length) {
+      return "\(milliseconds / length)\(unit)"
+    }
+    return "\(milliseconds)ms"
+  }
 }
 
 extension LogLevel: FlagValue {
