@@ -120,7 +120,7 @@ let package = Package(
       tests("CryptoTests", ["Crypto", "Encoding"]),
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("HTTPTests", ["HTTP", "Model"]),
-      tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Launch", "Wire"]),
+      tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
       tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
       tests(
         "StorageTests",

@@ -12,6 +12,8 @@ public enum BusLimits {
   public static let endpointsPerHost = 4_096
   /// Messages that wait for an endpoint's loop, beside those in flight.
   public static let endpointBacklog = 1_024
+  /// Payload bytes that wait in one subscription.
+  public static let subscriptionBytes = 64 << 20
   /// When a refused caller may come again.
   public static let busyRetryMilliseconds: UInt32 = 100
   /// For a typed call that says nothing else.

@@ -42,6 +42,13 @@ public struct Incoming: Sendable {
     self.message = message
     self.reply = reply
   }
+
+  /// False when a device asks that its answer be sent to others: the broker lets whoever answers send there, and so
+  /// lends the device permissions that it does not have.
+  var answersSender: Bool {
+    guard let device = subject.sender, let reply else { return true }
+    return reply.text.hasPrefix("inbox.\(device.text).")
+  }
 }
 
 /// An inbox of somebody who waits for an answer.

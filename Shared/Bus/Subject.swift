@@ -31,6 +31,16 @@ public enum Subject: Sendable, Hashable {
   case claimsUpdate
 }
 
+extension Subject {
+  /// The device that sent to it, as the broker has proven.
+  public var sender: DeviceID? {
+    switch self {
+    case .exchange(_, let device), .chunks(_, let device, _): device
+    case .notify, .service, .partitioned, .changes, .discovery, .claimsUpdate: nil
+    }
+  }
+}
+
 /// What may be subscribed to.
 public enum SubjectPattern: Sendable, Hashable {
   case exact(Subject)

@@ -23,9 +23,11 @@ public final class InProcessHub: Service {
     self.faults = faults
   }
 
-  /// A new client. Names may repeat: faults then meet all of that name.
+  /// A new client. Names may repeat: faults then meet all of that name. Who sends on a device's subjects goes by the
+  /// device's name, as the broker would see to.
   public func connect(as name: String) -> InProcessBus {
-    InProcessBus(hub: self, peer: routes.withLock { $0.addPeer(named: name) })
+    precondition(!name.isEmpty && !name.contains { ". *>".contains($0) }, "'\(name)' cannot be part of a subject")
+    return InProcessBus(hub: self, peer: routes.withLock { $0.addPeer(named: name) })
   }
 
   /// Takes the connection of every peer of that name away, as a broken network would.
@@ -64,7 +66,7 @@ public final class InProcessHub: Service {
         bytes: incoming.message.payload.count)
       carry(passage) {
         guard receiver.peer.isUp else { return }
-        if !receiver.mailbox.push(incoming), !receiver.mailbox.isFinished {
+        if case .droppedFirst = receiver.mailbox.push(incoming) {
           receiver.peer.events.send(.slowConsumer(subject: receiver.pattern.text, dropped: 1))
         }
       }
@@ -82,9 +84,12 @@ public final class InProcessHub: Service {
   }
 
   func subscribe(_ peer: Peer, _ pattern: SubjectPattern, group: String?, capacity: Int) -> any BusSubscription {
-    let mailbox = Mailbox<Incoming>(capacity: capacity)
+    let mailbox = Mailbox<Incoming>.forMessages(capacity: capacity)
     let id = routes.withLock { $0.add(Route(peer: peer, pattern: pattern, group: group, mailbox: mailbox)) }
-    return Subscriber(mailbox) { [weak self] in self?.routes.withLock { $0.remove(id) } }
+    return Subscriber(mailbox) { [weak self] in
+      self?.routes.withLock { $0.remove(id) }
+      mailbox.finish()
+    }
   }
 
   /// Ends all subscriptions of the peer; what they hold may still be read.
@@ -108,22 +113,24 @@ public final class InProcessHub: Service {
   }
 }
 
-/// `inbox.<peer>.r.<request>`
+/// `inbox.<name>.r.<peer>.<request>`
 struct Inbox {
+  let name: String
   let peer: UInt64
   let request: UInt64
 
-  init(peer: UInt64, request: UInt64) {
+  init(name: String, peer: UInt64, request: UInt64) {
+    self.name = name
     self.peer = peer
     self.request = request
   }
 
   init?(_ address: ReplyAddress) {
     let tokens = address.text.split(separator: ".")
-    guard tokens.count == 4, tokens[0] == "inbox", tokens[2] == "r" else { return nil }
-    guard let peer = UInt64(tokens[1]), let request = UInt64(tokens[3]) else { return nil }
-    self.init(peer: peer, request: request)
+    guard tokens.count == 5, tokens[0] == "inbox", tokens[2] == "r" else { return nil }
+    guard let peer = UInt64(tokens[3]), let request = UInt64(tokens[4]) else { return nil }
+    self.init(name: String(tokens[1]), peer: peer, request: request)
   }
 
-  var address: ReplyAddress { ReplyAddress(text: "inbox.\(peer).r.\(request)") }
+  var address: ReplyAddress { ReplyAddress(text: "inbox.\(name).r.\(peer).\(request)") }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Where elements wait for one consumer. `push` never waits, so any thread may call it; beyond the capacity something
-/// is dropped, and the consumer hears of it.
+/// Where elements wait for one consumer. `push` never waits, so any thread may call it; beyond the bounds something is
+/// dropped, and the consumer hears of it.
 package final class Mailbox<Element: Sendable>: Sendable {
   package enum Item: Sendable {
     case element(Element)
@@ -14,48 +14,63 @@ package final class Mailbox<Element: Sendable>: Sendable {
     case dropOldest
   }
 
+  package enum Push: Sendable {
+    case accepted
+    /// The first since the consumer was last told.
+    case droppedFirst
+    case dropped
+    /// Nobody reads any more.
+    case finished
+  }
+
   private struct State {
     var ring: Ring<Element>
+    /// Of what is in the ring.
+    var weight = 0
     var dropped: UInt64 = 0
     var isFinished = false
     var waiter: CheckedContinuation<Item?, Never>?
-
-    mutating func takeItem() -> Item? {
-      if dropped > 0 {
-        defer { dropped = 0 }
-        return .dropped(dropped)
-      }
-      return ring.popFirst().map { .element($0) }
-    }
   }
 
   private let overflow: Overflow
+  private let heaviest: Int
+  private let weigh: @Sendable (Element) -> Int
   private let state: Mutex<State>
 
-  package init(capacity: Int, overflow: Overflow = .dropNewest) {
+  /// - Parameters:
+  ///   - capacity: elements that may wait.
+  ///   - heaviest: what they may weigh together; one element always fits.
+  package init(
+    capacity: Int, overflow: Overflow = .dropNewest, heaviest: Int = .max,
+    weigh: @escaping @Sendable (Element) -> Int = { _ in 0 }
+  ) {
     self.overflow = overflow
+    self.heaviest = heaviest
+    self.weigh = weigh
     state = Mutex(State(ring: Ring(capacity: capacity)))
   }
 
-  /// False when the element or an older one was dropped for want of room; a finished mailbox takes nothing.
   @discardableResult
-  package func push(_ element: Element) -> Bool {
-    let (waiter, fits) = state.withLock { state -> (CheckedContinuation<Item?, Never>?, Bool) in
-      if state.isFinished { return (nil, false) }
-      if let waiter = state.waiter.take() { return (waiter, true) }
-      guard state.ring.isFull else {
+  package func push(_ element: Element) -> Push {
+    let weight = weigh(element)
+    let (waiter, result) = state.withLock { state -> (CheckedContinuation<Item?, Never>?, Push) in
+      if state.isFinished { return (nil, .finished) }
+      if let waiter = state.waiter.take() { return (waiter, .accepted) }
+      let fits = state.ring.isEmpty || !state.ring.isFull && state.weight <= heaviest - weight
+      if !fits {
+        state.dropped += 1
+        let result: Push = state.dropped == 1 ? .droppedFirst : .dropped
+        guard overflow == .dropOldest, let oldest = state.ring.popFirst() else { return (nil, result) }
+        state.weight += weight - weigh(oldest)
         state.ring.append(element)
-        return (nil, true)
+        return (nil, result)
       }
-      state.dropped += 1
-      if overflow == .dropOldest {
-        _ = state.ring.popFirst()
-        state.ring.append(element)
-      }
-      return (nil, false)
+      state.weight += weight
+      state.ring.append(element)
+      return (nil, .accepted)
     }
     waiter?.resume(returning: .element(element))
-    return fits
+    return result
   }
 
   /// Counts elements that were lost before they came here.
@@ -78,8 +93,6 @@ package final class Mailbox<Element: Sendable>: Sendable {
     waiter?.resume(returning: nil)
   }
 
-  package var isFinished: Bool { state.withLock { $0.isFinished } }
-
   /// The next item; nil at the end, or when the task is cancelled. One caller at a time.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
@@ -87,7 +100,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         let (isReady, item) = state.withLock { state -> (Bool, Item?) in
           precondition(state.waiter == nil, "two tasks wait for one mailbox")
           if Task.isCancelled { return (true, nil) }
-          if let item = state.takeItem() { return (true, item) }
+          if let item = take(&state) { return (true, item) }
           if state.isFinished { return (true, nil) }
           state.waiter = continuation
           return (false, nil)
@@ -97,5 +110,22 @@ package final class Mailbox<Element: Sendable>: Sendable {
     } onCancel: {
       state.withLock { $0.waiter.take() }?.resume(returning: nil)
     }
+  }
+
+  private func take(_ state: inout State) -> Item? {
+    if state.dropped > 0 {
+      defer { state.dropped = 0 }
+      return .dropped(state.dropped)
+    }
+    guard let element = state.ring.popFirst() else { return nil }
+    state.weight -= weigh(element)
+    return .element(element)
+  }
+}
+
+extension Mailbox<Incoming> {
+  /// For a subscription: bounded by messages and by bytes.
+  package static func forMessages(capacity: Int) -> Mailbox<Incoming> {
+    Mailbox(capacity: capacity, heaviest: BusLimits.subscriptionBytes) { $0.message.payload.count }
   }
 }

@@ -3,7 +3,8 @@ package final class Subscriber: BusSubscription, Sendable {
   private let mailbox: Mailbox<Incoming>
   private let leave: @Sendable () -> Void
 
-  /// - Parameter leave: tells the bus that nobody reads any more; may be called more than once.
+  /// - Parameter leave: tells the bus that nobody reads any more; the bus then finishes the mailbox, when what is on
+  ///   its way has come. May be called more than once.
   package init(_ mailbox: Mailbox<Incoming>, leave: @escaping @Sendable () -> Void) {
     self.mailbox = mailbox
     self.leave = leave
@@ -19,8 +20,5 @@ package final class Subscriber: BusSubscription, Sendable {
     }
   }
 
-  package func cancel() {
-    leave()
-    mailbox.finish()
-  }
+  package func cancel() { leave() }
 }

@@ -81,10 +81,14 @@ extension ServiceHost {
     return .object(object)
   }
 
+  /// What the process says of itself: `metrics` is what `MetricsSnapshot(json:)` reads.
   private var processData: JSON.Object {
-    [
-      "uptime_seconds": .double(Double(host.clock.wallTime.milliseconds - identity.started.milliseconds) / 1e3)
+    var data: JSON.Object = [
+      "host": .string(host.process.hostName), "process": .int(Int64(host.process.identifier)),
+      "metrics": host.snapshotMetrics().json,
     ]
+    data["resident_bytes"] = host.process.residentBytes.map { .int(Int64($0)) }
+    return data
   }
 }
 

@@ -138,7 +138,10 @@ extension ServiceHost {
           count(endpoint) { $0.dropped += dropped }
           host.log.warning("requests dropped", [.endpoint: endpoint.name, .dropped: dropped])
         case .message(let incoming):
-          if registration.enter() {
+          if !incoming.answersSender {
+            count(endpoint) { $0.dropped += 1 }
+            host.log.warning("a device asks for answers to others: dropped", [.subject: incoming.subject.text])
+          } else if registration.enter() {
             group.addTask {
               await self.handle(incoming, endpoint)
               registration.leave()

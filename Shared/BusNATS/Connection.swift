@@ -1,0 +1,169 @@
+internal import Bus
+internal import CNats
+internal import Crypto
+internal import Glibc
+internal import Model
+internal import Runtime
+internal import Synchronization
+
+/// What the library gets as the context of one connection. It holds one reference and gives it back in the closed
+/// callback, the last it makes for a connection.
+final class ConnectionContext: Sendable {
+  let events = EventFeed()
+  let replies = ReplyTable()
+  let closed = Promise<Void>()
+  let options: NATSOptions
+  private let random: any RandomSource
+  private let intakes = Mutex<[Handle: Intake]>([:])
+
+  init(_ options: NATSOptions, random: any RandomSource) {
+    self.options = options
+    self.random = random
+  }
+
+  func enter(_ intake: Intake, of subscription: Handle) { intakes.withLock { $0[subscription] = intake } }
+  func forget(_ subscription: Handle) { intakes.withLock { _ = $0.removeValue(forKey: subscription) } }
+
+  /// Doubles from try to try; the second half of it is random, so that a fleet does not come back in step.
+  fileprivate func delay(beforeAttempt attempt: Int32) -> Int64 {
+    let doublings = min(max(attempt, 1) - 1, 16)
+    let whole = min(options.firstRetry.milliseconds << Int64(doublings), options.lastRetry.milliseconds)
+    return whole / 2 + Int64(random.below(UInt64(whole / 2 + 1)))
+  }
+
+  fileprivate func failed(_ status: natsStatus, _ connection: OpaquePointer?, _ subscription: OpaquePointer?) {
+    switch status {
+    case NATS_SLOW_CONSUMER:
+      guard let subscription else { return }
+      var total: Int64 = 0
+      guard natsSubscription_GetDropped(subscription, &total) == NATS_OK else { return }
+      intakes.withLock { $0[Handle(pointer: subscription)] }?.noteLost(total)
+    case NATS_NOT_PERMITTED, NATS_CONNECTION_AUTH_FAILED: events.send(.denied(Self.lastError(connection)))
+    default: break
+    }
+  }
+
+  private static func lastError(_ connection: OpaquePointer?) -> String {
+    var text: UnsafePointer<CChar>?
+    guard let connection else { return "" }
+    _ = natsConnection_GetLastError(connection, &text)
+    return text.map { String(cString: $0) } ?? ""
+  }
+}
+
+// MARK: Callbacks
+
+extension ConnectionContext {
+  fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> ConnectionContext? {
+    context.map { Unmanaged<ConnectionContext>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  fileprivate static let onConnected: natsConnectionHandler = { _, context in
+    from(context)?.events.send(.connected)
+  }
+
+  fileprivate static let onDisconnected: natsConnectionHandler = { _, context in
+    guard let context = from(context) else { return }
+    context.events.send(.disconnected)
+    context.replies.failAll(.connectionLost)
+  }
+
+  fileprivate static let onClosed: natsConnectionHandler = { _, context in
+    guard let context else { return }
+    let owner = Unmanaged<ConnectionContext>.fromOpaque(context).takeRetainedValue()
+    owner.replies.failAll(.connectionLost)
+    owner.events.send(.closed)
+    owner.events.finish()
+    owner.closed.fulfil(())
+  }
+
+  fileprivate static let onError: natsErrHandler = { connection, subscription, status, context in
+    from(context)?.failed(status, connection, subscription)
+  }
+
+  fileprivate static let onDelay: natsCustomReconnectDelayHandler = { _, attempts, context in
+    from(context)?.delay(beforeAttempt: attempts) ?? 1_000
+  }
+
+  /// The library frees the copy.
+  fileprivate static let onToken: natsUserJWTHandler = { token, _, context in
+    guard let credentials = from(context)?.options.credentials else { return NATS_ERR }
+    token?.pointee = strdup(credentials.jwt.text)
+    return NATS_OK
+  }
+
+  /// The library frees the copy.
+  fileprivate static let onNonce: natsSignatureHandler = { _, signature, count, nonce, context in
+    guard let credentials = from(context)?.options.credentials, let nonce,
+      let signed = try? credentials.key.sign([UInt8](UnsafeRawBufferPointer(start: nonce, count: strlen(nonce)))),
+      let copy = malloc(signed.count)
+    else { return NATS_ERR }
+    memcpy(copy, signed, signed.count)
+    signature?.pointee = copy.assumingMemoryBound(to: UInt8.self)
+    count?.pointee = Int32(signed.count)
+    return NATS_OK
+  }
+}
+
+// MARK: Connecting
+
+extension ConnectionContext {
+  /// Tries once, for at most `NATSLimits.connectTimeout` for each address; goes on trying on the library's threads.
+  /// - Throws: `notAuthenticated`, or `invalidData` for options that cannot work.
+  func connectBlocking() throws(CaravanError) -> Handle {
+    try check(Library.open, "start libnats")
+    var settings: OpaquePointer?
+    try check(natsOptions_Create(&settings), "make options")
+    defer { natsOptions_Destroy(settings) }
+    guard let settings else { throw CaravanError(.internalError, "libnats made no options") }
+    let context = Unmanaged.passRetained(self)
+    do throws(CaravanError) {
+      try set(settings, context.toOpaque())
+      var connection: OpaquePointer?
+      let status = natsConnection_Connect(&connection, settings)
+      guard status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection else {
+        throw CaravanError(status, "connect to \(options.urls.joined(separator: ","))")
+      }
+      return Handle(pointer: connection)
+    } catch {
+      context.release()
+      throw error
+    }
+  }
+
+  private func set(_ settings: OpaquePointer, _ context: UnsafeMutableRawPointer) throws(CaravanError) {
+    try setServers(settings)
+    try check(natsOptions_SetName(settings, options.name), "name")
+    try check(natsOptions_SetTimeout(settings, NATSLimits.connectTimeout.milliseconds), "timeout")
+    try check(natsOptions_SetPingInterval(settings, options.pingInterval.milliseconds), "ping interval")
+    try check(natsOptions_SetMaxPingsOut(settings, NATSLimits.pingsUnanswered), "pings")
+    try check(natsOptions_SetWriteDeadline(settings, NATSLimits.writeDeadline.milliseconds), "write deadline")
+    try check(natsOptions_SetMaxReconnect(settings, -1), "reconnect")
+    try check(natsOptions_SetReconnectBufSize(settings, NATSLimits.reconnectBufferBytes), "reconnect buffer")
+    try check(natsOptions_SetCustomReconnectDelay(settings, Self.onDelay, context), "reconnect delay")
+    try check(natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, context), "retry")
+    try check(natsOptions_UseGlobalMessageDelivery(settings, true), "delivery threads")
+    // Without it a published message waits up to a millisecond for the library's flusher.
+    try check(natsOptions_SetSendAsap(settings, true), "send at once")
+    try check(natsOptions_SetReconnectedCB(settings, Self.onConnected, context), "callback")
+    try check(natsOptions_SetDisconnectedCB(settings, Self.onDisconnected, context), "callback")
+    try check(natsOptions_SetClosedCB(settings, Self.onClosed, context), "callback")
+    try check(natsOptions_SetErrorHandler(settings, Self.onError, context), "callback")
+    guard options.credentials != nil else { return }
+    try check(
+      natsOptions_SetUserCredentialsCallbacks(settings, Self.onToken, context, Self.onNonce, context), "credentials")
+  }
+
+  private func setServers(_ settings: OpaquePointer) throws(CaravanError) {
+    let urls = options.urls.map { strdup($0) }
+    defer { for url in urls { free(url) } }
+    var pointers = urls.map { UnsafePointer($0) }
+    try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "address \(options.urls)")
+    guard let tls = options.tls else { return }
+    try check(natsOptions_SetSecure(settings, true), "TLS")
+    try check(natsOptions_LoadCATrustedCertificates(settings, tls.authorityFile), "read \(tls.authorityFile)")
+    if let certificate = tls.certificateFile, let key = tls.keyFile {
+      try check(natsOptions_LoadCertificatesChain(settings, certificate, key), "read \(certificate) and \(key)")
+    }
+  }
+}

@@ -1,0 +1,161 @@
+public import Bus
+internal import CNats
+public import Model
+public import Runtime
+internal import Synchronization
+
+/// The bus over a NATS broker: one connection, which comes back by itself.
+///
+/// Publishing copies into the library's buffer and then to the socket, on the calling thread; a broker that takes
+/// nothing for `NATSLimits.writeDeadline` loses the connection. Whatever waits for the broker runs on an executor of
+/// its own.
+public final class NATSBus: MessageBus {
+  private let context: ConnectionContext
+  private let connection: Handle
+  private let blocking: BlockingCalls
+  private let clock: any Clock
+  private let log: Log
+  /// `<inbox>.r.<connection>`
+  private let inbox: String
+  private let answers: LibrarySubscription
+
+  /// Returns after the first attempt; when that failed, attempts go on and `events` says when one succeeds.
+  /// - Throws: `notAuthenticated` when the broker refuses the credentials; `invalidData` or `unavailable` for options
+  ///   that cannot work.
+  public static func connect(_ options: NATSOptions, host: Host) async throws(CaravanError) -> NATSBus {
+    let context = ConnectionContext(options, random: host.random)
+    let blocking = BlockingCalls(host.executors.makeSerial("nats"))
+    let connection = try await blocking.run { () throws(CaravanError) in try context.connectBlocking() }
+    do throws(CaravanError) {
+      return try NATSBus(context, connection, blocking, host)
+    } catch {
+      await blocking.run { natsConnection_Destroy(connection.pointer) }
+      throw error
+    }
+  }
+
+  private init(
+    _ context: ConnectionContext, _ connection: Handle, _ blocking: BlockingCalls, _ host: Host
+  ) throws(CaravanError) {
+    self.context = context
+    self.connection = connection
+    self.blocking = blocking
+    clock = host.clock
+    log = host.log
+    inbox = "\(context.options.inbox).r.\(String(host.random.next(), radix: 36))"
+    let replies = context.replies
+    let intake = Intake(accept: { Self.accept($0, for: replies) })
+    answers = try Self.subscribe(
+      connection, context, "\(inbox).*", group: nil, capacity: BusLimits.requestsWaiting, intake)
+  }
+
+  /// A backstop: `drain` has closed the connection already where shutting down went as it should.
+  deinit { natsConnection_Destroy(connection.pointer) }
+
+  public var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
+
+  /// - Throws: `unavailable` when there is no connection within the time; `cancelled`.
+  public func waitUntilConnected(deadline: Duration) async throws(CaravanError) {
+    let events = events()
+    let address = context.options.urls.joined(separator: ",")
+    let expiry = clock.now + deadline
+    let isLate = await withTaskGroup(of: Bool.self) { group in
+      group.addTask { (try? await self.clock.sleep(until: expiry)) != nil }
+      group.addTask {
+        while !self.isConnected, await events.next() != nil {}
+        return false
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? false
+    }
+    if Task.isCancelled { throw CaravanError(.cancelled, "waiting for the broker was cancelled") }
+    if isLate || !isConnected {
+      throw CaravanError(
+        .unavailable, "no broker at \(address) within \(deadline.wholeMilliseconds) ms: is it running?")
+    }
+  }
+
+  // MARK: MessageBus
+
+  public func publish(_ message: Message, to subject: Subject) async throws(CaravanError) {
+    try send(message.inContext(), to: subject.text, reply: nil)
+  }
+
+  public func reply(_ message: Message, to address: ReplyAddress) async throws(CaravanError) {
+    try send(message, to: address.text, reply: nil)
+  }
+
+  public func request(
+    _ message: Message, to subject: Subject, deadline: Duration
+  ) async throws(CaravanError) -> Message {
+    let text = subject.text
+    let message = message.inContext()
+    let answer: Message
+    do {
+      answer = try await context.replies.request(deadline: deadline, clock: clock) { id throws(CaravanError) in
+        try send(message, to: text, reply: "\(inbox).\(id)")
+      }
+    } catch {
+      throw error == .noResponders ? .nobodyServes(text) : error
+    }
+    return try answer.accepted()
+  }
+
+  public func gather(
+    _ message: Message, to subject: Subject, within duration: Duration, limit: Int
+  ) async throws(CaravanError) -> [Message] {
+    try await context.replies.gather(within: duration, limit: limit, clock: clock) { id throws(CaravanError) in
+      try send(message.inContext(), to: subject.text, reply: "\(inbox).\(id)")
+    }
+  }
+
+  public func subscribe(
+    _ pattern: SubjectPattern, group: String?, capacity: Int
+  ) async throws(CaravanError) -> any BusSubscription {
+    let mailbox = Mailbox<Incoming>.forMessages(capacity: capacity)
+    let intake = Intake(
+      accept: { [context] in Self.accept($0, of: pattern, into: mailbox, context.events) },
+      lose: { [context] in
+        mailbox.noteDropped($0)
+        context.events.send(.slowConsumer(subject: pattern.text, dropped: $0))
+      }, end: { mailbox.finish() })
+    let subscription = try Self.subscribe(connection, context, pattern.text, group: group, capacity: capacity, intake)
+    if isConnected {
+      let timeout = NATSLimits.flushTimeout.milliseconds
+      let status = await blocking.run { [connection] in natsConnection_FlushTimeout(connection.pointer, timeout) }
+      // Without a connection the library subscribes when it has one.
+      if status == NATS_CONNECTION_CLOSED { throw .busClosed }
+    }
+    return Subscriber(mailbox) { [connection] in
+      subscription.leave(isConnected: natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED)
+    }
+  }
+
+  public func events() -> any BusEventStream { context.events.stream() }
+
+  public func drain(deadline: Duration) async {
+    let expiry = clock.now + deadline
+    await context.replies.waitUntilIdle(before: expiry, clock: clock)
+    let left = max(1, (expiry - clock.now).wholeMilliseconds)
+    let status = await blocking.run { [connection] in natsConnection_DrainTimeout(connection.pointer, left) }
+    if status == NATS_OK {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { try? await self.context.closed.wait() }
+        group.addTask { try? await self.clock.sleep(until: expiry) }
+        await group.next()
+        group.cancelAll()
+      }
+    }
+    await blocking.run { [connection] in natsConnection_Close(connection.pointer) }
+  }
+
+  // MARK: The library's side
+
+  private func send(_ message: Message, to subject: String, reply: String?) throws(CaravanError) {
+    try message.checkSize(to: subject)
+    guard isConnected else {
+      throw CaravanError(.unavailable, "not connected to \(context.options.urls.joined(separator: ",")): retry later")
+    }
+    try check(message.send(on: connection, to: subject, reply: reply), "send to \(subject)")
+  }
+}

@@ -1,0 +1,61 @@
+public import Crypto
+
+/// How to reach the broker, and as whom.
+public struct NATSOptions: Sendable {
+  /// Files in PEM.
+  public struct TLS: Sendable, Equatable {
+    /// Who signed the broker's certificate.
+    public var authorityFile: String
+    /// The client's own, where the broker asks for one.
+    public var certificateFile: String?
+    public var keyFile: String?
+
+    public init(authorityFile: String, certificateFile: String? = nil, keyFile: String? = nil) {
+      precondition((certificateFile == nil) == (keyFile == nil), "a client certificate and its key come together")
+      self.authorityFile = authorityFile
+      self.certificateFile = certificateFile
+      self.keyFile = keyFile
+    }
+  }
+
+  /// `nats://host:port` or `tls://host:port`; tried in random order.
+  public var urls: [String]
+  /// nil only where the broker asks for none.
+  public var credentials: Credentials?
+  public var tls: TLS?
+  /// What the broker's tools show.
+  public var name: String
+  /// Answers come to `<inbox>.r.<connection>.<request>`; the credentials must allow to subscribe to it.
+  public var inbox: String
+  /// Reconnecting goes on for ever, with waits that double from the first to the last, and jitter.
+  public var firstRetry: Duration = .milliseconds(100)
+  public var lastRetry: Duration = .seconds(10)
+  public var pingInterval: Duration = .seconds(30)
+
+  /// - Parameters:
+  ///   - name: of the process; with credentials, the name in them.
+  public init(urls: [String], credentials: Credentials? = nil, tls: TLS? = nil, name: String) {
+    precondition(!urls.isEmpty, "a broker's address is needed")
+    self.urls = urls
+    self.credentials = credentials
+    self.tls = tls
+    self.name = name
+    inbox = "inbox.\(credentials?.jwt.claims.name ?? name)"
+  }
+}
+
+/// Bounds of the bridge beside those of `BusLimits`.
+enum NATSLimits {
+  /// Threads of the process that hand messages over.
+  static let deliveryThreads: Int32 = 2
+  static let connectTimeout: Duration = .seconds(3)
+  /// How long one write to the socket may take; then the connection is given up and made anew.
+  static let writeDeadline: Duration = .seconds(5)
+  /// How long `subscribe` waits until the broker has it.
+  static let flushTimeout: Duration = .seconds(5)
+  /// How long a cancelled subscription waits for what is on its way to it.
+  static let drainTimeout: Duration = .seconds(5)
+  static let pingsUnanswered: Int32 = 2
+  /// libnats takes 0 for its default of 8 MiB; with 1 byte nothing is kept for later while disconnected.
+  static let reconnectBufferBytes: Int32 = 1
+}

@@ -1,0 +1,45 @@
+internal import Bus
+internal import CNats
+internal import Model
+internal import Runtime
+
+/// A library handle. Safe because libnats locks every call on connections and subscriptions (nats.h: the API
+/// "is thread-safe"); whoever owns it destroys it once, after the last use.
+struct Handle: @unchecked Sendable, Hashable {
+  let pointer: OpaquePointer
+}
+
+enum Library {
+  /// Starts the library's threads, once for the process.
+  static let open: natsStatus = {
+    let status = nats_Open(-1)
+    return status == NATS_OK ? nats_SetMessageDeliveryPoolSize(NATSLimits.deliveryThreads) : status
+  }()
+}
+
+/// - Throws: the refusal, with `what` was tried in the message.
+func check(_ status: natsStatus, _ what: @autoclosure () -> String) throws(CaravanError) {
+  if status != NATS_OK { throw CaravanError(status, what()) }
+}
+
+extension CaravanError {
+  init(_ status: natsStatus, _ what: String) {
+    let reason = String(cString: natsStatus_GetText(status))
+    switch status {
+    case NATS_MAX_PAYLOAD: self.init(.limitExceeded, "\(what): larger than the broker's max_payload")
+    case NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED:
+      self.init(.notAuthenticated, "\(what): the broker refuses these credentials (\(reason))")
+    case NATS_INVALID_SUBJECT, NATS_INVALID_ARG, NATS_INVALID_QUEUE_NAME:
+      self.init(.invalidData, "\(what): \(reason)")
+    case NATS_TIMEOUT: self.init(.timedOut, "\(what): the broker does not answer")
+    case NATS_CONNECTION_CLOSED, NATS_DRAINING: self = .busClosed
+    case NATS_SSL_ERROR, NATS_SECURE_CONNECTION_REQUIRED, NATS_SECURE_CONNECTION_WANTED:
+      self.init(.unavailable, "\(what): TLS failed (\(reason)); check the certificate files")
+    default: self.init(.unavailable, "\(what): \(reason)")
+    }
+  }
+}
+
+extension Duration {
+  var milliseconds: Int64 { max(1, wholeMilliseconds) }
+}

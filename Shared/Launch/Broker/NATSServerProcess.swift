@@ -1,0 +1,30 @@
+public import Model
+public import Runtime
+
+/// A nats-server of our own.
+public enum NATSServerProcess {
+  public static let program = "nats-server"
+
+  /// Writes the configuration to `<directory>/nats.conf`, starts the server, and returns when it answers.
+  /// - Parameter log: where its output goes; nil: `<directory>/nats.log`.
+  /// - Throws: `unavailable` when it does not answer in time, with the end of its log.
+  public static func start(
+    _ configuration: NATSConfiguration, in directory: String, log: String? = nil, host: Host
+  ) async throws(CaravanError) -> ChildProcess {
+    let file = "\(directory)/nats.conf"
+    let log = log ?? "\(directory)/nats.log"
+    try TextFile.writeSecret(configuration.text, to: file)
+    let server = try await ChildProcess.start(
+      ChildCommand(program, ["-c", file], output: .file(log)), host: host)
+    let expiry = host.clock.now + LaunchLimits.brokerStartDeadline
+    while !LoopbackPort.accepts(configuration.port, at: configuration.host) {
+      guard server.isRunning, host.clock.now < expiry, (try? await host.clock.sleep(for: .milliseconds(20))) != nil
+      else {
+        await server.stop(clock: host.clock)
+        let said = (try? TextFile.read(log))?.suffix(500) ?? "nothing"
+        throw CaravanError(.unavailable, "nats-server does not answer at \(configuration.url); its log says: \(said)")
+      }
+    }
+    return server
+  }
+}

@@ -1,0 +1,39 @@
+public import Bus
+public import Runtime
+
+/// Keeps a bus open until all services after it in the group have ended, and logs what happens to it.
+public struct BusLifetime: Service {
+  private let bus: any MessageBus
+  private let host: Host
+  private let stop = Latch()
+
+  public init(_ bus: any MessageBus, host: Host) {
+    self.bus = bus
+    self.host = host
+  }
+
+  public func run() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await report() }
+      await stop.wait()
+      await bus.drain(deadline: LaunchLimits.drainDeadline)
+      group.cancelAll()
+    }
+  }
+
+  public func shutDown() { stop.open() }
+
+  private func report() async {
+    let events = bus.events()
+    while let event = await events.next() {
+      switch event {
+      case .connected: host.log.info("the bus is connected")
+      case .disconnected: host.log.warning("the bus is disconnected: trying to come back")
+      case .slowConsumer(let subject, let dropped):
+        host.log.warning("messages dropped: the consumer is too slow", [.subject: subject, .dropped: dropped])
+      case .denied(let text): host.log.error("the broker refuses", [.error: text])
+      case .closed: host.log.info("the bus is closed")
+      }
+    }
+  }
+}

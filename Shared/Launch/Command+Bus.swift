@@ -1,0 +1,97 @@
+public import Bus
+public import BusNATS
+public import Crypto
+public import Model
+public import Runtime
+
+extension Flag where Value == String? {
+  public static var tlsAuthority: Flag<String?> {
+    Flag("tls-ca", "FILE", "certificate (PEM) of whoever signed the bus's; turns TLS on", environment: "CARAVAN_TLS_CA")
+  }
+  public static var tlsCertificate: Flag<String?> {
+    Flag("tls-cert", "FILE", "client certificate (PEM), where the bus asks for one", environment: "CARAVAN_TLS_CERT")
+  }
+  public static var tlsKey: Flag<String?> {
+    Flag("tls-key", "FILE", "its key (PEM)", environment: "CARAVAN_TLS_KEY")
+  }
+}
+
+extension FlagList {
+  /// What every process on the bus understands: `--nats --creds --tls-ca --tls-cert --tls-key --log-level`.
+  public static var bus: FlagList {
+    [
+      Flag<[String]>.nats, Flag<String?>.credentials, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate,
+      Flag<String?>.tlsKey, Flag<LogLevel>.logLevel,
+    ]
+  }
+}
+
+extension NATSOptions {
+  /// From the flags of `FlagList.bus`.
+  /// - Parameter name: of the process, for the broker's tools.
+  /// - Throws: `invalidData` when the credentials cannot be read or TLS files do not come together.
+  public init(_ options: Options, name: String) throws(CaravanError) {
+    let credentials = try options[Flag<String?>.credentials].map(Credentials.reading)
+    self.init(urls: options[Flag<[String]>.nats], credentials: credentials, name: name)
+    let files = (options[Flag<String?>.tlsCertificate], options[Flag<String?>.tlsKey])
+    guard (files.0 == nil) == (files.1 == nil) else {
+      throw CaravanError(.invalidData, "--tls-cert and --tls-key come together: give both or neither")
+    }
+    if let authority = options[Flag<String?>.tlsAuthority] {
+      tls = TLS(authorityFile: authority, certificateFile: files.0, keyFile: files.1)
+    } else if files.0 != nil {
+      throw CaravanError(.invalidData, "--tls-cert needs --tls-ca: whose certificate does the bus have?")
+    }
+  }
+}
+
+extension Credentials {
+  /// - Throws: `invalidData` naming the file.
+  public static func reading(_ path: String) throws(CaravanError) -> Credentials {
+    do {
+      return try Credentials(parsing: TextFile.read(path))
+    } catch let error as CryptoError {
+      throw CaravanError(.invalidData, "credentials file '\(path)': \(error.message)")
+    } catch let error as CaravanError {
+      throw error
+    } catch {
+      throw CaravanError(.internalError, "\(error)")
+    }
+  }
+}
+
+extension Command {
+  /// The whole life of a service process: command line (the flags are `FlagList.bus` and the service's own), bus,
+  /// services until one ends or a signal comes, drain, exit code. `main.swift` calls this and nothing else.
+  ///
+  ///     await Command("caravan-sync", "…", flags: .bus).serve(onBus: { options, host, bus in [SyncService(…)] })
+  public func serve(
+    onBus services: @Sendable (Options, Host, any MessageBus) async throws -> [any Service]
+  ) async -> Never {
+    await serve { options, live in
+      let host = live.loggingContext(options[Flag<LogLevel>.logLevel], name)
+      let bus = try await NATSBus.connect(NATSOptions(options, name: name), host: host)
+      // Whoever answers on the bus must have one to begin with; later it may come and go.
+      try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
+      return [BusLifetime(bus, host: host)] + (try await services(options, host, bus))
+    }
+  }
+}
+
+extension Host {
+  /// With a log whose lines say to which request they belong.
+  fileprivate func loggingContext(_ level: LogLevel, _ service: String) -> Host {
+    let log = Log(level: level, clock: clock, sink: ContextLogSink(DescriptorLogSink.standardError))
+    return with(log: log.with([.service: service, .process: process.identifier]))
+  }
+}
+
+public enum LaunchLimits {
+  /// How long a service waits for its first connection before it gives up and lets its supervisor start it again.
+  public static let connectDeadline: Duration = .seconds(30)
+  /// Within `ServiceGroup.shutDownDeadline`.
+  public static let drainDeadline: Duration = .seconds(3)
+  /// For a broker that is started here.
+  public static let brokerStartDeadline: Duration = .seconds(10)
+  public static let fileBytes = 1 << 20
+}
