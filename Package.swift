@@ -76,7 +76,7 @@ let package = Package(
     shared("Store", ["Model"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
-    shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto"]),
+    shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
     shared(
       "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store"]),
 
@@ -95,7 +95,8 @@ let package = Package(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
       driver: plumbing + ["Store", "Crypto", "Chunking", "Sealing"], main: backends + ["StoreSQLite", "Store"])
     + service(
-      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"], main: backends)
+      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"],
+      main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
     + service("Notify", executable: "caravan-notify", driver: plumbing + ["Partitions"], main: backends)
     + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
