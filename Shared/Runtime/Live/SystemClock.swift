@@ -1,4 +1,6 @@
 internal import Glibc
+// On Linux the compiler takes `timeval` for this module's or for Glibc's, by whichever it has loaded first.
+internal import SwiftOverlayShims
 
 /// The machine's clocks: CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct SystemClock: Clock {
