@@ -1,0 +1,58 @@
+package import Model
+package import Store
+
+/// One message of the change stream: commits of one partition, contiguous, in order.
+package struct Hint: Sendable, Hashable {
+  package let partition: Partition
+  /// Position before the first of `changes`: a consumer elsewhere sees a gap.
+  package let previous: UInt64
+  package private(set) var changes: [CommittedChange]
+  /// Whether the entries ride along.
+  package let carriesEntries: Bool
+  private var bytes: Int
+
+  private init(_ change: CommittedChange, bytes: Int) {
+    partition = change.partition
+    previous = change.log.position - 1
+    changes = [change]
+    carriesEntries = bytes <= StorageLimits.hintBytes
+    self.bytes = bytes
+  }
+
+  /// - Returns: false when the change does not fit here or does not follow.
+  private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
+    let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
+    guard
+      follows, carriesEntries, bytes + more <= StorageLimits.hintBytes, changes.count < StorageLimits.commitsPerHint
+    else { return false }
+    changes.append(change)
+    bytes += more
+    return true
+  }
+
+  /// As few hints as say it all; those of one partition stay in order.
+  package static func plan(_ changes: some Sequence<CommittedChange>) -> [Hint] {
+    var done: [Hint] = []
+    var open: [Partition: Hint] = [:]
+    var order: [Partition] = []
+    for change in changes {
+      let bytes = change.entries.reduce(0) { $0 + $1.body.count + $1.name.utf8.count + entryOverhead }
+      guard var hint = open[change.partition] else {
+        open[change.partition] = Hint(change, bytes: bytes)
+        order.append(change.partition)
+        continue
+      }
+      // Out of the table while it grows, so that it grows in place.
+      open[change.partition] = nil
+      if !hint.append(change, bytes: bytes) {
+        done.append(hint)
+        hint = Hint(change, bytes: bytes)
+      }
+      open[change.partition] = hint
+    }
+    return done + order.compactMap { open[$0] }
+  }
+
+  /// Numbers, tags and writer of one entry, about.
+  private static let entryOverhead = 64
+}

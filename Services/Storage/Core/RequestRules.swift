@@ -1,0 +1,61 @@
+package import Model
+package import Store
+
+/// What a request must keep to before the store is asked.
+package enum RequestRules {
+  /// - Throws: `invalidData` when a database was sent to the subject of a partition it does not lie in.
+  package static func check(_ database: DatabaseID, in partition: Partition) throws(CaravanError) {
+    let home = Partition(of: database)
+    guard home == partition else {
+      throw CaravanError(.invalidData, "database \(database) lies in partition \(home), not \(partition)")
+    }
+  }
+
+  /// - Throws: `invalidData` when the number in a request is not that of its subject.
+  package static func check(_ number: UInt32, is partition: Partition) throws(CaravanError) {
+    guard number == partition.number else {
+      throw CaravanError(.invalidData, "the request is for partition \(number), its subject is partition \(partition)")
+    }
+  }
+
+  package static func check(names: [String]) throws(CaravanError) {
+    guard names.count <= StoreLimits.fetchedNames else {
+      throw CaravanError(.limitExceeded, "\(names.count) records are asked for: the limit is \(StoreLimits.fetchedNames)")
+    }
+    for name in names { try RecordName.check(name) }
+  }
+
+  package static func check(hashes: [ChunkHash]) throws(CaravanError) {
+    guard hashes.count <= StoreLimits.hashesPerRequest else {
+      throw CaravanError(
+        .limitExceeded, "\(hashes.count) chunks are asked about: the limit is \(StoreLimits.hashesPerRequest)")
+    }
+  }
+
+  package static func check(leases names: [String], holder: String) throws(CaravanError) {
+    guard (1...StoreLimits.leasesPerRequest).contains(names.count) else {
+      throw CaravanError(.limitExceeded, "\(names.count) leases in one request: 1 to \(StoreLimits.leasesPerRequest)")
+    }
+    for text in names + [holder] {
+      guard (1...StoreLimits.leaseNameBytes).contains(text.utf8.count) else {
+        throw CaravanError(
+          .invalidData, "'\(text.prefix(40))' is no name of a lease or holder: use 1 to \(StoreLimits.leaseNameBytes) bytes")
+      }
+    }
+  }
+
+  /// The one filter a list of zones is asked with.
+  package static func filter(
+    database: DatabaseID?, owner: String, named: String, in partition: Partition
+  ) throws(CaravanError) -> ZoneFilter {
+    if let database {
+      try check(database, in: partition)
+      return .database(database)
+    }
+    if !owner.isEmpty { return .owner(try UserID(owner)) }
+    return named.isEmpty ? .everything : .named(named)
+  }
+
+  /// 0 in a request means as many as allowed.
+  package static func bounded(_ wanted: UInt32, by limit: Int) -> Int { wanted == 0 ? limit : min(Int(wanted), limit) }
+}

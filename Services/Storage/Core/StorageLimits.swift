@@ -1,0 +1,22 @@
+/// Bounds of the storage service.
+package enum StorageLimits {
+  /// Commits at once; beside them the store bounds what waits for its disk.
+  package static let commitsInFlight = 1_024
+  package static let readsInFlight = 128
+  package static let leasesInFlight = 256
+  /// Each may bring or take `Limits.chunkBatchBytes`.
+  package static let chunkRequestsInFlight = 32
+  /// Chunks one request may put, or ask for.
+  package static let chunksPerRequest = 1_024
+  /// Bodies that ride along in one hint; a larger commit is announced without them.
+  package static let hintBytes = 64 << 10
+  /// Commits announced in one hint.
+  package static let commitsPerHint = 512
+  /// Commit groups that wait to be announced. When they are more, hints are lost: consumers see the gap.
+  package static let groupsWaiting = 1_024
+  /// Commit groups announced together.
+  package static let groupsTogether = 64
+  /// Upload tickets whose use is remembered at once.
+  package static let ticketsRemembered = 16_384
+  package static let upkeepInterval: Duration = .seconds(5)
+}

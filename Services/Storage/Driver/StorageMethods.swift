@@ -1,0 +1,156 @@
+import Bus
+import Model
+import Runtime
+import StorageClient
+import StorageCore
+import Store
+import Wire
+
+/// What storage answers to services.
+struct StorageMethods: Sendable {
+  let store: any Store
+  let metrics: StorageMetrics
+
+  var endpoints: [Endpoint] { StorageMethod.allCases.map(endpoint) }
+
+  private func endpoint(_ method: StorageMethod) -> Endpoint {
+    switch method {
+    case .commit: serve(method, StorageLimits.commitsInFlight, commit)
+    case .settle: serve(method, StorageLimits.commitsInFlight, settle)
+    case .changes: serve(method, StorageLimits.readsInFlight, changes)
+    case .fetch: serve(method, StorageLimits.readsInFlight, fetch)
+    case .zones: serve(method, StorageLimits.readsInFlight, zones)
+    case .drop: serve(method, StorageLimits.leasesInFlight, drop)
+    case .missing: serve(method, StorageLimits.readsInFlight, missing)
+    case .log: serve(method, StorageLimits.readsInFlight, log)
+    case .lease: serve(method, StorageLimits.leasesInFlight, lease)
+    case .leases: serve(method, StorageLimits.leasesInFlight, leases)
+    case .cursor: serve(method, StorageLimits.leasesInFlight, cursor)
+    case .status: serve(method, StorageLimits.readsInFlight, status)
+    }
+  }
+
+  private func serve<Request: WireMessage, Reply: WireMessage>(
+    _ method: StorageMethod, _ maxInFlight: Int,
+    _ answer: @escaping @Sendable (Request, Partition) async throws(CaravanError) -> Reply
+  ) -> Endpoint {
+    Endpoint(method.rawValue, method.pattern, group: ServiceName.storage.rawValue, maxInFlight: maxInFlight) {
+      (request: Request, subject: Subject) async throws(CaravanError) -> Reply in
+      guard case .partitioned(_, let partition, _) = subject else {
+        throw CaravanError(.invalidData, "'\(subject.text)' names no partition")
+      }
+      return try await answer(request, partition)
+    }
+  }
+
+  // MARK: Records
+
+  private func commit(_ request: CommitRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
+    let commit = try request.model()
+    try RequestRules.check(commit.zone.database, in: partition)
+    let result = try await store.commit(commit)
+    count(result)
+    return CommitReply(result)
+  }
+
+  private func count(_ result: CommitResult) {
+    guard case .applied(let outcomes, _, _) = result else { return }
+    for outcome in outcomes {
+      switch outcome {
+      case .accepted: metrics.accepted.add()
+      case .conflict: metrics.conflicts.add()
+      case .aborted: break
+      }
+    }
+  }
+
+  private func settle(_ request: SettleRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
+    let zone = try zone(request.zone, partition)
+    guard !request.writer.isEmpty else { throw CaravanError(.invalidData, "\(WireError.missingField("writer"))") }
+    let op = OpID(writer: request.writer, epoch: request.epoch, number: request.op)
+    return CommitReply(try await store.settle(op, in: zone))
+  }
+
+  private func changes(
+    _ request: ReadChangesRequest, _ partition: Partition
+  ) async throws(CaravanError) -> ReadChangesReply {
+    let page = try await store.changes(request.query(zone(request.zone, partition)))
+    metrics.entriesRead.add(page.count)
+    return ReadChangesReply(page)
+  }
+
+  private func fetch(_ request: FetchRequest, _ partition: Partition) async throws(CaravanError) -> FetchReply {
+    let zone = try zone(request.zone, partition)
+    try RequestRules.check(names: request.names)
+    return FetchReply(entries: try await store.fetch(request.names, in: zone).map { Wire.Entry($0) })
+  }
+
+  // MARK: Zones
+
+  private func zones(_ request: ListZonesRequest, _ partition: Partition) async throws(CaravanError) -> ListZonesReply {
+    try RequestRules.check(request.partition, is: partition)
+    let database: DatabaseID? = if let reference = request.database { try reference.model() } else { nil }
+    let filter = try RequestRules.filter(
+      database: database, owner: request.owner, named: request.named, in: partition)
+    return ListZonesReply(zones: try await store.zones(in: partition, filter).map { ZoneHead($0) })
+  }
+
+  private func drop(_ request: DeleteZoneRequest, _ partition: Partition) async throws(CaravanError) -> DeleteZoneReply {
+    let zone = try zone(request.zone, partition)
+    return DeleteZoneReply(existed: try await store.deleteZone(zone, writer: request.writer))
+  }
+
+  private func zone(_ reference: ZoneRef?, _ partition: Partition) throws(CaravanError) -> ZoneID {
+    let zone = try required(reference, "zone").model()
+    try RequestRules.check(zone.database, in: partition)
+    return zone
+  }
+
+  // MARK: Chunks
+
+  private func missing(
+    _ request: MissingChunksRequest, _ partition: Partition
+  ) async throws(CaravanError) -> MissingChunksReply {
+    let database = try required(request.database, "database").model()
+    try RequestRules.check(database, in: partition)
+    let hashes = try ChunkHash.list(request.hashes)
+    try RequestRules.check(hashes: hashes)
+    return MissingChunksReply(hashes: ChunkHash.joined(try await store.missing(hashes, in: database)))
+  }
+
+  // MARK: The log
+
+  private func log(_ request: ReadLogRequest, _ partition: Partition) async throws(CaravanError) -> ReadLogReply {
+    try RequestRules.check(request.partition, is: partition)
+    let count = RequestRules.bounded(request.maxEntries, by: StoreLimits.logEntriesPerPage)
+    return ReadLogReply(try await store.log(of: partition, after: request.after, atMost: count))
+  }
+
+  // MARK: Ownership
+
+  private func lease(_ request: LeaseRequest, _ partition: Partition) async throws(CaravanError) -> LeaseReply {
+    try RequestRules.check(leases: request.names, holder: request.holder)
+    let grants = try await store.lease(
+      request.names, holder: request.holder, ttl: .milliseconds(Int64(request.ttlMilliseconds)))
+    return LeaseReply(grants: grants.map { LeaseGrant($0) })
+  }
+
+  private func leases(_ request: ListLeasesRequest, _ partition: Partition) async throws(CaravanError) -> LeaseReply {
+    LeaseReply(grants: try await store.leases(beginning: request.prefix).map { LeaseGrant($0) })
+  }
+
+  private func cursor(_ request: CursorRequest, _ partition: Partition) async throws(CaravanError) -> CursorReply {
+    try RequestRules.check(request.partition, is: partition)
+    guard !request.consumer.isEmpty else { throw CaravanError(.invalidData, "\(WireError.missingField("consumer"))") }
+    guard let position = request.position else {
+      return CursorReply(position: try await store.cursor(of: request.consumer, in: partition))
+    }
+    let proof = LeaseProof(lease: request.lease, token: request.fencingToken)
+    try await store.moveCursor(of: request.consumer, in: partition, to: position, proof: proof)
+    return CursorReply(position: position)
+  }
+
+  private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {
+    StorageStatus(try await store.status())
+  }
+}

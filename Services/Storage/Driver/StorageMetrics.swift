@@ -1,0 +1,51 @@
+import Runtime
+import Store
+
+extension CounterName {
+  static let rows = CounterName("caravan_storage_rows_total", "Mutations decided.")
+  static let entriesRead = CounterName("caravan_storage_entries_read_total", "Entries of change pages.")
+  static let chunkBytes = CounterName("caravan_storage_chunk_bytes_total", "Chunk bytes moved.")
+  static let hints = CounterName("caravan_storage_hints_total", "Change hints.")
+}
+
+extension GaugeName {
+  static let zones = GaugeName("caravan_storage_zones", "Zones.")
+  static let records = GaugeName("caravan_storage_records", "Live records.")
+  static let chunks = GaugeName("caravan_storage_chunks", "Chunks kept.")
+  static let chunkStoreBytes = GaugeName("caravan_storage_chunk_store_bytes", "Bytes of the chunks kept.")
+}
+
+struct StorageMetrics: Sendable {
+  let accepted: Counter
+  let conflicts: Counter
+  let entriesRead: Counter
+  let chunkBytesIn: Counter
+  let chunkBytesOut: Counter
+  let hints: Counter
+  let lostHints: Counter
+  private let zones: Gauge
+  private let records: Gauge
+  private let chunks: Gauge
+  private let chunkStoreBytes: Gauge
+
+  init(_ registry: MetricsRegistry) {
+    accepted = registry.counter(.rows, [.outcome: "accepted"])
+    conflicts = registry.counter(.rows, [.outcome: "conflict"])
+    entriesRead = registry.counter(.entriesRead)
+    chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
+    chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])
+    hints = registry.counter(.hints, [.outcome: "sent"])
+    lostHints = registry.counter(.hints, [.outcome: "lost"])
+    zones = registry.gauge(.zones)
+    records = registry.gauge(.records)
+    chunks = registry.gauge(.chunks)
+    chunkStoreBytes = registry.gauge(.chunkStoreBytes)
+  }
+
+  func show(_ status: StoreStatus) {
+    zones.set(Double(status.zones))
+    records.set(Double(status.records))
+    chunks.set(Double(status.chunks))
+    chunkStoreBytes.set(Double(status.chunkBytes))
+  }
+}

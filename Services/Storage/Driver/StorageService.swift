@@ -1,0 +1,66 @@
+package import Bus
+package import Crypto
+import Model
+package import Runtime
+package import Store
+import StorageCore
+
+/// The truth on the bus: `svc.storage.<partition>.<method>` for services, `edge.*.*.chunks.*` for devices' bulk bytes,
+/// and the change stream. Everything durable is the store's; this decides who may ask what, and says what happened.
+package final class StorageService: Service {
+  private let service: ServiceHost
+  private let store: any Store
+  private let feed: ChangeFeed
+  private let bus: any MessageBus
+  private let host: Host
+  private let metrics: StorageMetrics
+
+  /// - Parameters:
+  ///   - feed: the observer that `store` was opened with.
+  ///   - ticketKey: checks chunk tickets; the same as sync's.
+  ///   - version: semantic, as discovery shows it.
+  package init(
+    store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
+    version: String = "0.1.0"
+  ) {
+    self.store = store
+    self.feed = feed
+    self.bus = bus
+    self.host = host
+    metrics = StorageMetrics(host.metrics)
+    let methods = StorageMethods(store: store, metrics: metrics)
+    let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
+    service = ServiceHost(
+      name: "caravan-storage", version: version, bus: bus, host: host,
+      endpoints: methods.endpoints + [chunks.endpoint])
+  }
+
+  package func run() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.service.run() }
+      group.addTask { await self.feed.run(self.bus, self.host, self.metrics) }
+      group.addTask { await self.upkeep() }
+      // The service's end ends the others; the last commits are announced first.
+      defer { group.cancelAll() }
+      try await group.next()
+      feed.finish()
+    }
+  }
+
+  package func shutDown() { service.shutDown() }
+
+  /// Until the task is cancelled.
+  private func upkeep() async {
+    while !Task.isCancelled {
+      var hasMore = false
+      do {
+        hasMore = try await store.collect()
+        metrics.show(try await store.status())
+      } catch {
+        host.log.warning("upkeep of the store failed", [.error: error])
+      }
+      if hasMore { continue }
+      try? await host.clock.sleep(for: StorageLimits.upkeepInterval)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Model
+import Store
+import StorageCore
+import Wire
+
+// The store's values as messages, and back.
+
+extension ChangeHint {
+  init(_ hint: Hint) {
+    self.init(
+      previous: hint.previous, log: hint.changes.map { LogEntry($0.log) },
+      pages: hint.carriesEntries ? hint.changes.map { EntryPage(entries: $0.entries.map { Wire.Entry($0) }) } : [])
+  }
+}
+
+extension LogEntry {
+  init(_ commit: LoggedCommit) {
+    self.init(
+      position: commit.position, zone: ZoneRef(commit.zone), low: commit.low, high: commit.high,
+      incarnation: commit.incarnation, writer: commit.writer, zoneDeleted: commit.isDeletion)
+  }
+}
+
+extension ReadLogReply {
+  init(_ page: LogPage) {
+    self.init(entries: page.entries.map { LogEntry($0) }, head: page.head, trimmed: page.isTrimmed)
+  }
+}
+
+extension ReadChangesRequest {
+  func query(_ zone: ZoneID) -> ChangeQuery {
+    ChangeQuery(
+      zone: zone, after: after, incarnation: incarnation,
+      maxRecords: RequestRules.bounded(maxRecords, by: StoreLimits.recordsPerPage),
+      maxBytes: RequestRules.bounded(maxBytes, by: Limits.pageBytes),
+      reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch))
+  }
+}
+
+extension ReadChangesReply {
+  init(_ page: ChangePage) {
+    self.init(
+      page: page.page, last: page.last, more: page.more, head: page.head, incarnation: page.incarnation,
+      resetRequired: page.resetRequired)
+  }
+}
+
+extension ZoneHead {
+  init(_ zone: ZonePosition) { self.init(zone: ZoneRef(zone.zone), seq: zone.seq, incarnation: zone.incarnation) }
+}
+
+extension LeaseGrant {
+  init(_ lease: Lease) {
+    self.init(
+      name: lease.name, granted: lease.isGranted, token: lease.token, holder: lease.holder,
+      remainingMilliseconds: UInt32(clamping: lease.remaining.components.seconds * 1_000
+        + lease.remaining.components.attoseconds / 1_000_000_000_000_000))
+  }
+}
+
+extension StorageStatus {
+  init(_ status: StoreStatus) {
+    self.init(
+      zones: status.zones, records: status.records, chunks: status.chunks, chunkBytes: status.chunkBytes)
+  }
+}
