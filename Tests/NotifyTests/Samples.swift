@@ -1,0 +1,33 @@
+import Model
+import NotifyCore
+
+let alice = UserID(unchecked: "alice")
+let phone = DeviceID(unchecked: "phone")
+let tablet = DeviceID(unchecked: "tablet")
+
+func zone(_ name: String, of user: UserID = alice) -> ZoneID {
+  guard let zone = try? ZoneID(DatabaseID(container: ContainerID(unchecked: "album"), owner: user), name) else {
+    preconditionFailure("'\(name)' is no zone name")
+  }
+  return zone
+}
+
+func list(_ generation: UInt64, _ items: [(zone: String, period: UInt32)]) throws -> DeviceList {
+  try DeviceList(
+    generation: generation, items: items.map { DeviceList.Item(zone: zone($0.zone), period: $0.period) })
+}
+
+func moment(_ milliseconds: Int64, wallAhead: Int64 = 0) -> Moment {
+  Moment(wall: milliseconds + wallAhead, monotonic: milliseconds)
+}
+
+func bits(_ offer: Offer?) -> [Int]? { offer?.bitmap.set }
+
+/// A partition with devices and their lists, at time 0.
+func partition(_ lists: [DeviceID: DeviceList]) throws -> PartitionNotifier {
+  var machine = PartitionNotifier(startedAt: 0, position: 0)
+  for (device, list) in lists {
+    _ = try machine.setList(list, user: alice, device: device, isCurrent: true, now: moment(0))
+  }
+  return machine
+}
