@@ -20,6 +20,11 @@ public struct Host: Sendable {
     self.metrics = metrics
     self.process = process
   }
+
+  /// The same machine with another log: a service's, a request's.
+  public func with(log: Log) -> Host {
+    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics, process: process)
+  }
 }
 
 /// A point of the monotonic clock, in nanoseconds. Only differences mean anything.

@@ -12,7 +12,9 @@ struct CommandTests {
     "caravan-test", "Does nothing.", operands: .init("[FILE]", 0...1),
     flags: [files, period, verbose, label, .nats, .data, .logLevel])
 
-  func parse(_ line: String, _ environment: [String: String] = ["CARAVAN_DATA": "/d"]) throws(CommandLineStop) -> Options {
+  func parse(_ line: String, _ environment: [String: String] = ["CARAVAN_DATA": "/d"]) throws(CommandLineStop)
+    -> Options
+  {
     try command.parse(line.split(separator: " ").map(String.init), environment: environment)
   }
 
@@ -40,24 +42,32 @@ struct CommandTests {
     #expect(try !parse("--verbose=no")[Self.verbose])
   }
 
-  @Test("what is wrong is said in one line", arguments: [
-    ("--files", "--files needs a value"), ("--files=0", "--files: 0 is not within 1 to 64"),
-    ("--files=x", "--files: 'x' is not a whole number"), ("--colour red", "there is no flag '--colour'"),
-    ("-x", "there is no flag '-x'"), ("--files 1 --files 2", "--files is given twice"),
-    ("a b", "'b' is one argument too many"), ("--period 10", "--period: '10' is not a time such as 250ms, 10s, 5m or 2h"),
-    ("--log-level loud", "--log-level: 'loud' is not one of debug, info, warning, error"),
-    ("--nats a,,b", "--nats: 'a,,b' is not text, or several with commas"),
-  ])
+  @Test(
+    "what is wrong is said in one line",
+    arguments: [
+      ("--files", "--files needs a value"), ("--files=0", "--files: 0 is not within 1 to 64"),
+      ("--files=x", "--files: 'x' is not a whole number"), ("--colour red", "there is no flag '--colour'"),
+      ("-x", "there is no flag '-x'"), ("--files 1 --files 2", "--files is given twice"),
+      ("a b", "'b' is one argument too many"),
+      ("--period 10", "--period: '10' is not a time such as 250ms, 10s, 5m or 2h"),
+      ("--log-level loud", "--log-level: 'loud' is not one of debug, info, warning, error"),
+      ("--nats a,,b", "--nats: 'a,,b' is not text, or several with commas"),
+    ])
   func complaints(line: String, problem: String) {
     #expect(throws: CommandLineStop.usage("caravan-test: \(problem); see caravan-test --help")) { try parse(line) }
   }
 
   @Test("a required flag may come from the environment, and is missed by both names")
   func required() {
-    #expect(throws: CommandLineStop.usage("caravan-test: --data is required (or CARAVAN_DATA); see caravan-test --help")) {
+    #expect(
+      throws: CommandLineStop.usage("caravan-test: --data is required (or CARAVAN_DATA); see caravan-test --help")
+    ) {
       try parse("", [:])
     }
-    #expect(throws: CommandLineStop.usage("caravan-test: CARAVAN_LOG_LEVEL: 'x' is not one of debug, info, warning, error; see caravan-test --help")) {
+    #expect(
+      throws: CommandLineStop.usage(
+        "caravan-test: CARAVAN_LOG_LEVEL: 'x' is not one of debug, info, warning, error; see caravan-test --help")
+    ) {
       try parse("", ["CARAVAN_DATA": "/d", "CARAVAN_LOG_LEVEL": "x"])
     }
   }
@@ -85,14 +95,18 @@ struct CommandTests {
 
   @Test("subcommands: the longest name wins, unknown ones are named, help lists them")
   func subcommands() throws {
-    let set = CommandSet("caravan", "Sync.", [
-      Command("caravan app", "One."), Command("caravan app shell", "Two.", operands: .init("NAME", 1...1)),
-    ])
+    let set = CommandSet(
+      "caravan", "Sync.",
+      [
+        Command("caravan app", "One."), Command("caravan app shell", "Two.", operands: .init("NAME", 1...1)),
+      ])
     let (command, rest) = try set.select(["app", "shell", "x"])
     #expect(command.name == "caravan app shell")
     #expect(rest == ["x"])
     #expect(try set.select(["app", "--help"]).0.name == "caravan app")
-    #expect(throws: CommandLineStop.usage("caravan: there is no command 'up'; see caravan --help")) { try set.select(["up"]) }
+    #expect(throws: CommandLineStop.usage("caravan: there is no command 'up'; see caravan --help")) {
+      try set.select(["up"])
+    }
     #expect(throws: CommandLineStop.usage("caravan: a command is missing; see caravan --help")) { try set.select([]) }
     let help = #expect(throws: CommandLineStop.self) { try set.select(["--help"]) }
     guard case .help(let text) = help else {

@@ -46,7 +46,8 @@ struct MetricsTests {
     let text = merged.prometheusText
     #expect(text.contains(#"caravan_test_requests_total{endpoint="push",instance="2",outcome="ok",service="sync"} 6"#))
     #expect(text.contains(#"outcome="\"odd\"\\\n""#))
-    #expect(text.contains(#"caravan_test_latency_seconds_bucket{endpoint="push",instance="1",service="sync",le="+Inf"} 4"#))
+    #expect(
+      text.contains(#"caravan_test_latency_seconds_bucket{endpoint="push",instance="1",service="sync",le="+Inf"} 4"#))
     #expect(text.contains("# TYPE caravan_test_latency_seconds histogram\n"))
     #expect(try promtool(text) == "")
     #expect(try promtool("caravan_bad 1\n") != "", "promtool says nothing about a metric without help")
@@ -93,9 +94,12 @@ struct MetricsTests {
     #expect(snapshot["caravan_metrics_series_dropped_total"] == .counter(2))
   }
 
-  @Test("a duration falls into the bucket whose bound it does not exceed", arguments: [
-    (0, 0), (4_000, 0), (4_001, 1), (8_000, 1), (8_001, 2), (67_108_864_000, 24), (67_108_864_001, 25), (Int64.max, 25),
-  ] as [(Int64, Int)])
+  @Test(
+    "a duration falls into the bucket whose bound it does not exceed",
+    arguments: [
+      (0, 0), (4_000, 0), (4_001, 1), (8_000, 1), (8_001, 2), (67_108_864_000, 24), (67_108_864_001, 25),
+      (Int64.max, 25),
+    ] as [(Int64, Int)])
   func buckets(nanoseconds: Int64, bucket: Int) {
     var histogram = HistogramValue()
     histogram.record(.nanoseconds(nanoseconds))

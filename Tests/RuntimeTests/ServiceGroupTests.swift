@@ -1,7 +1,8 @@
-@testable import Runtime
 import Synchronization
 import TestKit
 import Testing
+
+@testable import Runtime
 
 @Suite("Service groups", .timeLimit(.minutes(1)))
 struct ServiceGroupTests {

@@ -86,6 +86,26 @@ struct SimulationTests {
     #expect(text.contains("hash=\(hash)\""), "\(text)")
   }
 
+  @Test("a serial executor runs its jobs in the order in which they came", arguments: 0..<10 as Range<UInt64>)
+  func serialOrder(seed: UInt64) throws {
+    let world = Simulation(seed: seed)
+    let asked = Shared<[Int]>([])
+    let written = try world.run {
+      let owner = Owner(world)
+      await withTaskGroup { group in
+        for value in 0..<100 {
+          group.addTask {
+            asked.change { $0.append(value) }
+            await owner.write(value)
+          }
+        }
+      }
+      return await owner.written
+    }
+    #expect(written == asked.value)
+    #expect(written != written.sorted())
+  }
+
   @Test("an hour passes at once, and only while nobody can run")
   func time() throws {
     let world = Simulation(seed: 1)

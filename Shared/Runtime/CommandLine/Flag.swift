@@ -79,7 +79,8 @@ public struct FlagDeclaration: Sendable {
 
 extension AnyFlag where Self == Flag<LogLevel> {
   public static var logLevel: Flag<LogLevel> {
-    Flag("log-level", "LEVEL", "least level that is logged: debug, info, warning, error",
+    Flag(
+      "log-level", "LEVEL", "least level that is logged: debug, info, warning, error",
       environment: "CARAVAN_LOG_LEVEL", default: .info)
   }
 }

@@ -7,9 +7,4 @@ extension Host {
       log: Log(level: logLevel, clock: clock, sink: DescriptorLogSink.standardError), metrics: MetricsRegistry(),
       process: .current)
   }
-
-  /// The same machine with another log: a service's, a request's.
-  public func with(log: Log) -> Host {
-    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics, process: process)
-  }
 }

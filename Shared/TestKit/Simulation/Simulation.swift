@@ -97,7 +97,8 @@ public final class Simulation: TaskExecutor {
       switch world.withLock({ (world) in world.steps < limit ? world.pick(until: horizon) : nil }) {
       case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
       case .serialJob(let job, let executor):
-        unsafe job.runSynchronously(isolatedTo: executor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        unsafe job.runSynchronously(
+          isolatedTo: executor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
       case .wake(let sleepers): for sleeper in sleepers { sleeper.resume() }
       case .nothing: return .quiet
       case nil: return .circles
