@@ -75,7 +75,8 @@ public enum Outcome: Sendable, Hashable {
   case accepted(version: Seq)
   /// The store holds something else than the base: that entry, or nothing at all.
   case conflict(server: Entry?)
-  /// An atomic batch failed because of another mutation.
+  /// Not applied: another mutation of an atomic batch failed, or the answer had no room to show the conflict. Send it
+  /// again.
   case aborted
 }
 

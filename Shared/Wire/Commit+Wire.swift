@@ -59,10 +59,12 @@ extension CommitRequest {
 }
 
 extension CommitReply {
+  /// An answer that one message carries, however large the conflicts' copies are.
   public init(_ result: CommitResult) {
     switch result {
     case .applied(let outcomes, let zoneSeq, let incarnation):
       self.init(outcomes: outcomes.map { Outcome($0) }, zoneSeq: zoneSeq, incarnation: incarnation)
+      limitCopies(to: Limits.frameBytes)
     case .missing(let hashes): self.init(missingChunks: ChunkHash.joined(hashes))
     case .aborted: self.init(aborted: true)
     }
@@ -77,7 +79,27 @@ extension CommitReply {
   }
 }
 
+extension CommitReply {
+  /// Says of conflicts whose server copies do not fit in `bytes` only that they were not applied: who sent them sends
+  /// them again, without those that were answered in full, and gets their copies then.
+  public mutating func limitCopies(to bytes: Int) {
+    var left = bytes
+    for index in outcomes.indices where outcomes[index].copyBytes > 0 {
+      if outcomes[index].copyBytes <= left {
+        left -= outcomes[index].copyBytes
+      } else {
+        outcomes[index] = Outcome(verdict: .aborted)
+      }
+    }
+  }
+}
+
 extension Outcome {
+  /// What the server's copy takes, or a little less than 64 bytes more; 0: there is none.
+  public var copyBytes: Int {
+    server.map { 64 + $0.name.utf8.count + $0.body.count + $0.writer.utf8.count } ?? 0
+  }
+
   public init(_ outcome: Model.Outcome) {
     switch outcome {
     case .accepted(let version): self.init(verdict: .accepted, version: version)

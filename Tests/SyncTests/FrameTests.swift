@@ -39,27 +39,36 @@ import Testing
     #expect(Lanes.plan([]) == [])
   }
 
+  /// What a reply budget says to a sequence of requests.
+  private final class Account {
+    private var budget: ReplyBudget
+    init(operations: Int, setAside: [Int]) { budget = ReplyBudget(operations: operations, setAside: setAside) }
+    func take(_ wanted: Int) -> Int? { budget.take(wanted) }
+    func settle(_ taken: Int, _ needed: Int) -> Bool { settle(taken, needed, least: needed) != nil }
+    func settle(_ taken: Int, _ needed: Int, least: Int) -> Int? {
+      budget.settle(taken: taken, needed: needed, least: least)
+    }
+  }
+
   @Test("Pulls share what pushes leave; what is not used comes back")
   func budget() throws {
-    let reserve = 2 * SyncLimits.replyBytesPerOperation
-    var budget = ReplyBudget(operations: 2, setAside: [1_000])
-    let room = Limits.frameBytes - reserve - 1_000
-    let taken = try #require(budget.take(Limits.frameBytes))
+    let account = Account(operations: 2, setAside: [1_000])
+    let room = Limits.frameBytes - 2 * SyncLimits.replyBytesPerOperation - 1_000
+    let taken = try #require(account.take(Limits.frameBytes))
     #expect(taken == room - SyncLimits.pageOverheadBytes)
-    #expect(budget.take(Limits.pageBytes) == nil)
-    #expect(budget.settle(taken: taken, needed: 10))
-    #expect(budget.settle(taken: 0, needed: room - 10))
-    #expect(!budget.settle(taken: 0, needed: 1))
-    #expect(budget.settle(taken: 1_000, needed: 1_000), "a push has its own room in any case")
+    #expect(account.take(Limits.pageBytes) == nil)
+    #expect(account.settle(taken, 10))
+    #expect(account.settle(0, room - 10))
+    #expect(!account.settle(0, 1))
+    #expect(account.settle(1_000, 5_000, least: 900) == 1_000, "a push has its own room in any case")
   }
 
   @Test("A page larger than its room is not sent when the frame is full, and nothing is lost from the account")
-  func oversizedPage() throws {
-    var budget = ReplyBudget(operations: 1, setAside: [])
-    let taken = try #require(budget.take(8_192))
-    #expect(taken == 8_192)
-    #expect(!budget.settle(taken: taken, needed: Limits.frameBytes))
-    #expect(budget.settle(taken: 0, needed: Limits.frameBytes - SyncLimits.replyBytesPerOperation))
+  func oversizedPage() {
+    let account = Account(operations: 1, setAside: [])
+    #expect(account.take(8_192) == 8_192)
+    #expect(!account.settle(8_192, Limits.frameBytes))
+    #expect(account.settle(0, Limits.frameBytes - SyncLimits.replyBytesPerOperation))
   }
 
   @Test("Transient refusals say when to come back; the device's own mistakes pass unchanged")

@@ -1,4 +1,5 @@
 import Model
+import Runtime
 import SyncCore
 import TestKit
 import Testing

@@ -24,12 +24,14 @@ package struct ReplyBudget: Sendable, Hashable {
     return granted
   }
 
-  /// Exchanges what was taken for what is needed.
-  /// - Returns: false when there is not that much: the answer must not be sent.
-  package mutating func settle(taken: Int, needed: Int) -> Bool {
+  /// Exchanges what was taken for as much as there is of what is needed.
+  /// - Returns: nil when that is less than `least`: the answer must not be sent.
+  package mutating func settle(taken: Int, needed: Int, least: Int) -> Int? {
+    precondition(least <= needed, "the least of an answer is part of it")
     left += taken
-    guard needed <= max(left, 0) else { return false }
-    left -= needed
-    return true
+    let granted = min(needed, left)
+    guard granted >= least else { return nil }
+    left -= granted
+    return granted
   }
 }

@@ -29,11 +29,18 @@ extension DeviceSession {
     return try admit(reply, expected: 0, account)
   }
 
-  /// The op's outcome stays known, so the same operation gets it again when there is room.
+  /// As many server copies as there is room for; without room for the outcomes themselves, the same operation gets them
+  /// again, as they stay known.
   private func admit(
     _ reply: CommitReply, expected: Int, _ account: ReplyAccount
   ) throws(CaravanError) -> CommitReply {
-    guard account.settle(taken: expected, needed: reply.approximateBytes) else { throw Refusal.replyFull }
+    let least = reply.missingChunks.count + (reply.outcomes.count + 1) * SyncLimits.outcomeBytes
+    let copies = reply.outcomes.reduce(0) { $0 + $1.copyBytes }
+    guard let granted = account.settle(taken: expected, needed: least + copies, least: least) else {
+      throw Refusal.replyFull
+    }
+    var reply = reply
+    if granted < least + copies { reply.limitCopies(to: granted - least) }
     return reply
   }
 
@@ -64,14 +71,5 @@ extension ReplyBudget {
     estimate(
       mutations: push.mutations.count,
       bytes: push.mutations.reduce(0) { $0 + $1.name.utf8.count + $1.body.count + $1.chunks.count })
-  }
-}
-
-extension CommitReply {
-  fileprivate var approximateBytes: Int {
-    outcomes.reduce(missingChunks.count + SyncLimits.outcomeBytes) { bytes, outcome in
-      guard let server = outcome.server else { return bytes + SyncLimits.outcomeBytes }
-      return bytes + 2 * SyncLimits.outcomeBytes + server.name.utf8.count + server.body.count + server.writer.utf8.count
-    }
   }
 }

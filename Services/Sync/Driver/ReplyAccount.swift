@@ -8,5 +8,11 @@ final class ReplyAccount: Sendable {
   init(_ budget: ReplyBudget) { self.budget = Mutex(budget) }
 
   func take(_ wanted: Int) -> Int? { budget.withLock { $0.take(wanted) } }
-  func settle(taken: Int, needed: Int) -> Bool { budget.withLock { $0.settle(taken: taken, needed: needed) } }
+
+  func settle(taken: Int, needed: Int, least: Int) -> Int? {
+    budget.withLock { $0.settle(taken: taken, needed: needed, least: least) }
+  }
+
+  /// All of it or nothing.
+  func settle(taken: Int, needed: Int) -> Bool { settle(taken: taken, needed: needed, least: needed) != nil }
 }

@@ -60,7 +60,7 @@ typedef enum _Caravan__V1__Verdict {
   CARAVAN__V1__VERDICT__VERDICT_ACCEPTED = 1,
   CARAVAN__V1__VERDICT__VERDICT_CONFLICT = 2,
   /*
-   * an atomic batch failed because of another mutation
+   * not applied: another mutation of an atomic batch failed, or a conflict's copy had no room
    */
   CARAVAN__V1__VERDICT__VERDICT_ABORTED = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__VERDICT)
