@@ -120,8 +120,8 @@ import Testing
   func putBack() {
     var c = onWifi()
     c.demand(key("t"), at: at(0))
-    let items = c.takeTransfer(at: at(0))?.items ?? []
-    c.putBack(items, notBefore: at(5).monotonic, at: at(0))
+    #expect(c.takeTransfer(at: at(0))?.items == [key("t")])
+    c.putBack(key("t"), isDemanded: false, notBefore: at(5).monotonic)
     #expect(c.takeTransfer(at: at(4)) == nil)
     #expect(c.nextWake(after: at(4)) == at(5).monotonic)
     #expect(c.takeTransfer(at: at(5))?.items == [key("t")])

@@ -110,12 +110,21 @@ public struct Coalescer: Sendable {
     waiting[key] = Waiting(deadline: now.monotonic, notBefore: now.monotonic, bytes: bytes, trigger: .demand)
   }
 
-  /// A transfer failed: its items wait again, not before `notBefore`.
-  public mutating func putBack(_ items: [Key], notBefore: UInt64, at now: Moment) {
-    for key in items where waiting[key] == nil {
-      let bytes = changed.removeValue(forKey: key) ?? 0
-      waiting[key] = Waiting(
-        deadline: notBefore, notBefore: notBefore, bytes: bytes, trigger: registrations[key] == nil ? .demand : .deadline)
+  /// A transfer failed, or could not begin: its item waits again, not before `notBefore`.
+  /// - Parameter isDemanded: an app still waits for it.
+  public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64) {
+    guard waiting[key] == nil else { return }
+    let bytes = changed.removeValue(forKey: key) ?? 0
+    waiting[key] = Waiting(
+      deadline: notBefore, notBefore: notBefore, bytes: bytes,
+      trigger: isDemanded || registrations[key] == nil ? .demand : .deadline)
+  }
+
+  /// Nothing that failed waits any longer: the connection is back.
+  public mutating func retryNow(at now: Moment) {
+    for (key, item) in waiting where item.notBefore > now.monotonic {
+      waiting[key]?.notBefore = now.monotonic
+      waiting[key]?.deadline = min(item.deadline, now.monotonic)
     }
   }
 
@@ -147,6 +156,16 @@ public struct Coalescer: Sendable {
     }
     return (deadlines + periods).min()
   }
+
+  /// Whether a transfer of this item may go on over the link there is (MOB-44, MOB-45).
+  /// - Parameter isDemanded: an app asked for it now, so its registration's preference does not count.
+  public func permits(_ key: Key, isDemanded: Bool) -> Bool {
+    guard let link else { return false }
+    return link <= (isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink))
+  }
+
+  /// Whether the device may speak at all.
+  public var permitsSpeaking: Bool { link.map { $0 <= userLink } ?? false }
 
   // MARK: How
 

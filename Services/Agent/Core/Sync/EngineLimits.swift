@@ -1,0 +1,49 @@
+import Model
+
+/// Bounds of the device's sync engine.
+public enum EngineLimits {
+  /// Transfers whose first frame has no answer yet; what becomes due beyond waits, and goes together.
+  public static let transfersInFlight = 8
+  /// Tables and directions that are synced at once.
+  public static let sessions = 64
+  /// Exchange frames on their way at once, and those that may wait behind them.
+  public static let exchangesInFlight = 16
+  public static let exchangesWaiting = 1_024
+  /// Bytes of operations in one frame; the rest of `Limits.frameBytes` is for what surrounds them.
+  public static let frameBytes = Limits.frameBytes - (64 << 10)
+  /// Pages that one frame asks for: beyond, each would be too small to be worth its place.
+  public static let pullsPerFrame = 32
+  /// Bodies that the pages of one frame may hold together.
+  public static let pulledBytes = Limits.pageBytes
+  /// Rows and bodies of one push.
+  public static let rowsPerPush = Limits.recordsPerCommit
+  public static let bytesPerPush = 1 << 20
+  /// Times one push may be told of missing chunks before it is put off.
+  public static let stagingRounds = 4
+  /// Chunk messages on their way at once: of one table, and of all.
+  public static let chunkMessagesPerTable = 3
+  public static let chunkMessages = 6
+  /// Chunks offered to one upload message: as many as fit are taken.
+  public static let chunksPerUpload = 1_024
+  /// Hashes in one request for chunks: about as many as one answer holds.
+  public static let chunksPerRequest = Limits.chunkBatchBytes / (64 << 10)
+  public static let tickets = 256
+  /// A ticket this close to its end is not used any more.
+  public static let ticketMarginMilliseconds: Int64 = 10_000
+  /// For one frame, or one chunk message; after that the table is tried again (E17).
+  public static let exchangeDeadline: Duration = .seconds(10)
+  public static let chunkDeadline: Duration = .seconds(30)
+  public static let firstRetryMilliseconds: UInt64 = 100
+  public static let longestRetryMilliseconds: UInt64 = 60_000
+  /// Failures of a transient kind after which an app that waits for its sync is told.
+  public static let attemptsBeforeAnswer: UInt32 = 3
+  /// Between two signs of life, so that what was missed is offered again even if nobody noticed the loss.
+  public static let heartbeatMilliseconds: UInt64 = 240_000
+  /// Waiting bytes that make a transfer due before any deadline.
+  public static let volumeBytes: UInt64 = 1 << 20
+  /// How long an app's demand waits for a connection that is just being made.
+  public static let connectionGrace: Duration = .seconds(3)
+  public static let notificationsWaiting = 64
+  /// Apps that wait for one table and direction.
+  public static let waitersPerTable = 256
+}
