@@ -1,0 +1,73 @@
+internal import AgentCore
+public import Bus
+public import Model
+internal import Runtime
+internal import Wire
+
+/// How the agent reaches a broker: called again, with growing waits, until it gives a bus.
+public typealias BusMaker = @Sendable () async throws(CaravanError) -> any MessageBus
+
+/// Keeps the engine connected: makes the one connection of the device (SIM-42), listens for its notifications, and makes
+/// another when it has ended for good.
+struct CloudConnection: Sendable {
+  let engine: SyncEngine
+  let connect: BusMaker
+
+  /// Until the task is cancelled.
+  func run() async {
+    var backoff = Backoff()
+    while !Task.isCancelled {
+      do throws(CaravanError) {
+        let bus = try await connect()
+        let events = bus.events()
+        let notifications = try await bus.subscribe(
+          .exact(.notify(engine.identity.device)), group: nil, capacity: EngineLimits.notificationsWaiting)
+        backoff.succeeded()
+        await engine.connected(bus)
+        await attend(bus, events, notifications)
+        await engine.disconnected()
+        notifications.cancel()
+      } catch {
+        engine.host.log.info("the cloud cannot be reached", [.error: error.description])
+      }
+      let wait = backoff.failed(random: engine.host.random.next())
+      try? await engine.host.clock.sleep(for: .nanoseconds(Int64(clamping: wait)))
+    }
+  }
+
+  /// Until the bus closes.
+  private func attend(
+    _ bus: any MessageBus, _ events: any BusEventStream, _ notifications: any BusSubscription
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await listen(to: notifications) }
+      group.addTask { await follow(events, of: bus) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func listen(to notifications: any BusSubscription) async {
+    while let delivery = await notifications.next() {
+      switch delivery {
+      case .gap: await engine.notificationsLost()
+      case .message(let incoming):
+        do throws(CaravanError) { await engine.notified(try Notification.decode(incoming.message.payload)) } catch {
+          engine.host.log.warning("a notification is malformed", [.error: error.description])
+        }
+      }
+    }
+  }
+
+  private func follow(_ events: any BusEventStream, of bus: any MessageBus) async {
+    while let event = await events.next() {
+      switch event {
+      case .connected: await engine.connected(bus)
+      case .disconnected: await engine.disconnected()
+      case .slowConsumer: await engine.notificationsLost()
+      case .denied(let reason): engine.host.log.warning("the broker refuses this device", [.reason: reason])
+      case .closed: return
+      }
+    }
+  }
+}

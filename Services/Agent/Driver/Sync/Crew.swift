@@ -1,0 +1,22 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+
+/// What every session works with.
+struct Crew: Sendable {
+  let store: any SyncStore
+  let exchanger: Exchanger
+  let mover: ChunkMover
+  let metrics: SyncMetrics
+}
+
+/// Asks before every message whether the link still allows it: a transfer that began on wifi does not go on over
+/// roaming (MOB-44).
+struct Gate: Sendable {
+  let engine: SyncEngine
+  let key: Coalescer.Key
+  let isDemanded: Bool
+
+  /// - Throws: `networkNotPermitted`.
+  func check() async throws(CaravanError) { try await engine.checkLink(for: key, isDemanded: isDemanded) }
+}

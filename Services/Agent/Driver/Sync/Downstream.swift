@@ -1,0 +1,130 @@
+internal import AgentCore
+internal import Model
+internal import Wire
+
+/// One table's way down: page after page until there is no more, the next one asked for while one is taken in. Pages go
+/// to the store at once, which keeps rows whose chunks are not there yet (SIM-67); chunks follow page by page.
+struct Downstream: Sendable {
+  let table: TableID
+  private let crew: Crew
+  private let gate: Gate
+  /// Of the last page taken in.
+  private var token: [UInt8] = []
+  /// The table's type is proposed with the first pull.
+  private var isAgreeing = false
+  private var hasReset = false
+  private var hasObjects = false
+  /// The store is older than what it once sent: it needs a new epoch before anything else.
+  private(set) var isUnexplained = false
+
+  init(_ table: TableID, crew: Crew, gate: Gate) {
+    self.table = table
+    self.crew = crew
+    self.gate = gate
+  }
+
+  /// - Parameter maximumBytes: of the page that travels with the first frame.
+  mutating func begin(maximumBytes: Int) async throws(CaravanError) -> [Operation.Kind] {
+    let state = try await crew.store.syncState(of: table)
+    token = state.token
+    var operations: [Operation.Kind] = []
+    if state.type == nil {
+      isAgreeing = true
+      operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
+    }
+    operations.append(pull(token, maximumBytes: maximumBytes))
+    hasObjects = state.proposal.fields.contains { $0.kind == .object }
+    if hasObjects,
+      let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: false))
+    {
+      operations.append(ticket)
+    }
+    return operations
+  }
+
+  mutating func finish(_ first: [Result.Kind]) async throws(CaravanError) {
+    var results = first[...]
+    if isAgreeing, let result = results.popFirst() { try await agree(result) }
+    if case .ticket(let ticket)? = results.dropFirst().first {
+      await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: false))
+    }
+    guard let result = results.first else { throw .unknownResult }
+    var page: PullResult? = try await opened(result)
+    while let current = page {
+      guard current.more else {
+        try await takeIn(current)
+        break
+      }
+      let reading = self
+      async let following = reading.ask(current.token)
+      try await takeIn(current)
+      page = isUnexplained ? nil : try await opened(following.get())
+    }
+    guard hasObjects, !isUnexplained else { return }
+    guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
+      throw CaravanError(.unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
+    }
+  }
+
+  private func pull(_ token: [UInt8], maximumBytes: Int) -> Operation.Kind {
+    .pull(
+      Pull(container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes)))
+  }
+
+  private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
+    do throws(CaravanError) {
+      try await gate.check()
+      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: Limits.pageBytes)])[0])
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func agree(_ result: Result.Kind) async throws(CaravanError) {
+    isAgreeing = false
+    guard case .type(let type) = result else {
+      let error = CaravanError.unexpected(result, to: "a proposal")
+      if !error.isWorthRetrying { try await crew.store.note(refusal: error.message, of: table) }
+      throw error
+    }
+    try await crew.store.agree(on: type.model(), for: table)
+  }
+
+  /// The page in the result; nil: there is no such zone yet, so there is nothing to have.
+  private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
+    switch result {
+    case .pull(let page) where !page.resetRequired: return page
+    case .pull: return try await opened(startOver())
+    case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
+      return try await opened(startOver())
+    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return nil
+    default: throw .unexpected(result, to: "a pull")
+    }
+  }
+
+  /// UNI-18: rows that are not at the cloud yet are kept.
+  private mutating func startOver() async throws(CaravanError) -> Result.Kind {
+    guard !hasReset else {
+      throw CaravanError(.unavailable, "the cloud asks to start \(table) over again and again")
+    }
+    hasReset = true
+    guard try await crew.store.syncState(of: table).opInFlight == nil else {
+      throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
+    }
+    try await crew.store.reset(table)
+    token = []
+    return try await ask(token).get()
+  }
+
+  private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {
+    let entries = try EntryPage.decode(result.page).entries.map {
+      IncomingEntry(entry: $0.model(), isOwn: $0.own)
+    }
+    if entries.isEmpty, result.token == token, !token.isEmpty, !hasReset { return }
+    let summary = try await crew.store.apply(
+      entries, to: table, token: result.token, isLast: !result.more, bytesDown: result.page.count)
+    token = result.token
+    isUnexplained = summary.isUnexplained
+    if summary.staged > 0, !isUnexplained { _ = try await crew.mover.fetchMissing(of: table, gate: gate) }
+  }
+}

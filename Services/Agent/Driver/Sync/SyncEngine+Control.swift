@@ -1,0 +1,84 @@
+public import AgentCore
+public import Model
+internal import Runtime
+
+extension SyncEngine: SyncControl {
+  public func registrationsChanged(of table: TableID) async {
+    do throws(CaravanError) {
+      let known = registered[Key(table, .write)]
+      try await loadRegistrations()
+      guard known == nil, registered[Key(table, .write)] != nil else { return }
+      let state = try await store.syncState(of: table)
+      if state.dirtyRows > 0 { tableChanged(table, bytes: 1) }
+    } catch {
+      host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
+    }
+  }
+
+  public func tableDropped(_ table: TableID) async {
+    coalescer.forget(table)
+    pending[table] = nil
+    unexplained.remove(table)
+    for key in [Key(table, .read), Key(table, .write)] {
+      for answer in waiters.take(key) {
+        answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))
+      }
+    }
+    await registrationsChanged(of: table)
+  }
+
+  public func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
+    _ = try await store.syncState(of: table)
+    let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
+    guard coalescer.permitsSpeaking else { throw notPermitted(table) }
+    try await awaitConnection()
+    let now = moment
+    var answers: [SyncWaiters.Answer] = []
+    for key in keys {
+      answers.append(try waiters.add(key))
+      coalescer.demand(key, at: now)
+    }
+    signal.raise()
+    for answer in answers { try await answer.wait().get() }
+  }
+
+  /// A connection that is just being made is waited for; none is not.
+  private func awaitConnection() async throws(CaravanError) {
+    guard bus == nil else { return }
+    let connection = connection
+    do {
+      try await host.clock.withDeadline(EngineLimits.connectionGrace, "connecting") { () throws(CaravanError) in
+        try await connection.wait()
+      }
+    } catch {
+      throw error.code == .cancelled ? error : .notConnected
+    }
+  }
+
+  public func linkChanged(to link: LinkClass?) {
+    guard link != self.link else { return }
+    let couldSpeak = coalescer.permitsSpeaking
+    self.link = link
+    coalescer.setLink(link)
+    if !coalescer.permitsSpeaking {
+      failWaiters(CaravanError(.networkNotPermitted, "the link is gone: what was written is kept and goes later"))
+    } else if !couldSpeak, bus != nil {
+      startAfresh()
+    }
+    signal.raise()
+  }
+
+  public func status() -> SyncStatus {
+    var counters: [SyncStatus.Counter] = []
+    for family in host.metrics.snapshot().families.values where family.kind == .counter {
+      for (labels, value) in family.series {
+        guard case .counter(let count) = value else { continue }
+        let text = labels.pairs.map { "\($0.label.rawValue)=\($0.value)" }.joined(separator: ",")
+        counters.append(SyncStatus.Counter(name: text.isEmpty ? family.name : "\(family.name){\(text)}", value: count))
+      }
+    }
+    return SyncStatus(
+      device: identity.device.text, user: identity.user.text, link: link, isConnected: bus != nil,
+      counters: counters.sorted { $0.name < $1.name })
+  }
+}

@@ -1,0 +1,96 @@
+public import AgentCore
+internal import Bus
+internal import Model
+internal import Runtime
+internal import Synchronization
+internal import Wire
+
+// MARK: The store
+
+extension SyncEngine {
+  /// Rows of the table were changed by an app and are durable. Callable from anywhere, returns at once.
+  /// - Parameter bytes: about as many will be sent.
+  public nonisolated func tableChanged(_ table: TableID, bytes: Int) {
+    localChanges.withLock { $0[table, default: 0] += UInt64(max(0, bytes)) }
+    signal.raise()
+  }
+}
+
+// MARK: The connection
+
+extension SyncEngine {
+  /// The cloud can be reached through `bus`. Everything registered is looked at: what happened meanwhile was not heard.
+  func connected(_ bus: any MessageBus) async {
+    await exchanger.use(bus)
+    self.bus = bus
+    metrics.connected.set(1)
+    connection.fulfil(())
+    startAfresh()
+  }
+
+  func disconnected() async {
+    await exchanger.use(nil)
+    bus = nil
+    metrics.connected.set(0)
+    if connection.value != nil { connection = Promise() }
+    errands.disconnected()
+    failWaiters(.notConnected)
+  }
+
+  func startAfresh() {
+    let now = moment
+    board.forgetFailures()
+    errands.connected(at: now.monotonic)
+    coalescer.retryNow(at: now)
+    pullEverything()
+  }
+
+  func pullEverything() {
+    let now = moment
+    for item in list.items { coalescer.noteChange(Key(item.table, .read), bytes: 0, at: now) }
+    signal.raise()
+  }
+
+  func failWaiters(_ error: CaravanError) {
+    for answer in waiters.takeAll() { answer.fulfil(.failure(error)) }
+  }
+
+  /// - Throws: `networkNotPermitted`.
+  func checkLink(for key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) {
+    if !coalescer.permits(key, isDemanded: isDemanded) { throw notPermitted(key.table) }
+  }
+
+  func notPermitted(_ table: TableID) -> CaravanError {
+    let link = link.map { "the link is \($0.name)" } ?? "there is no link"
+    return CaravanError(
+      .networkNotPermitted, "\(table) may not be synced now, \(link): it goes when the link is one it may use")
+  }
+}
+
+// MARK: Notifications
+
+extension SyncEngine {
+  /// The cloud has something new. It is acknowledged as soon as the coalescer has taken over what it flags: should the
+  /// agent die before the pull, its next hello says what it lacks.
+  func notified(_ notification: Notification) {
+    let now = moment
+    let isRepeated = errands.notified(notification.number)
+    switch (isRepeated, list.tables(in: notification.bitmap, generation: notification.generation)) {
+    case (true, _): metrics.notification("repeated")
+    case (false, let tables?):
+      metrics.notification("taken")
+      for table in tables { coalescer.noteChange(Key(table, .read), bytes: 0, at: now) }
+    case (false, nil):
+      metrics.notification("otherList")
+      errands.listMistaken()
+      pullEverything()
+    }
+    signal.raise()
+  }
+
+  /// Notifications were dropped on their way.
+  func notificationsLost() {
+    metrics.notification("lost")
+    pullEverything()
+  }
+}

@@ -1,0 +1,224 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+internal import Wire
+
+/// A table's part, or the device's own, in a frame.
+private struct Rider: Sendable {
+  enum Role: Sendable {
+    case errands(Errands.Batch, generation: UInt64)
+    case up(Upstream)
+    case down(Downstream)
+  }
+
+  var role: Role
+  let operations: [Operation.Kind]
+  /// Whom the end of the session answers.
+  var waiters: [SyncWaiters.Answer] = []
+}
+
+extension SyncEngine {
+  /// Sends what is due, each frame as soon as it is full, and sees every table's session to its end.
+  func carry(_ transfer: Transfer) async {
+    let riders = await prepare(transfer)
+    let loads = riders.map { rider in
+      let loads = rider.operations.map { FramePacking.Load($0) }
+      return FramePacking.Load(bytes: loads.reduce(0) { $0 + $1.bytes }, isPull: loads.contains(where: \.isPull))
+    }
+    let frames = FramePacking.frames(loads).map { Array(riders[$0]) }
+    guard !frames.isEmpty else { return answered() }
+    let last = frames.count - 1
+    await withDiscardingTaskGroup { group in
+      for (index, frame) in frames.enumerated() {
+        group.addTask { await self.carry(frame, isLast: index == last) }
+      }
+    }
+  }
+
+  /// The transfer's last frame has its answer: another may begin, whatever this one's sessions still do.
+  private func answered() {
+    transfersInFlight -= 1
+    signal.raise()
+  }
+
+  private func carry(_ frame: [Rider], isLast: Bool) async {
+    let answer: Swift.Result<[Result.Kind], CaravanError>
+    do throws(CaravanError) {
+      answer = .success(try await exchanger.exchange(frame.flatMap(\.operations)))
+    } catch {
+      answer = .failure(error)
+    }
+    if isLast { answered() }
+    await withDiscardingTaskGroup { group in
+      var first = 0
+      for rider in frame {
+        let range = first..<(first + rider.operations.count)
+        first = range.upperBound
+        group.addTask { await self.finish(rider, answer.map { Array($0[range]) }) }
+      }
+    }
+  }
+
+  // MARK: What rides
+
+  private func prepare(_ transfer: Transfer) async -> [Rider] {
+    var riders: [Rider] = []
+    if let batch = transfer.errands { riders.append(await errandRider(batch)) }
+    let pulls = transfer.items.count { $0.direction == .read }
+    let room = EngineLimits.pulledBytes / max(1, min(pulls, EngineLimits.pullsPerFrame))
+    for key in transfer.items where board.begin(key) {
+      let answers = waiters.take(key)
+      let gate = Gate(engine: self, key: key, isDemanded: !answers.isEmpty)
+      if let rider = await begin(key, gate: gate, answers, room: room) { riders.append(rider) }
+    }
+    return riders
+  }
+
+  /// - Returns: nil when the session has ended already.
+  private func begin(_ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int) async -> Rider? {
+    do throws(CaravanError) {
+      switch key.direction {
+      case .write:
+        var session = Upstream(
+          key.table, crew: crew, gate: gate, pending: pending.removeValue(forKey: key.table),
+          mayCollect: unexplained.isEmpty)
+        do throws(CaravanError) {
+          let operations = try await session.begin()
+          if !operations.isEmpty { return Rider(role: .up(session), operations: operations, waiters: answers) }
+        } catch {
+          pending[key.table] = session.pending
+          throw error
+        }
+      case .read:
+        var session = Downstream(key.table, crew: crew, gate: gate)
+        return Rider(
+          role: .down(session), operations: try await session.begin(maximumBytes: room), waiters: answers)
+      }
+      end(key, answers, nil)
+    } catch {
+      end(key, answers, error)
+    }
+    return nil
+  }
+
+  private func errandRider(_ batch: Errands.Batch) async -> Rider {
+    let list = list
+    var operations: [Operation.Kind] = []
+    if batch.hello {
+      var tokens: [[UInt8]] = []
+      for item in list.items { tokens.append((try? await store.syncState(of: item.table).token) ?? []) }
+      operations.append(.hello(Hello(software: Self.software, generation: list.generation, tokens: tokens)))
+    }
+    if batch.subscribe {
+      let items = list.items.map {
+        ZoneSubscription(
+          container: $0.table.app.text, zone: $0.table.name, periodMilliseconds: $0.periodMilliseconds)
+      }
+      operations.append(.subscribe(Subscribe(generation: list.generation, subscriptions: items)))
+    }
+    operations += batch.acks.map { .ack(AckNotification(number: $0)) }
+    return Rider(role: .errands(batch, generation: list.generation), operations: operations)
+  }
+
+  private static let software = "caravan-agent"
+
+  // MARK: What comes of it
+
+  private func finish(_ rider: Rider, _ answer: Swift.Result<[Result.Kind], CaravanError>) async {
+    switch rider.role {
+    case .errands(let batch, let generation): await finish(batch, generation: generation, answer)
+    case .up(var session):
+      var failure: CaravanError?
+      do throws(CaravanError) { try await session.finish(answer.get()) } catch {
+        if case .failure = answer { session.unanswered(error) }
+        failure = error
+      }
+      pending[session.table] = session.pending
+      end(Key(session.table, .write), rider.waiters, failure)
+    case .down(var session):
+      var failure: CaravanError?
+      do throws(CaravanError) { try await session.finish(answer.get()) } catch { failure = error }
+      if session.isUnexplained { unexplained.insert(session.table) }
+      end(Key(session.table, .read), rider.waiters, failure)
+    }
+    await beginEpochIfNeeded()
+  }
+
+  private func finish(
+    _ batch: Errands.Batch, generation: UInt64, _ answer: Swift.Result<[Result.Kind], CaravanError>
+  ) async {
+    let now = host.clock.now.nanoseconds
+    do throws(CaravanError) {
+      var results = try answer.get()[...]
+      if batch.hello, let result = results.popFirst() {
+        guard case .hello(let reply) = result else { throw .unexpected(result, to: "a hello") }
+        await crew.mover.cloudTime(is: reply.serverTimeMilliseconds)
+        errands.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
+      }
+      if batch.subscribe, let result = results.popFirst() {
+        guard case .done = result else { throw .unexpected(result, to: "a list of subscriptions") }
+        errands.subscribed(generation: generation)
+        // What changed between a pull and the subscription was told to nobody.
+        pullEverything()
+      }
+      for result in results { if case .failure(let failure) = result { throw failure.model() } }
+    } catch {
+      errands.failed(
+        batch, at: now, random: host.random.next(), retryAfterMilliseconds: error.retryAfterMilliseconds)
+      host.log.debug("the cloud did not take the device's errands", [.error: error.description])
+    }
+    signal.raise()
+  }
+
+  /// The session of `key` is over.
+  private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
+    let isDueAgain = board.end(key)
+    var answers = answers
+    if let failure {
+      let (wait, failures) = board.failed(
+        key, random: host.random.next(), retryAfterMilliseconds: failure.retryAfterMilliseconds)
+      host.log.debug(
+        "a table's sync failed", [.table: key.table, .error: failure.description, .attempt: failures])
+      metrics.session(key.direction, outcome: failure.code.rawValue)
+      if failure.isWorthRetrying || pending[key.table] != nil && key.direction == .write {
+        if failures < EngineLimits.attemptsBeforeAnswer, bus != nil, coalescer.permitsSpeaking {
+          waiters.putBack(answers, for: key)
+          answers = []
+        }
+        putBack(key, afterNanoseconds: wait)
+      }
+    } else {
+      board.succeeded(key)
+      metrics.session(key.direction, outcome: "done")
+    }
+    if isDueAgain { putBack(key) }
+    let result = failure.map { Swift.Result<Void, CaravanError>.failure(explained($0)) } ?? .success(())
+    for answer in answers { answer.fulfil(result) }
+    signal.raise()
+  }
+
+  /// What an app is told when the connection went meanwhile.
+  private func explained(_ failure: CaravanError) -> CaravanError {
+    bus == nil && failure.isTransient ? .notConnected : failure
+  }
+
+  /// The store was put back to an older state: op numbers it will give again are known at the cloud. Once nothing is in
+  /// flight it gets an epoch of its own, and the tables start over with their unsynced rows kept.
+  private func beginEpochIfNeeded() async {
+    guard !unexplained.isEmpty, pending.isEmpty else { return }
+    let tables = unexplained.sorted()
+    do throws(CaravanError) {
+      try await store.beginEpoch()
+      await exchanger.use(epoch: store.epoch)
+      for table in tables {
+        try await store.reset(table)
+        unexplained.remove(table)
+      }
+      host.log.warning("the store was older than what it had sent: it begins a new epoch", [.count: tables.count])
+    } catch {
+      host.log.warning("a new epoch has to wait", [.error: error.description])
+    }
+    for table in tables { putBack(Key(table, .read)) }
+    await noteDirtyTables()
+  }
+}

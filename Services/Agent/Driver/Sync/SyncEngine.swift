@@ -1,0 +1,171 @@
+internal import AgentCore
+internal import Bus
+public import Model
+public import Runtime
+internal import Synchronization
+
+/// Keeps the device's tables and the cloud's in step (SIM-60): asks the coalescer what is due whenever something has
+/// happened, sends it in one frame, and lets each table and direction go on by itself from there. All decisions are in
+/// values (`Coalescer`, `Errands`, `SessionBoard`); nothing here must survive a crash, for the store holds it all.
+public actor SyncEngine: Service {
+  typealias Key = Coalescer.Key
+
+  nonisolated let identity: DeviceIdentity
+  nonisolated let host: Host
+  nonisolated let store: any SyncStore
+  nonisolated let crew: Crew
+  nonisolated let exchanger: Exchanger
+  nonisolated let metrics: SyncMetrics
+  nonisolated let signal = Signal()
+  nonisolated let alarm: Alarm
+  nonisolated let stop = Latch()
+  /// Tables with new local changes, and their bytes, since the loop last looked.
+  nonisolated let localChanges = Mutex<[TableID: UInt64]>([:])
+
+  var coalescer = Coalescer(volumeBytes: EngineLimits.volumeBytes)
+  var errands = Errands(generation: 0)
+  var board = SessionBoard()
+  var waiters = SyncWaiters()
+  var list = SubscriptionList()
+  var registered: [Key: SyncRegistration] = [:]
+  var link: LinkClass?
+  var bus: (any MessageBus)?
+  /// Waits for a connection.
+  var connection = Promise<Void>()
+  /// Plans whose outcomes are not recorded, and whose session has ended.
+  var pending: [TableID: Upstream.Pending] = [:]
+  /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
+  var unexplained: Set<TableID> = []
+  var transfersInFlight = 0
+
+  /// - Parameters:
+  ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
+  public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
+    self.store = store
+    self.identity = identity
+    self.link = link
+    self.host = host
+    metrics = SyncMetrics(host.metrics)
+    exchanger = Exchanger(identity: identity, metrics: metrics)
+    alarm = Alarm(clock: host.clock, ring: signal)
+    crew = Crew(
+      store: store, exchanger: exchanger,
+      mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics)
+  }
+
+  /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
+  /// - Throws: when the store cannot be read.
+  public func run() async throws {
+    try await recall()
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.alarm.run() }
+      while !stop.isOpen, !Task.isCancelled {
+        launch(in: &group)
+        await signal.wait()
+      }
+      group.cancelAll()
+    }
+    failWaiters(CaravanError(.cancelled, "the agent stops"))
+  }
+
+  public nonisolated func shutDown() {
+    stop.open()
+    signal.raise()
+  }
+
+  // MARK: The loop
+
+  /// Starts every transfer that is due now, and sets the alarm for the next.
+  private func launch(in group: inout DiscardingTaskGroup) {
+    let now = moment
+    takeLocalChanges(at: now)
+    while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
+      let transfer = nextTransfer(at: now)
+    {
+      transfersInFlight += 1
+      group.addTask { await self.carry(transfer) }
+    }
+    if bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
+      let wake = [coalescer.nextWake(after: now), errands.nextWake].compactMap(\.self).min()
+    {
+      alarm.set(Instant(nanoseconds: wake))
+    }
+  }
+
+  private func takeLocalChanges(at now: Moment) {
+    let changes = localChanges.withLock { changes in
+      defer { changes.removeAll(keepingCapacity: true) }
+      return changes
+    }
+    for (table, bytes) in changes.sorted(by: { $0.key < $1.key }) {
+      coalescer.noteChange(Key(table, .write), bytes: bytes, at: now)
+    }
+  }
+
+  private func nextTransfer(at now: Moment) -> Transfer? {
+    var due: Coalescer.Transfer?
+    if board.count < EngineLimits.sessions { due = coalescer.takeTransfer(at: now) }
+    let batch = errands.take(at: now.monotonic)
+    guard due != nil || batch != nil else { return nil }
+    metrics.transfer(due?.trigger)
+    return Transfer(errands: batch, items: due?.items ?? [])
+  }
+
+  /// Due again, now or after a wait.
+  func putBack(_ key: Key, afterNanoseconds wait: UInt64 = 0) {
+    coalescer.putBack(key, isDemanded: waiters.isAwaited(key), notBefore: host.clock.now.nanoseconds + wait)
+  }
+
+  var moment: Moment {
+    Moment(monotonic: host.clock.now.nanoseconds, wallMilliseconds: host.clock.wallTime.milliseconds)
+  }
+
+  // MARK: Beginning
+
+  /// Takes up what the store remembers.
+  private func recall() async throws(CaravanError) {
+    await exchanger.use(epoch: store.epoch)
+    coalescer.setLink(link)
+    for plan in try await store.plansInFlight() {
+      pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
+    }
+    try await loadRegistrations()
+    await noteDirtyTables()
+    for table in pending.keys.sorted() { putBack(Key(table, .write)) }
+  }
+
+  /// What waits in the store to be sent.
+  func noteDirtyTables() async {
+    for table in await store.syncedTables() {
+      if let state = try? await store.syncState(of: table), state.dirtyRows > 0 { tableChanged(table, bytes: 1) }
+    }
+  }
+
+  /// Registrations as they are in the store now.
+  func loadRegistrations() async throws(CaravanError) {
+    let current = try await store.registrations()
+    list = try await store.subscriptions()
+    errands.listChanged(to: list.generation)
+    let now = moment
+    var kept: [Key: SyncRegistration] = [:]
+    for item in current {
+      let key = Key(item.table, item.direction)
+      kept[key] = item.registration
+      guard registered[key] != item.registration else { continue }
+      var registration = item.registration
+      // The period of reads is kept by the cloud, which notifies at it: counted here too it would be waited for twice.
+      if key.direction == .read { registration.periodMilliseconds = 0 }
+      coalescer.register(key, registration, at: now)
+      if key.direction == .read { coalescer.noteChange(key, bytes: 0, at: now) }
+    }
+    for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
+    registered = kept
+    signal.raise()
+  }
+}
+
+/// What goes together in the frames of one transfer.
+struct Transfer: Sendable {
+  var errands: Errands.Batch?
+  var items: [Coalescer.Key]
+}

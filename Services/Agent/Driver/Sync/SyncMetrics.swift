@@ -1,0 +1,61 @@
+internal import AgentCore
+internal import Runtime
+
+extension CounterName {
+  static let framesSent = CounterName(
+    "caravan_agent_frames_sent_total", "Frames sent, by whether the entropy test had them compressed.")
+  static let transfers = CounterName("caravan_agent_transfers_total", "Transfers, by what made them due.")
+  static let sessions = CounterName("caravan_agent_sessions_total", "Syncs of one table, by direction and outcome.")
+  static let wireBytes = CounterName("caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
+  static let notifications = CounterName("caravan_agent_notifications_total", "Notifications received, by outcome.")
+  static let chunksMoved = CounterName("caravan_agent_chunks_total", "Chunks moved, by direction.")
+  static let resent = CounterName(
+    "caravan_agent_pushes_resent_total", "Pushes sent again under the same op id after a lost answer.")
+  static let settled = CounterName("caravan_agent_pushes_settled_total", "Pushes asked about after a restart, by outcome.")
+}
+
+extension GaugeName {
+  static let connected = GaugeName("caravan_agent_connected", "1 while the agent is connected to the broker.")
+}
+
+/// The engine's instruments, looked up once.
+struct SyncMetrics: Sendable {
+  let registry: MetricsRegistry
+  let bytesUp: Counter
+  let bytesDown: Counter
+  let chunkBytesUp: Counter
+  let chunkBytesDown: Counter
+  let chunksUp: Counter
+  let chunksDown: Counter
+  let resent: Counter
+  let connected: Gauge
+  private let triggers: [Coalescer.Trigger: Counter]
+
+  init(_ registry: MetricsRegistry) {
+    self.registry = registry
+    bytesUp = registry.counter(.wireBytes, [.direction: "up", .kind: "frame"])
+    bytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "frame"])
+    chunkBytesUp = registry.counter(.wireBytes, [.direction: "up", .kind: "chunk"])
+    chunkBytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "chunk"])
+    chunksUp = registry.counter(.chunksMoved, [.direction: "up"])
+    chunksDown = registry.counter(.chunksMoved, [.direction: "down"])
+    resent = registry.counter(.resent)
+    connected = registry.gauge(.connected)
+    triggers = Dictionary(
+      uniqueKeysWithValues: Coalescer.Trigger.allCases.map {
+        ($0, registry.counter(.transfers, [.trigger: $0.rawValue]))
+      })
+  }
+
+  func transfer(_ trigger: Coalescer.Trigger?) {
+    if let trigger { triggers[trigger]?.add() } else { registry.counter(.transfers, [.trigger: "control"]).add() }
+  }
+
+  func session(_ direction: Direction, outcome: String) {
+    registry.counter(.sessions, [.direction: direction == .write ? "up" : "down", .outcome: outcome]).add()
+  }
+
+  func notification(_ outcome: String) { registry.counter(.notifications, [.outcome: outcome]).add() }
+
+  func settled(_ outcome: String) { registry.counter(.settled, [.outcome: outcome]).add() }
+}

@@ -1,0 +1,36 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+
+/// Apps that wait for the sync of a table and direction to end.
+struct SyncWaiters: Sendable {
+  typealias Answer = Promise<Swift.Result<Void, CaravanError>>
+
+  private var waiting: [Coalescer.Key: [Answer]] = [:]
+
+  func isAwaited(_ key: Coalescer.Key) -> Bool { waiting[key] != nil }
+
+  /// - Throws: `limitExceeded` when too many wait.
+  mutating func add(_ key: Coalescer.Key) throws(CaravanError) -> Answer {
+    let others = waiting[key] ?? []
+    guard others.count < EngineLimits.waitersPerTable else {
+      throw CaravanError(.limitExceeded, "\(others.count) calls wait for a sync of \(key.table) already: wait for one")
+    }
+    let answer = Answer()
+    waiting[key] = others + [answer]
+    return answer
+  }
+
+  /// Those a session that begins now will answer: what they wait for was there before.
+  mutating func take(_ key: Coalescer.Key) -> [Answer] { waiting.removeValue(forKey: key) ?? [] }
+
+  /// The session is tried again: they wait for that.
+  mutating func putBack(_ answers: [Answer], for key: Coalescer.Key) {
+    if !answers.isEmpty { waiting[key] = answers + (waiting[key] ?? []) }
+  }
+
+  mutating func takeAll() -> [Answer] {
+    defer { waiting = [:] }
+    return waiting.sorted { $0.key < $1.key }.flatMap(\.value)
+  }
+}

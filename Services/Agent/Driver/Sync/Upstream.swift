@@ -1,0 +1,211 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+internal import Wire
+
+/// One table's way up: agree on its type, then plan by plan push, stage what the cloud lacks, push again, record. The
+/// first operations ride with other tables' in one frame (`begin`), the rest goes alone (`finish`).
+struct Upstream: Sendable {
+  /// A plan whose outcomes are not recorded. It outlives a failed session: the same op is sent again (UNI-07).
+  struct Pending: Sendable {
+    let plan: PushPlan
+    /// Ask what became of it instead of sending it: it is from before a restart, or was refused after a lost answer.
+    var mustSettle: Bool
+    /// An answer may have been lost.
+    var mayHaveArrived: Bool
+    /// Times the cloud named missing chunks.
+    var stagings = 0
+    var bytesUp = 0
+
+    init(_ plan: PushPlan, mustSettle: Bool) {
+      self.plan = plan
+      self.mustSettle = mustSettle
+      mayHaveArrived = mustSettle
+    }
+  }
+
+  private enum Stage: Sendable {
+    case agreeing
+    case pushing
+  }
+
+  let table: TableID
+  private let crew: Crew
+  private let gate: Gate
+  /// False while plans in flight are to end and none may follow.
+  private let mayCollect: Bool
+  private var stage = Stage.pushing
+  private(set) var pending: Pending?
+
+  init(_ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool) {
+    self.table = table
+    self.crew = crew
+    self.gate = gate
+    self.pending = pending
+    self.mayCollect = mayCollect
+  }
+
+  /// - Returns: what to send first; nothing when there is nothing to do.
+  mutating func begin() async throws(CaravanError) -> [Operation.Kind] {
+    if pending == nil, mayCollect {
+      let state = try await crew.store.syncState(of: table)
+      guard state.type != nil else {
+        stage = .agreeing
+        return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
+      }
+      try await collect()
+    }
+    return await pushOperations()
+  }
+
+  /// Goes on from the results of what `begin` returned until nothing is left to send.
+  /// - Throws: why it stopped; `pending` then says what has to be sent again.
+  mutating func finish(_ first: [Result.Kind]) async throws(CaravanError) {
+    var results = first
+    while true {
+      try await take(results)
+      if pending == nil, mayCollect { try await collect() }
+      let operations = await pushOperations()
+      if operations.isEmpty { return }
+      try await gate.check()
+      do { results = try await crew.exchanger.exchange(operations) } catch {
+        unanswered(error)
+        throw error
+      }
+    }
+  }
+
+  /// The frame with this table's operations got no answer.
+  mutating func unanswered(_ error: CaravanError) {
+    switch error.code {
+    case .unavailable, .networkNotConnected, .networkNotPermitted, .serverBusy, .rateLimited, .limitExceeded: return
+    default: pending?.mayHaveArrived = true
+    }
+  }
+
+  // MARK: Steps
+
+  private mutating func collect() async throws(CaravanError) {
+    let plan = try await crew.store.collect(
+      table, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
+    pending = plan.map { Pending($0, mustSettle: false) }
+  }
+
+  private mutating func pushOperations() async -> [Operation.Kind] {
+    guard let current = pending else { return [] }
+    let plan = current.plan
+    if current.mustSettle {
+      return [.settle(Settle(container: table.app.text, zone: table.name, op: plan.op))]
+    }
+    if current.mayHaveArrived { crew.metrics.resent.add() }
+    let push = Push(
+      container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
+      mutations: plan.mutations.map { Mutation($0) })
+    pending?.bytesUp += FramePacking.Load(.push(push)).bytes
+    guard plan.mutations.contains(where: \.hasChunks),
+      let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: true))
+    else { return [.push(push)] }
+    return [.push(push), ticket]
+  }
+
+  private mutating func take(_ results: [Result.Kind]) async throws(CaravanError) {
+    if case .ticket(let ticket)? = results.dropFirst().first {
+      await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: true))
+    }
+    switch (stage, results[0]) {
+    case (.agreeing, .type(let type)):
+      stage = .pushing
+      try await crew.store.agree(on: type.model(), for: table)
+    case (.agreeing, .failure(let failure)): try await refuse(failure.model())
+    case (.pushing, .commit(let reply)): try await answered(reply.model())
+    case (.pushing, .failure(let failure)): try await refused(failure.model())
+    case (.agreeing, let other): throw .unexpected(other, to: "a proposal")
+    case (.pushing, let other): throw .unexpected(other, to: "a push")
+    }
+  }
+
+  // MARK: Answers
+
+  private mutating func answered(_ result: CommitResult) async throws(CaravanError) {
+    guard let current = pending else { return }
+    if current.mustSettle { crew.metrics.settled(result.outcomeName) }
+    switch result {
+    case .applied(let outcomes, _, _):
+      guard outcomes.count == current.plan.mutations.count else {
+        throw CaravanError(
+          .internalError, "a push of \(current.plan.mutations.count) rows has \(outcomes.count) outcomes")
+      }
+      let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
+      pending = nil
+      if summary.lacksChunks { _ = try await crew.mover.fetchMissing(of: table, gate: gate) }
+    case .missing(let hashes):
+      guard current.stagings < EngineLimits.stagingRounds else {
+        throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
+      }
+      pending?.stagings += 1
+      let bytes = try await crew.mover.upload(hashes, of: table, gate: gate)
+      pending?.bytesUp += bytes
+    case .aborted:
+      try await crew.store.abort(current.plan.op)
+      pending = nil
+    }
+  }
+
+  private mutating func refused(_ error: CaravanError) async throws(CaravanError) {
+    guard let current = pending else { throw error }
+    if error.isWorthRetrying {
+      if error.code != .serverBusy, error.code != .rateLimited { pending?.mayHaveArrived = true }
+      throw error
+    }
+    if current.mayHaveArrived, !current.mustSettle {
+      // It may have been applied before it was refused: what became of it decides.
+      pending?.mustSettle = true
+      return
+    }
+    try await crew.store.abort(current.plan.op)
+    pending = nil
+    try await refuse(error)
+  }
+
+  /// The app sees why in the table's status; other tables go on.
+  private func refuse(_ error: CaravanError) async throws(CaravanError) {
+    if !error.isWorthRetrying { try await crew.store.note(refusal: error.message, of: table) }
+    throw error
+  }
+}
+
+extension CaravanError {
+  /// Also what went wrong inside the cloud may be right the next time.
+  var isWorthRetrying: Bool { isTransient || code == .internalError || code == .chunkDamaged || code == .chunksMissing }
+}
+
+extension Model.Mutation {
+  fileprivate var hasChunks: Bool {
+    if case .save(_, _, let chunks) = change { !chunks.isEmpty } else { false }
+  }
+}
+
+extension CommitResult {
+  fileprivate var outcomeName: String {
+    switch self {
+    case .applied: "applied"
+    case .missing: "missing"
+    case .aborted: "aborted"
+    }
+  }
+}
+
+extension FramePacking.Load {
+  /// What an operation takes of a frame, a little more than less.
+  init(_ operation: Operation.Kind) {
+    switch operation {
+    case .push(let push):
+      self.init(bytes: push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count + $1.chunks.count })
+    case .pull(let pull): self.init(bytes: 192 + pull.token.count, isPull: true)
+    case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
+    case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
+    case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
+    case .settle, .ack, .ticket, .drop: self.init(bytes: 256)
+    }
+  }
+}
