@@ -1,1 +1,9 @@
-// This room is about to be furnished.
+import Launch
+import NotifyDriver
+import Runtime
+
+await Command(
+  "caravan-notify", "Tells Caravan's devices which of their subscriptions changed.", flags: .bus
+).serve { _, host, bus in
+  [NotifyService(bus: bus, host: host)]
+}

@@ -1,1 +1,10 @@
-// This room is about to be furnished.
+import Launch
+import QueryDriver
+import Runtime
+
+await Command(
+  "caravan-query", "Answers queries over Caravan's records, from indexes that follow the change stream.",
+  flags: .bus + [Flag<String>.data]
+).serve { options, host, bus in
+  [try QueryService(bus: bus, host: host, directory: options[Flag<String>.data])]
+}

@@ -1,0 +1,119 @@
+import Model
+import Partitions
+import QueryCore
+import Runtime
+import SchemaClient
+import StorageClient
+import Wire
+
+/// Keeps the index of one partition in step with its change stream.
+struct IndexFeeder: ChangeConsumer {
+  let partition: Partition
+  let index: IndexWriter
+  let storage: StorageClient
+  let types: TypeSource
+  let metrics: QueryMetrics
+
+  /// Rows written in one transaction, roughly.
+  private static let rowsPerTransaction = 2_000
+
+  private struct Batch {
+    var updates: [IndexUpdate] = []
+    var rows = 0
+    var progress: [ZoneID: ZoneProgress] = [:]
+  }
+
+  func take(_ changes: [Change]) async throws(CaravanError) {
+    var batch = Batch()
+    for change in changes where change.zone.database.container != .system {
+      let known: ZoneProgress? =
+        if let recent = batch.progress[change.zone] { recent } else { try await index.progress(of: change.zone) }
+      let step = ZoneStep(
+        known, incarnation: change.incarnation, low: change.low, high: change.high, isDeletion: change.isZoneDeletion,
+        hasPage: change.page != nil)
+      switch step {
+      case .skip: continue
+      case .apply:
+        let progress = ZoneProgress(incarnation: change.incarnation, seq: change.high)
+        let update = try await write(change.page?.entries ?? [], to: change.zone, progress)
+        batch.updates.append(update)
+        batch.rows += change.page?.entries.count ?? 0
+        batch.progress[change.zone] = progress
+      case .read, .reload:
+        try await flush(&batch)
+        try await read(change.zone, from: step == .reload ? nil : known)
+      }
+      if batch.rows >= Self.rowsPerTransaction { try await flush(&batch) }
+    }
+    guard let last = changes.last else { return }
+    try await index.apply(batch.updates, cursor: (partition, last.position))
+    metrics.changes.add(changes.count)
+  }
+
+  private func flush(_ batch: inout Batch) async throws(CaravanError) {
+    if !batch.updates.isEmpty { try await index.apply(batch.updates) }
+    batch = Batch()
+  }
+
+  /// Compares every zone with what the index has of it, and reads the difference.
+  func rebuild(at head: UInt64) async throws(CaravanError) {
+    var known = try await index.zones(in: partition)
+    let reply: ListZonesReply = try await storage.call(
+      .zones, in: partition, ListZonesRequest(partition: partition.number))
+    for head in reply.zones {
+      let zone = try required(head.zone, "zone").model()
+      guard zone.database.container != .system else { continue }
+      let progress = known.removeValue(forKey: zone)
+      let continues = progress.map { $0.incarnation == head.incarnation && $0.seq <= head.seq } ?? false
+      try await read(zone, from: continues ? progress : nil)
+    }
+    try await index.apply(known.keys.map { .forget($0) }, cursor: (partition, head))
+    metrics.rebuilds.add()
+  }
+
+  /// Reads a zone's entries after what the index has, or (nil) all of them anew.
+  private func read(_ zone: ZoneID, from start: ZoneProgress?) async throws(CaravanError) {
+    var progress = start
+    if progress == nil { try await index.apply([.forget(zone)]) }
+    while true {
+      let request = ReadChangesRequest(
+        zone: ZoneRef(zone), after: progress?.seq ?? 0, incarnation: progress?.incarnation ?? 0,
+        maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes))
+      let reply = try await storage.changes(of: zone, request)
+      if reply.resetRequired || reply.incarnation == 0 {
+        try await index.apply([.forget(zone)])
+        if reply.incarnation == 0 { return }
+        progress = nil
+        continue
+      }
+      let next = ZoneProgress(incarnation: reply.incarnation, seq: reply.more ? reply.last : max(reply.last, reply.head))
+      try await index.apply([write(EntryPage.decode(reply.page).entries, to: zone, next)])
+      guard reply.more, next != progress else { return }
+      progress = next
+    }
+  }
+
+  private func write(
+    _ entries: [Wire.Entry], to zone: ZoneID, _ progress: ZoneProgress
+  ) async throws(CaravanError) -> IndexUpdate {
+    var rows: [IndexRow] = []
+    var removed: [String] = []
+    for entry in entries {
+      if let row = try await row(entry.model(), in: zone) { rows.append(row) } else { removed.append(entry.name) }
+    }
+    metrics.rows.add(rows.count)
+    return .write(zone, rows: rows, removed: removed, progress)
+  }
+
+  /// nil: a tombstone, or a record that no query can find.
+  private func row(_ entry: Model.Entry, in zone: ZoneID) async throws(CaravanError) -> IndexRow? {
+    guard !entry.isDeleted, entry.type != 0, let type = try await types.type(entry.type, of: zone.database) else {
+      return nil
+    }
+    guard let record = try? RecordFields(body: entry.body) else {
+      metrics.unreadable.add()
+      return nil
+    }
+    return IndexRow(entry, record, type: type)
+  }
+}

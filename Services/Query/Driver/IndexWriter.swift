@@ -1,0 +1,161 @@
+import Model
+import QueryCore
+import Runtime
+import SQLite
+
+/// Writes the index. One connection on its own thread.
+actor IndexWriter {
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private let connection: Connection
+  private var tables: IndexTables
+
+  init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
+    executor = executors.makeSerial("query-writer")
+    connection = try file.openForWriting()
+    tables = IndexTables(connection)
+  }
+
+  func close() { connection.close() }
+
+  // MARK: Progress
+
+  /// How far the partition's log has been taken in; nil: not at all.
+  func cursor(of partition: Partition) throws(CaravanError) -> UInt64? {
+    try connection.first("SELECT position FROM cursors WHERE partition = ?", partition.number) { row in
+      row.unsigned(0)
+    }
+  }
+
+  func progress(of zone: ZoneID) throws(CaravanError) -> ZoneProgress? {
+    try place(of: zone)?.progress
+  }
+
+  func zones(in partition: Partition) throws(CaravanError) -> [ZoneID: ZoneProgress] {
+    let rows = try connection.all(
+      "SELECT container, environment, owner, name, incarnation, seq FROM zones WHERE partition = ?", partition.number
+    ) { row throws(CaravanError) in
+      guard let environment = Environment(rawValue: row.text(1)) else { return (ZoneID, ZoneProgress)?.none }
+      let owner = row.text(2)
+      let database = DatabaseID(
+        container: try ContainerID(row.text(0)), environment: environment, owner: owner.isEmpty ? nil : try UserID(owner))
+      return (try ZoneID(database, row.text(3)), ZoneProgress(incarnation: row.unsigned(4), seq: row.unsigned(5)))
+    }
+    return Dictionary(rows.compactMap(\.self)) { first, _ in first }
+  }
+
+  // MARK: Changes
+
+  /// One transaction: the updates in order, and the cursor with them.
+  func apply(_ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil) throws(CaravanError) {
+    do throws(CaravanError) {
+      try connection.transaction { () throws(CaravanError) in
+        for update in updates { try apply(update) }
+        guard let cursor else { return }
+        try connection.run(
+          "INSERT OR REPLACE INTO cursors(partition, position) VALUES(?, ?)", cursor.partition.number, cursor.position)
+      }
+    } catch {
+      tables.forget()
+      throw error
+    }
+  }
+
+  private func apply(_ update: IndexUpdate) throws(CaravanError) {
+    switch update {
+    case .forget(let zone): try forget(zone)
+    case .write(let zone, let rows, let removed, let progress):
+      let id = try record(progress, of: zone)
+      var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
+      for row in rows {
+        let key = TableKey(database: zone.database, definition: row.definition)
+        let table = try tables.make(key, fields: row.values.map(\.field))
+        // A record that changed its type leaves its row elsewhere.
+        for other in used where other != table.id { try delete(row.name, zone, from: other) }
+        try write(row, zone, to: table)
+        guard !used.contains(table.id) else { continue }
+        try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
+        used.append(table.id)
+      }
+      for name in removed { for table in used { try delete(name, zone, from: table) } }
+    }
+  }
+
+  private func write(_ row: IndexRow, _ zone: ZoneID, to table: IndexTables.Table) throws(CaravanError) {
+    let columns = row.values.map { ", f\($0.field)" }.joined()
+    let places = String(repeating: ", ?", count: row.values.count)
+    let statement = try connection.statement(
+      text: """
+        INSERT OR REPLACE INTO \(table.name)(zone, name, version, created, type, writer, body\(columns))
+        VALUES(?, ?, ?, ?, ?, ?, ?\(places))
+        """)
+    let fixed: [any Bindable] = [zone.name, row.name, row.version, row.created, row.type, row.writer, row.body]
+    var index: Int32 = 0
+    for value in fixed + row.values.map(\.value) {
+      index += 1
+      try value.bind(to: statement, at: index)
+    }
+    defer { statement.reset() }
+    while try statement.next() != nil {}
+  }
+
+  private func delete(_ name: String, _ zone: ZoneID, from table: Int64) throws(CaravanError) {
+    try connection.statement(text: "DELETE FROM \(IndexTables.name(table)) WHERE zone = ? AND name = ?")
+      .run(zone.name, name)
+  }
+
+  private func forget(_ zone: ZoneID) throws(CaravanError) {
+    guard let id = try place(of: zone)?.id else { return }
+    for table in try connection.all("SELECT in_table FROM uses WHERE zone = ?", id, read: { row in row.integer(0) }) {
+      try connection.statement(text: "DELETE FROM \(IndexTables.name(table)) WHERE zone = ?").run(zone.name)
+    }
+    try connection.run("DELETE FROM uses WHERE zone = ?", id)
+    try connection.run("DELETE FROM zones WHERE id = ?", id)
+  }
+
+  private func place(of zone: ZoneID) throws(CaravanError) -> (id: Int64, progress: ZoneProgress)? {
+    let database = zone.database
+    return try connection.first(
+      """
+      SELECT id, incarnation, seq FROM zones
+      WHERE container = ? AND environment = ? AND owner = ? AND name = ?
+      """, database.container.text, database.environment.rawValue, database.ownerText, zone.name
+    ) { row in (row.integer(0), ZoneProgress(incarnation: row.unsigned(1), seq: row.unsigned(2))) }
+  }
+
+  private func record(_ progress: ZoneProgress, of zone: ZoneID) throws(CaravanError) -> Int64 {
+    if let known = try place(of: zone) {
+      try connection.run(
+        "UPDATE zones SET incarnation = ?, seq = ? WHERE id = ?", progress.incarnation, progress.seq, known.id)
+      return known.id
+    }
+    let database = zone.database
+    try connection.run(
+      """
+      INSERT INTO zones(partition, container, environment, owner, name, incarnation, seq) VALUES(?, ?, ?, ?, ?, ?, ?)
+      """, Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText,
+      zone.name, progress.incarnation, progress.seq)
+    return connection.lastInsertedRow
+  }
+
+  // MARK: Queries
+
+  /// Makes sure that the table has the columns and indexes a query names.
+  /// - Returns: its name; nil: there are no records of that type.
+  func prepare(_ key: TableKey, fields: [UInt32], indexed: [UInt32]) throws(CaravanError) -> String? {
+    guard let table = try tables.find(key) else { return nil }
+    let lacksIndexes = try tables.lacksIndexes(key, fields: indexed)
+    guard lacksIndexes || !table.fields.isSuperset(of: fields) else { return table.name }
+    do throws(CaravanError) {
+      try connection.transaction { () throws(CaravanError) in
+        _ = try tables.make(key, fields: fields)
+        try tables.addIndexes(key, fields: indexed)
+      }
+    } catch {
+      tables.forget()
+      throw error
+    }
+    return table.name
+  }
+}

@@ -1,0 +1,26 @@
+import Runtime
+
+extension CounterName {
+  static let indexedChanges = CounterName("caravan_query_changes_total", "Commits taken in from the change stream.")
+  static let indexedRows = CounterName("caravan_query_rows_indexed_total", "Records written to the index.")
+  static let unreadableRows = CounterName(
+    "caravan_query_rows_unreadable_total", "Records left out because their body is malformed.")
+  static let rebuilds = CounterName("caravan_query_rebuilds_total", "Times a partition was compared with its zones.")
+  static let hits = CounterName("caravan_query_hits_total", "Records in answers.")
+}
+
+struct QueryMetrics: Sendable {
+  let changes: Counter
+  let rows: Counter
+  let unreadable: Counter
+  let rebuilds: Counter
+  let hits: Counter
+
+  init(_ metrics: MetricsRegistry) {
+    changes = metrics.counter(.indexedChanges)
+    rows = metrics.counter(.indexedRows)
+    unreadable = metrics.counter(.unreadableRows)
+    rebuilds = metrics.counter(.rebuilds)
+    hits = metrics.counter(.hits)
+  }
+}

@@ -1,0 +1,108 @@
+public import Bus
+public import Model
+public import Partitions
+import QueryCore
+public import Runtime
+import SQLite
+import SchemaClient
+import StorageClient
+import Wire
+
+/// `caravan-query`: answers questions about the records of one type of a database (CK-80). Any number of instances share
+/// the partitions, each with an index of its own.
+public final class QueryService: Service {
+  static let name = ServiceName.query
+
+  private let owner: PartitionOwner
+  private let endpoints: ServiceHost
+  private let work: QueryWork
+
+  /// - Parameters:
+  ///   - directory: of the index, used by this instance alone; what is in it can be deleted and is built again.
+  ///   - survivesPowerCut: false for simulations: nothing waits for the disk.
+  /// - Throws: `unavailable` when another process uses the directory; `storageFull` when it cannot be used.
+  public init(
+    bus: any MessageBus, host: Host, directory: String, version: String = "1.0.0",
+    timing: LeaseTiming = LeaseTiming(), survivesPowerCut: Bool = true
+  ) throws(CaravanError) {
+    endpoints = ServiceHost(name: "caravan-query", version: version, bus: bus, host: host)
+    work = try QueryWork(
+      endpoints: endpoints, bus: bus, host: host, directory: directory,
+      durability: survivesPowerCut ? .normal : .none)
+    owner = PartitionOwner(
+      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, work: work)
+  }
+
+  /// The partitions this instance answers for now.
+  public var partitions: [Partition] { owner.partitions }
+
+  public func run() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.owner.run() }
+      group.addTask {
+        await self.owner.waitUntilSettled()
+        try await self.endpoints.run()
+      }
+      try await group.waitForAll()
+    }
+    await work.close()
+  }
+
+  public func shutDown() {
+    endpoints.shutDown()
+    owner.shutDown()
+  }
+}
+
+/// One partition: its part of the index, its change stream, its endpoint.
+final class QueryWork: PartitionWork {
+  private let endpoints: ServiceHost
+  private let bus: any MessageBus
+  private let host: Host
+  private let lock: DirectoryLock
+  private let storage: StorageClient
+  private let desk: QueryDesk
+
+  init(
+    endpoints: ServiceHost, bus: any MessageBus, host: Host, directory: String,
+    durability: ConnectionOptions.Durability
+  ) throws(CaravanError) {
+    self.endpoints = endpoints
+    self.bus = bus
+    self.host = host
+    lock = try DirectoryLock(directory)
+    storage = StorageClient(bus: bus, host: host, writer: "@\(QueryService.name.rawValue)")
+    let file = IndexFile(path: "\(directory)/index.db", durability: durability)
+    let writer = try IndexWriter(file, executors: host.executors)
+    desk = QueryDesk(
+      writer: writer, reader: try IndexReader(file, executors: host.executors),
+      types: TypeSource(SchemaClient(bus: bus), clock: host.clock), metrics: QueryMetrics(host.metrics))
+  }
+
+  func serve(_ lease: PartitionLease) async throws {
+    let partition = lease.partition
+    let feeder = IndexFeeder(
+      partition: partition, index: desk.writer, storage: storage, types: desk.types, metrics: desk.metrics)
+    let follower = ChangeFollower(partition, bus: bus, storage: storage, host: host, consumer: feeder)
+    let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
+    let find = Endpoint(
+      "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
+    ) { [desk] (request: QueryRequest, _) async throws(CaravanError) in
+      try await desk.find(request, in: partition)
+    }
+    defer { endpoints.remove(pattern) }
+    try await follower.run(from: desk.writer.cursor(of: partition)) {
+      try await self.endpoints.add(find)
+      lease.serving()
+    }
+  }
+
+  /// The index and its cursor are this instance's own: there is nothing to say.
+  func handOver(_ lease: PartitionLease) async {}
+
+  func close() async {
+    await desk.reader.close()
+    await desk.writer.close()
+    lock.release()
+  }
+}

@@ -1,0 +1,59 @@
+import Model
+import QueryCore
+import Runtime
+import SchemaClient
+import Synchronization
+
+/// Record types: by id for ever, by name for a while.
+final class TypeSource: Sendable {
+  private struct ByID: Hashable {
+    let container: ContainerID
+    let environment: Environment
+    let id: UInt32
+  }
+
+  private struct ByName: Hashable {
+    let container: ContainerID
+    let environment: Environment
+    let name: String
+  }
+
+  private struct Latest {
+    let type: RecordType
+    let until: Instant
+  }
+
+  private let schema: SchemaClient
+  private let clock: any Clock
+  /// Ids that no type has; ids are given before records can carry them, so they never will.
+  private let unknown = Mutex(BoundedCache<ByID, Bool>(capacity: QueryLimits.cachedTypes))
+  private let latest = Mutex(BoundedCache<ByName, Latest>(capacity: QueryLimits.cachedTypes))
+
+  init(_ schema: SchemaClient, clock: any Clock) {
+    self.schema = schema
+    self.clock = clock
+  }
+
+  /// nil: there is no such type.
+  func type(_ id: UInt32, of database: DatabaseID) async throws(CaravanError) -> RecordType? {
+    let key = ByID(container: database.container, environment: database.environment, id: id)
+    if unknown.withLock({ $0.value(for: key) }) != nil { return nil }
+    do { return try await schema.type(id, of: database.container, in: database.environment) } catch {
+      guard error.code == .tableNotFound else { throw error }
+      unknown.withLock { $0.insert(true, for: key) }
+      return nil
+    }
+  }
+
+  /// The latest type of this name.
+  /// - Parameter isFresh: ask, whatever is remembered.
+  /// - Throws: `tableNotFound`.
+  func type(named name: String, of database: DatabaseID, isFresh: Bool) async throws(CaravanError) -> RecordType {
+    let key = ByName(container: database.container, environment: database.environment, name: name)
+    if !isFresh, let known = latest.withLock({ $0.value(for: key) }), clock.now < known.until { return known.type }
+    let type = try await schema.type(named: name, of: database.container, in: database.environment)
+    let until = clock.now + .milliseconds(QueryLimits.latestTypeMilliseconds)
+    latest.withLock { $0.insert(Latest(type: type, until: until), for: key) }
+    return type
+  }
+}
