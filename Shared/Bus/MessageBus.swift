@@ -45,7 +45,7 @@ public struct Incoming: Sendable {
 
   /// False when a device asks that its answer be sent to others: the broker lets whoever answers send there, and so
   /// lends the device permissions that it does not have.
-  var answersSender: Bool {
+  package var answersSender: Bool {
     guard let device = subject.sender, let reply else { return true }
     return reply.text.hasPrefix("inbox.\(device.text).")
   }

@@ -14,6 +14,8 @@ final class Registration: Sendable {
 
   init(_ endpoint: Endpoint) { self.endpoint = endpoint }
 
+  var isServing: Bool { state.withLock { $0.subscription != nil && !$0.isStopped } }
+
   func start(with subscription: any BusSubscription) {
     let isTooLate = state.withLock { state in
       state.subscription = subscription

@@ -59,6 +59,14 @@ public final class ServiceHost: Service {
     state.withLock { $0.registrations[pattern] }?.stop()
   }
 
+  /// Whether requests for the pattern are taken now.
+  public func isServing(_ pattern: SubjectPattern) -> Bool {
+    state.withLock { $0.registrations[pattern] }?.isServing ?? false
+  }
+
+  /// Also while it is about to be served, or being finished.
+  package func knows(_ pattern: SubjectPattern) -> Bool { state.withLock { $0.registrations[pattern] != nil } }
+
   public func run() async throws {
     let discovery = try await DiscoveryResponder(self)
     do { for endpoint in initial { try await add(endpoint) } } catch {

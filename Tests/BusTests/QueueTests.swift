@@ -1,0 +1,98 @@
+import Bus
+import Model
+import Runtime
+import TestKit
+import Testing
+
+/// The queues under both buses.
+@Suite("Bus queues", .timeLimit(.minutes(1)))
+struct QueueTests {
+  private func drain(_ mailbox: Mailbox<Int>) async -> [String] {
+    mailbox.finish()
+    var seen: [String] = []
+    while let item = await mailbox.next() {
+      switch item {
+      case .element(let element): seen.append("\(element)")
+      case .dropped(let count): seen.append("-\(count)")
+      }
+    }
+    return seen
+  }
+
+  @Test("First in, first out, over many rounds of the ring")
+  func order() async {
+    let mailbox = Mailbox<Int>(capacity: 300)
+    var expected = 0
+    var next = 0
+    for round in 0..<200 {
+      for _ in 0..<(round % 13) {
+        mailbox.push(next)
+        next += 1
+      }
+      for _ in 0..<min(round % 11, next - expected) {
+        guard case .element(let element)? = await mailbox.next() else { break }
+        #expect(element == expected)
+        expected += 1
+      }
+    }
+    #expect(await drain(mailbox) == (expected..<next).map { "\($0)" })
+  }
+
+  @Test("Beyond the capacity the newest go, or the oldest, and the gap is told first")
+  func overflow() async {
+    let newest = Mailbox<Int>(capacity: 3)
+    var results = (0..<6).map { newest.push($0) }
+    #expect(results == [.accepted, .accepted, .accepted, .droppedFirst, .dropped, .dropped])
+    #expect(await drain(newest) == ["-3", "0", "1", "2"])
+    let oldest = Mailbox<Int>(capacity: 3, overflow: .dropOldest)
+    results = (0..<5).map { oldest.push($0) }
+    #expect(results == [.accepted, .accepted, .accepted, .droppedFirst, .dropped])
+    #expect(await drain(oldest) == ["-2", "2", "3", "4"])
+    #expect(oldest.push(9) == .finished)
+  }
+
+  @Test("Beyond the weight too, but one element always fits")
+  func weight() async {
+    let mailbox = Mailbox<Int>(capacity: 100, heaviest: 10) { $0 }
+    #expect(mailbox.push(50) == .accepted)
+    #expect(mailbox.push(1) == .droppedFirst)
+    #expect(await drain(mailbox) == ["-1", "50"])
+    let other = Mailbox<Int>(capacity: 100, heaviest: 10) { $0 }
+    #expect([4, 6, 1].map { other.push($0) } == [.accepted, .accepted, .droppedFirst])
+    _ = await other.next()
+    _ = await other.next()
+    #expect(other.push(4) == .accepted)
+    #expect(other.push(1) == .droppedFirst)
+    #expect(await drain(other) == ["-1", "6", "4"])
+  }
+
+  @Test("The table of waiting requests is bounded, and full again only when as many wait")
+  func replyTableBound() async throws {
+    let clock = ManualClock()
+    let table = ReplyTable(capacity: 2)
+    let ask: @Sendable () async -> CaravanError? = {
+      await failure { try await table.request(deadline: .seconds(1), clock: clock) { _ throws(CaravanError) in } }
+    }
+    await withTaskGroup(of: CaravanError?.self) { group in
+      for _ in 0..<2 { group.addTask(operation: ask) }
+      await clock.untilSleepers(2)
+      #expect(await ask()?.code == .unavailable)
+      clock.advance(by: .seconds(1))
+      for _ in 0..<2 { #expect(await group.next()??.code == .timedOut) }
+      group.addTask(operation: ask)
+      await clock.untilSleepers(1)
+      table.failAll(.connectionLost)
+      #expect(await group.next() == .some(.connectionLost))
+    }
+  }
+
+  @Test("An answer that comes before its caller waits is kept, a second one dropped")
+  func earlyAnswer() async throws {
+    let table = ReplyTable()
+    let answer = try await table.request(deadline: .seconds(60), clock: Host.quiet.clock) { id throws(CaravanError) in
+      table.resolve(id, .success(Message([1])))
+      table.resolve(id, .success(Message([2])))
+    }
+    #expect(answer.payload == [1])
+  }
+}

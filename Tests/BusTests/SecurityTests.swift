@@ -1,0 +1,248 @@
+import Bus
+import BusNATS
+import Crypto
+import Encoding
+import Launch
+import Model
+import Runtime
+import TestKit
+import Testing
+
+/// A deployment's keys, and a broker that knows them.
+private struct Realm {
+  let operatorKey: NKey
+  let systemKey: NKey
+  let accountKey: NKey
+  let scopeKey: NKey
+  let configuration: NATSConfiguration
+  let now: Int64
+  let host = Host.quiet
+
+  init(in directory: String, tls: NATSConfiguration.TLS? = nil) throws {
+    operatorKey = try NKey.generate(.operator)
+    systemKey = try NKey.generate(.account)
+    accountKey = try NKey.generate(.account)
+    scopeKey = try NKey.generate(.account)
+    now = Host.quiet.clock.wallTime.milliseconds / 1_000
+    let root = try JWTClaims(
+      subject: operatorKey.publicKey, name: "caravan", issuedAt: now,
+      .operator(OperatorClaims(systemAccount: systemKey.publicKey))
+    ).sign(with: operatorKey)
+    let system = try JWTClaims(
+      subject: systemKey.publicKey, name: "SYS", issuedAt: now, .account(AccountClaims())
+    ).sign(with: operatorKey)
+    let account = try Self.account(accountKey, scopeKey, operatorKey, now)
+    configuration = NATSConfiguration(
+      port: try LoopbackPort.free(),
+      operator: .init(
+        token: root, systemAccount: systemKey.publicKey, accounts: [system, account], directory: "\(directory)/jwt"),
+      tls: tls)
+  }
+
+  private static func account(
+    _ account: NKey, _ scope: NKey, _ root: NKey, _ now: Int64, revoked: [PublicNKey: Int64] = [:]
+  ) throws -> JWT {
+    let device = UserScope(
+      key: scope.publicKey, role: "device",
+      permissions: Permissions(
+        publish: .init(allow: ["edge.{{tag(user)}}.{{name()}}.>"]), subscribe: .init(allow: ["inbox.{{name()}}.>"])))
+    let claims = AccountClaims(signingKeys: [.scoped(device)], revocations: revoked)
+    return try JWTClaims(subject: account.publicKey, name: "APP", issuedAt: now, .account(claims)).sign(with: root)
+  }
+
+  func accountToken(revoking key: PublicNKey) throws -> JWT {
+    try Self.account(accountKey, scopeKey, operatorKey, now + 1, revoked: [key: now + 1])
+  }
+
+  func device(_ name: String, user: String, expires: Int64? = nil) throws -> Credentials {
+    let key = try NKey.generate(.user)
+    let claims = JWTClaims(
+      subject: key.publicKey, name: name, issuedAt: now - 10, expires: expires,
+      .user(UserClaims(.scoped, issuerAccount: accountKey.publicKey, tags: ["user:\(user)"])))
+    return try Credentials(jwt: claims.sign(with: scopeKey), key: key)
+  }
+
+  func service(_ name: String, _ permissions: Permissions, account: NKey? = nil) throws -> Credentials {
+    let key = try NKey.generate(.user)
+    let claims = JWTClaims(
+      subject: key.publicKey, name: name, issuedAt: now - 10, .user(UserClaims(.explicit(permissions))))
+    return try Credentials(jwt: claims.sign(with: account ?? accountKey), key: key)
+  }
+
+  func connect(_ credentials: Credentials?, tls: NATSOptions.TLS? = nil) async throws -> NATSBus {
+    let options = NATSOptions(urls: [configuration.url], credentials: credentials, tls: tls, name: "test")
+    return try await NATSBus.connect(options, host: host)
+  }
+}
+
+private func withRealm(_ body: (Realm) async throws -> Void) async throws {
+  try await withTemporaryDirectory { directory in
+    let realm = try Realm(in: directory)
+    let server = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
+    do { try await body(realm) } catch {
+      await server.stop(clock: realm.host.clock)
+      throw error
+    }
+    await server.stop(clock: realm.host.clock)
+  }
+}
+
+/// Architecture §4, on a real broker in operator mode.
+@Suite("Security of the bus", .timeLimit(.minutes(2)))
+struct SecurityTests {
+  private let sync = Permissions(
+    publish: .init(allow: ["svc.>", "inbox.*.notify"]),
+    subscribe: .init(allow: ["edge.*.*.exchange", "inbox.@sync.>", "$SRV.>"]),
+    responses: .init(count: 1, lifetime: 60_000_000_000))
+
+  private func exchange(_ user: String, _ device: String) throws -> Subject {
+    .exchange(user: try UserID(user), device: try DeviceID(device))
+  }
+
+  @Test("A device asks under its own name and gets its answer and its notifications")
+  func ownSubjects() async throws {
+    try await withRealm { realm in
+      let server = try await realm.connect(realm.service("@sync", sync))
+      let device = try await realm.connect(realm.device("pi-4", user: "ann"))
+      let endpoint = Endpoint("exchange", .everyExchange, group: "sync", maxInFlight: 4) { incoming in
+        Array(incoming.subject.text.utf8)
+      }
+      let service = ServiceHost(name: "sync", version: "1.0.0", bus: server, host: realm.host, endpoints: [endpoint])
+      let notifications = try await device.subscribe(.exact(.notify(DeviceID("pi-4"))), group: nil, capacity: 4)
+      try await running([service]) {
+        try await eventually("served") { service.isServing(.everyExchange) }
+        let answer = try await device.request(Message(), to: exchange("ann", "pi-4"), deadline: .seconds(10))
+        #expect(String(decoding: answer.payload, as: UTF8.self) == "edge.ann.pi-4.exchange")
+        try await server.publish(Message([1]), to: .notify(DeviceID("pi-4")))
+        #expect(try await notifications.nextMessage().message.payload == [1])
+      }
+    }
+  }
+
+  @Test("Another's subjects are denied: publish and subscribe, of a device and of a service, and the bus says so")
+  func foreignSubjects() async throws {
+    try await withRealm { realm in
+      let server = try await realm.connect(realm.service("@sync", sync))
+      let everything = try await server.subscribe(.everyExchange, group: nil, capacity: 8)
+      let device = try await realm.connect(realm.device("pi-4", user: "ann"))
+      let events = device.events()
+      for subject in [
+        try exchange("ann", "pi-5"), try exchange("bob", "pi-4"), .service(.schema, method: "define"),
+        .notify(try DeviceID("pi-4")),
+      ] {
+        try await device.publish(Message(), to: subject)
+        #expect(await events.next()?.denies("Publish", subject.text) == true)
+      }
+      for pattern: SubjectPattern in [.exact(.notify(try DeviceID("pi-5"))), .everyExchange, .everyChange] {
+        let subscription = try await device.subscribe(pattern, group: nil, capacity: 1)
+        #expect(await events.next()?.denies("Subscription", pattern.text) == true)
+        subscription.cancel()
+      }
+      let serverEvents = server.events()
+      try await server.publish(Message(), to: .changes(Partition(1)))
+      #expect(await serverEvents.next()?.denies("Publish", "changes.1") == true)
+      // The first that arrives is the device's own: nothing came before it.
+      try await device.publish(Message([7]), to: exchange("ann", "pi-4"))
+      #expect(try await everything.nextMessage().subject == exchange("ann", "pi-4"))
+    }
+  }
+
+  @Test("Expired, unknown or absent credentials are refused with notAuthenticated or never connect")
+  func refusedCredentials() async throws {
+    try await withRealm { realm in
+      let stranger = try NKey.generate(.account)
+      let bad: [Credentials?] = [
+        try realm.device("pi-4", user: "ann", expires: realm.now - 5),
+        try realm.service("@sync", sync, account: stranger), nil,
+      ]
+      for credentials in bad {
+        let refusal = await failure {
+          let bus = try await realm.connect(credentials)
+          try await bus.waitUntilConnected(deadline: .milliseconds(500))
+        }
+        #expect(refusal?.code == .notAuthenticated, "\(String(describing: refusal))")
+      }
+    }
+  }
+
+  @Test("Revocation through $SYS.REQ.CLAIMS.UPDATE cuts the device off, and only it")
+  func revocation() async throws {
+    try await withRealm { realm in
+      let system = try await realm.connect(
+        realm.service("@sys", Permissions(), account: realm.systemKey))
+      let lost = try realm.device("lost", user: "ann")
+      let (device, other) = (try await realm.connect(lost), try await realm.connect(realm.device("kept", user: "ann")))
+      let events = device.events()
+      #expect(device.isConnected && other.isConnected)
+      let token = try realm.accountToken(revoking: lost.key.publicKey)
+      let answer = try await system.request(
+        Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: .seconds(10))
+      let json = try JSON.parse(String(decoding: answer.payload, as: UTF8.self))
+      #expect(json["data"]?["code"]?.intValue == 200, "\(json.encoded())")
+      try await eventually("the device is cut off") { !device.isConnected }
+      var seen: [BusEvent] = []
+      while let event = await events.next() {
+        seen.append(event)
+        if event == .disconnected { break }
+      }
+      #expect(seen.contains(.disconnected))
+      let again = await failure {
+        let bus = try await realm.connect(lost)
+        try await bus.waitUntilConnected(deadline: .milliseconds(500))
+      }
+      #expect(again != nil)
+      #expect(other.isConnected)
+      await #expect(throws: Never.self) {
+        try await other.publish(Message(), to: .exchange(user: UserID("ann"), device: DeviceID("kept")))
+      }
+    }
+  }
+
+  @Test("TLS with client certificates: let in with one of ours, not without, not to another's server")
+  func tls() async throws {
+    try await withTemporaryDirectory { directory in
+      let now = Host.quiet.clock.wallTime.milliseconds / 1_000
+      let validity = CertificateValidity(notBefore: now - 60, notAfter: now + 3_600)
+      func write(_ text: String, _ name: String) throws -> String {
+        try TextFile.writeSecret(text, to: "\(directory)/\(name)")
+        return "\(directory)/\(name)"
+      }
+      let authority = try CertificateAuthority.create(commonName: "ours", validity: validity)
+      let other = try CertificateAuthority.create(commonName: "theirs", validity: validity)
+      let server = try authority.issue(.server, commonName: "nats", names: [.ip("127.0.0.1")], validity: validity)
+      let client = try authority.issue(.client, commonName: "pi-4", names: [], validity: validity)
+      let ours = try write(authority.certificate, "ca.pem")
+      let realm = try Realm(
+        in: directory,
+        tls: .init(
+          certificateFile: write(server.certificate, "server.pem"), keyFile: write(server.privateKey, "server.key"),
+          clientAuthorityFile: ours))
+      let process = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
+      let identity = (try write(client.certificate, "client.pem"), try write(client.privateKey, "client.key"))
+      let credentials = try realm.device("pi-4", user: "ann")
+      func attempt(_ tls: NATSOptions.TLS) async -> CaravanError? {
+        await failure {
+          let bus = try await realm.connect(credentials, tls: tls)
+          try await bus.waitUntilConnected(deadline: .milliseconds(500))
+        }
+      }
+      let good = await attempt(.init(authorityFile: ours, certificateFile: identity.0, keyFile: identity.1))
+      #expect(good == nil)
+      #expect(await attempt(.init(authorityFile: ours)) != nil)
+      let theirs = try write(other.certificate, "other.pem")
+      #expect(await attempt(.init(authorityFile: theirs, certificateFile: identity.0, keyFile: identity.1)) != nil)
+      await process.stop(clock: realm.host.clock)
+    }
+  }
+}
+
+extension BusEvent {
+  fileprivate func denies(_ what: String, _ subject: String) -> Bool {
+    guard case .denied(let text) = self else { return false }
+    return text.localizedContains("Permissions Violation for \(what)") && text.contains("\"\(subject)\"")
+  }
+}
+
+extension String {
+  fileprivate func localizedContains(_ other: String) -> Bool { lowercased().contains(other.lowercased()) }
+}

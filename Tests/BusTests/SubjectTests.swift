@@ -1,0 +1,64 @@
+import Bus
+import Model
+import TestKit
+import Testing
+
+@Suite("Subjects")
+struct SubjectTests {
+  static let all: [(Subject, String)] = [
+    (.exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "pi-4")), "edge.ann.pi-4.exchange"),
+    (.chunks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[63]), "edge.ann.d.chunks.63"),
+    (.notify(DeviceID(unchecked: "d")), "inbox.d.notify"),
+    (.service(.schema, method: "define"), "svc.schema.define"),
+    (.partitioned(.storage, Partition.all[7], method: "readLog"), "svc.storage.7.readLog"),
+    (.changes(Partition.all[0]), "changes.0"),
+    (.discovery(.ping), "$SRV.PING"),
+    (.discovery(.info, service: "sync"), "$SRV.INFO.sync"),
+    (.discovery(.stats, service: "sync", instance: "abc"), "$SRV.STATS.sync.abc"),
+    (.claimsUpdate, "$SYS.REQ.CLAIMS.UPDATE"),
+  ]
+
+  @Test("Rendering and parsing undo each other", arguments: all)
+  func roundTrip(subject: Subject, text: String) throws {
+    #expect(subject.text == text)
+    #expect(try Subject(parsing: text) == subject)
+  }
+
+  @Test(
+    "What is no subject of Caravan is refused",
+    arguments: [
+      "", ".", "edge", "edge.ann.d", "edge.ann.d.exchange.x", "edge.Ann.d.exchange", "edge..d.exchange", "edge.*.d.exchange",
+      "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "inbox.d.other", "svc.unknown.define",
+      "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64", "changes.-1", "changes",
+      "$SRV", "$SRV.NAP", "$SRV.PING.", "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
+    ])
+  func refused(text: String) { #expect(throws: CaravanError.self) { try Subject(parsing: text) } }
+
+  @Test("Patterns match what they say and nothing else")
+  func patterns() {
+    let subjects = Self.all.map(\.0)
+    func matching(_ pattern: SubjectPattern) -> [Subject] { subjects.filter(pattern.matches) }
+    for subject in subjects { #expect(matching(.exact(subject)) == [subject]) }
+    #expect(matching(.everyExchange) == [subjects[0]])
+    #expect(matching(.everyChunks(nil)) == [subjects[1]])
+    #expect(matching(.everyChunks(Partition.all[63])) == [subjects[1]])
+    #expect(matching(.everyChunks(Partition.all[62])).isEmpty)
+    #expect(matching(.everyPartition(.storage, method: "readLog")) == [subjects[4]])
+    #expect(matching(.everyPartition(.storage, method: "commit")).isEmpty)
+    #expect(matching(.everyPartition(.query, method: "readLog")).isEmpty)
+    #expect(matching(.everyChange) == [subjects[5]])
+    #expect(SubjectPattern.everyChunks(nil).text == "edge.*.*.chunks.*")
+    #expect(SubjectPattern.everyPartition(.query, method: "find").text == "svc.query.*.find")
+  }
+
+  @Test("Architecture §4: a device's answers go to its own inbox only")
+  func answersSender() {
+    let subject = Subject.exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d1"))
+    func isFine(_ reply: String?, _ subject: Subject = subject) -> Bool {
+      Incoming(subject: subject, message: Message(), reply: reply.map { ReplyAddress(text: $0) }).answersSender
+    }
+    #expect(isFine("inbox.d1.r.x.1") && isFine(nil))
+    #expect(!isFine("inbox.d2.r.x.1") && !isFine("svc.storage.1.commit") && !isFine("inbox.d11.r.x.1"))
+    #expect(isFine("inbox.@sync.r.x.1", .service(.schema, method: "define")))
+  }
+}
