@@ -1,0 +1,166 @@
+public import Model
+internal import Wire
+
+/// A row as an app sees it.
+public struct AppRow: Sendable, Hashable {
+  public enum State: Sendable, Hashable {
+    case clean
+    /// Changed here, not yet sent.
+    case dirty
+    /// On its way to the cloud.
+    case pending
+    /// The cloud has something else: resolve it.
+    case conflict
+  }
+
+  public let id: String
+  /// Given by the cloud; 0: it has not seen the row (MOB-15).
+  public let version: UInt64
+  public let state: State
+  /// By column; null cells are left out.
+  public let cells: [String: Value]
+  /// Sizes in bytes of the objects the row has, by column.
+  public let objects: [String: UInt64]
+
+  public subscript(_ column: String) -> Value { cells[column] ?? .null }
+
+  init(_ row: Wire.Row) throws(CaravanError) {
+    id = row.id
+    version = row.version
+    state =
+      switch row.state {
+      case .clean: .clean
+      case .dirty: .dirty
+      case .pending: .pending
+      case .conflict: .conflict
+      }
+    var cells: [String: Value] = [:]
+    for cell in row.cells { cells[cell.column] = cell.model }
+    self.cells = cells
+    objects = Dictionary(row.objects.map { ($0.column, $0.size) }, uniquingKeysWith: { $1 })
+  }
+}
+
+public struct Upcall: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    case newData
+    case conflict
+  }
+
+  public let kind: Kind
+  public let table: String
+  public let rows: UInt64
+
+  init?(_ upcall: Wire.Upcall) {
+    switch upcall.kind {
+    case .unspecified: return nil
+    case .newData: kind = .newData
+    case .conflict: kind = .conflict
+    }
+    table = upcall.table
+    rows = upcall.rows
+  }
+}
+
+/// A row that was changed here and elsewhere.
+public struct Conflict: Sendable, Hashable {
+  public let mine: AppRow
+  public let isMineDeleted: Bool
+  /// Nil: deleted at the cloud.
+  public let theirs: AppRow?
+  /// What both began with; nil: there was nothing (CK-34).
+  public let ancestor: AppRow?
+}
+
+public enum Resolution: Sendable, Hashable {
+  case mine
+  case theirs
+  /// These cells on top of mine.
+  case new([String: Value])
+}
+
+/// How the device and the app's tables stand (SIM-83).
+public struct DeviceStatus: Sendable, Hashable {
+  public struct Table: Sendable, Hashable {
+    public let name: String
+    public let rows, dirty, pending, conflicts, torn: UInt64
+    /// Unix milliseconds; 0: never.
+    public let lastSync: UInt64
+    public let bytesUp, bytesDown: UInt64
+    /// Why the cloud refused the table's writes; empty: it did not.
+    public let refused: String
+  }
+
+  public let device, user: String
+  public let link: Model.LinkClass?
+  public let isConnected: Bool
+  public let tables: [Table]
+  public let counters: [String: UInt64]
+
+  init(_ status: Wire.AgentStatus) {
+    device = status.device
+    user = status.user
+    link = status.link.model
+    isConnected = status.connected
+    tables = status.tables.map {
+      Table(
+        name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
+        lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused)
+    }
+    counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+  }
+}
+
+extension Wire.Cell {
+  /// - Throws: `schemaViolation` for an object: those are written as streams.
+  init(_ column: String, _ value: Model.Value) throws(CaravanError) {
+    switch value {
+    case .null: self.init(column: column)
+    case .text(let text): self.init(column: column, value: .text(text))
+    case .integer(let number): self.init(column: column, value: .integer(number))
+    case .real(let number): self.init(column: column, value: .real(number))
+    case .data(let bytes): self.init(column: column, value: .data(bytes))
+    case .asset:
+      throw CaravanError(.schemaViolation, "column '\(column)' takes an object: open it and write its bytes")
+    }
+  }
+
+  var model: Model.Value {
+    switch value {
+    case nil: .null
+    case .text(let text): .text(text)
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .data(let bytes): .data(bytes)
+    }
+  }
+
+  static func list(_ cells: [String: Model.Value]) throws(CaravanError) -> [Wire.Cell] {
+    var list: [Wire.Cell] = []
+    for (column, value) in cells.sorted(by: { $0.key < $1.key }) { list.append(try Wire.Cell(column, value)) }
+    return list
+  }
+}
+
+extension Wire.LinkClass {
+  init(_ link: Model.LinkClass?) {
+    self =
+      switch link {
+      case nil: .none
+      case .wired: .wired
+      case .wifi: .wifi
+      case .cellular: .cellular
+      case .roaming: .roaming
+      }
+  }
+
+  var model: Model.LinkClass? {
+    switch self {
+    case .none: nil
+    case .wired: .wired
+    case .wifi: .wifi
+    case .cellular: .cellular
+    case .roaming: .roaming
+    }
+  }
+}

@@ -1,0 +1,103 @@
+public import Model
+public import Runtime
+internal import Wire
+
+/// An app's way to its device's agent: tables of rows with objects, kept here, synced behind the app's back.
+///
+///     try await CaravanClient.withConnection(to: "/run/caravan/agent.sock", app: "album") { client in
+///       let album = try await client.createTable("photos", "name VARCHAR, taken INTEGER, photo OBJECT")
+///       try await album.registerWriteSync(period: .seconds(600), delayTolerance: .seconds(60), link: .wifi)
+///       try await album.write(["name": .text("Snoopy")], objects: ["photo"]) { photo in
+///         try await photo.append(bytes, to: "photo")
+///       }
+///       for try await row in album.rows(columns: ["name"], where: "name=?", "Snoopy") { … }
+///     }
+///
+/// All calls may be made from any task. A write has reached the disk when its call returns. Every call throws
+/// `CaravanError`: `networkNotConnected` when the agent has gone (what was acknowledged is safe; connect again).
+public final class CaravanClient: Sendable {
+  let connection: AppConnection
+
+  private init(_ connection: AppConnection) { self.connection = connection }
+
+  /// Connects, proves the app, runs `body`, and disconnects. Unfinished writes are abandoned.
+  /// - Parameters:
+  ///   - socket: path of the agent's socket.
+  ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
+  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
+  public static func withConnection<Result: Sendable>(
+    to socket: String, app: String, host: Host = .live(logLevel: .error),
+    _ body: (CaravanClient) async throws -> Result
+  ) async throws -> Result {
+    let name = try ContainerID(app)
+    let raw = try AppSocket(connectingTo: socket)
+    let connection = AppConnection(raw, host: host)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await connection.run()
+        raw.close()
+      }
+      defer { connection.shutDown() }
+      let hello = Wire.AppHello(app: name.text, token: AppToken.read(socket: socket, app: name))
+      guard case .welcome = try await connection.request(.hello(hello)) else { throw AppConnection.surprise("hello") }
+      return try await body(CaravanClient(connection))
+    }
+  }
+
+  // MARK: Tables
+
+  /// Creates a table, or finds the one that was created with the same schema.
+  /// - Parameter schema: columns as in SQL, with `OBJECT` for objects of any size (SIM-10).
+  /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when the table has another schema.
+  @discardableResult
+  public func createTable(
+    _ name: String, _ schema: String, isLocalOnly: Bool = false
+  ) async throws(CaravanError) -> Table {
+    let request = Wire.CreateTable(table: name, schema: schema, sync: isLocalOnly ? .localOnly : .full)
+    try await done(.createTable(request))
+    return table(name)
+  }
+
+  /// The table of this name; whether it exists shows in the first call.
+  public func table(_ name: String) -> Table { Table(name: name, connection: connection) }
+
+  /// Drops the table with its rows, objects and registrations; the space comes back (SIM-12).
+  public func dropTable(_ name: String) async throws(CaravanError) {
+    try await done(.dropTable(Wire.TableName(table: name)))
+  }
+
+  // MARK: The device
+
+  public func status() async throws(CaravanError) -> DeviceStatus {
+    guard case .status(let status) = try await connection.request(.status(Wire.Empty())) else {
+      throw AppConnection.surprise("status")
+    }
+    return DeviceStatus(status)
+  }
+
+  /// Announces the machine's link, or simulates one; nil: none.
+  public func setLink(_ link: Model.LinkClass?) async throws(CaravanError) {
+    try await done(.setLink(Wire.SetLink(link: Wire.LinkClass(link))))
+  }
+
+  /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time; ends with the
+  /// connection. The agent merges what is not read.
+  public func nextUpcall() async -> Upcall? {
+    while let upcall = await connection.upcalls.next() {
+      if let known = Upcall(upcall) { return known }
+    }
+    return nil
+  }
+
+  func done(_ kind: AppRequest.Kind) async throws(CaravanError) { try await connection.done(kind) }
+}
+
+extension AppConnection {
+  func done(_ kind: AppRequest.Kind) async throws(CaravanError) {
+    guard case .done = try await request(kind) else { throw Self.surprise("request") }
+  }
+
+  static func surprise(_ what: String) -> CaravanError {
+    CaravanError(.internalError, "the agent answered a \(what) with something else: do app and agent fit together?")
+  }
+}

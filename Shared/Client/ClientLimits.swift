@@ -1,0 +1,13 @@
+/// Bounds of the app library.
+public enum ClientLimits {
+  /// Requests that wait for their answer at one time; more are refused with `serverBusy`.
+  public static let requestsInFlight = 256
+  /// Upcalls that wait for the app; the agent merges upcalls, so the newest ones suffice.
+  public static let upcalls = 64
+  /// Object bytes of one request.
+  public static let objectPieceBytes = 256 << 10
+  /// Object pieces sent ahead of their answers.
+  public static let piecesInFlight = 4
+  /// Rows of one page of a cursor.
+  public static let pageRows: UInt32 = 200
+}

@@ -1,0 +1,92 @@
+public import Model
+internal import Wire
+
+/// Objects of one write, open until the write's closure returns. Bytes go to the agent as they come; the object need
+/// not fit into memory.
+public struct ObjectWriter: Sendable {
+  let write: UInt64
+  /// Ids of the rows being written; objects are addressed by the index of their row.
+  public let rows: [String]
+  let connection: AppConnection
+
+  /// Writes `bytes` at `offset`, over what is there or beyond its end.
+  public func write(
+    _ bytes: some Collection<UInt8>, to object: String, at offset: UInt64, row: Int = 0
+  ) async throws(CaravanError) {
+    var position = offset
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = Array(rest.prefix(ClientLimits.objectPieceBytes))
+      let request = Wire.WriteObject(write: write, row: UInt32(row), object: object, offset: position, data: piece)
+      try await connection.done(.writeObject(request))
+      position += UInt64(piece.count)
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  /// Cuts the object off, or fills it up with zeros.
+  public func truncate(_ object: String, to size: UInt64, row: Int = 0) async throws(CaravanError) {
+    let request = Wire.TruncateObject(write: write, row: UInt32(row), object: object, size: size)
+    try await connection.done(.truncateObject(request))
+  }
+
+  /// Gives the object these contents, whatever it had.
+  public func replace(
+    _ object: String, with bytes: some Collection<UInt8>, row: Int = 0
+  ) async throws(CaravanError) {
+    try await truncate(object, to: 0, row: row)
+    try await write(bytes, to: object, at: 0, row: row)
+  }
+}
+
+extension Table {
+  /// A part of an object; parts not asked for are never loaded (SIM-29).
+  /// - Parameter cursor: reads the object as it was when this cursor began.
+  /// - Returns: fewer bytes than asked for at the object's end.
+  public func read(
+    _ object: String, of row: String, at offset: UInt64, count: Int, cursor: UInt64 = 0
+  ) async throws(CaravanError) -> [UInt8] {
+    let request = Wire.ReadObject(
+      table: name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor)
+    guard case .objectBytes(let bytes) = try await connection.request(.readObject(request)) else {
+      throw AppConnection.surprise("read")
+    }
+    return bytes.data
+  }
+
+  /// An object's bytes from front to back.
+  public func contents(of object: String, row: String, cursor: UInt64 = 0) -> ObjectContents {
+    ObjectContents(table: self, object: object, row: row, cursor: cursor)
+  }
+}
+
+/// An object's bytes in pieces, front to back.
+public struct ObjectContents: AsyncSequence, Sendable {
+  public typealias Element = [UInt8]
+  let table: Table
+  let object: String
+  let row: String
+  let cursor: UInt64
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let contents: ObjectContents
+    var offset: UInt64 = 0
+
+    public mutating func next() async throws(CaravanError) -> [UInt8]? {
+      let piece = try await contents.table.read(
+        contents.object, of: contents.row, at: offset, count: ClientLimits.objectPieceBytes, cursor: contents.cursor)
+      offset += UInt64(piece.count)
+      return piece.isEmpty ? nil : piece
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(contents: self) }
+
+  /// All of it, in memory.
+  public func all() async throws(CaravanError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var iterator = makeAsyncIterator()
+    while let piece = try await iterator.next() { bytes += piece }
+    return bytes
+  }
+}

@@ -1,0 +1,138 @@
+public import Model
+internal import Runtime
+internal import Wire
+
+/// One of the app's tables.
+public struct Table: Sendable {
+  public let name: String
+  let connection: AppConnection
+
+  // MARK: Rows
+
+  /// Which rows: SQL's WHERE over the table's own columns, `?` for each argument. Nil text: all rows.
+  public struct Selection: Sendable, Hashable {
+    public let text: String?
+    public let arguments: [Value]
+
+    public init(_ text: String?, _ arguments: [Value] = []) {
+      self.text = text
+      self.arguments = arguments
+    }
+
+    public static let all = Selection(nil)
+
+    func wire() throws(CaravanError) -> Wire.Selection {
+      var cells: [Wire.Cell] = []
+      for argument in arguments { cells.append(try Wire.Cell("", argument)) }
+      return Wire.Selection(text: text ?? "", arguments: cells)
+    }
+  }
+
+  /// Adds a row. With `objects`, the row appears as a whole when `fill` has returned and the objects are on disk; if
+  /// `fill` throws, nothing has happened (SIM-13).
+  /// - Returns: the row's id.
+  @discardableResult
+  public func write(
+    _ cells: [String: Value], objects: [String] = [], _ fill: (ObjectWriter) async throws -> Void = { _ in }
+  ) async throws -> String {
+    let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells), objects: objects)
+    guard let row = try await run(request, fill).first else { throw AppConnection.surprise("write") }
+    return row
+  }
+
+  /// Changes every row selected, all at once; only the objects named are opened (SIM-14).
+  /// - Returns: ids of the rows.
+  @discardableResult
+  public func update(
+    _ selection: Selection, _ cells: [String: Value], objects: [String] = [],
+    _ fill: (ObjectWriter) async throws -> Void = { _ in }
+  ) async throws -> [String] {
+    let request = Wire.BeginWrite(
+      table: name, cells: try Wire.Cell.list(cells), objects: objects, selection: try selection.wire())
+    return try await run(request, fill)
+  }
+
+  private func run(
+    _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
+  ) async throws -> [String] {
+    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {
+      throw AppConnection.surprise("write")
+    }
+    guard opened.write != 0 else { return opened.rows }
+    do {
+      try await fill(ObjectWriter(write: opened.write, rows: opened.rows, connection: connection))
+    } catch {
+      _ = try? await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write, abandon: true)))
+      throw error
+    }
+    guard case .writeClosed(let closed) = try await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write)))
+    else { throw AppConnection.surprise("close") }
+    return closed.rows
+  }
+
+  /// Removes rows; they disappear at once here and, with the next sync, everywhere (SIM-16).
+  /// - Returns: how many there were.
+  @discardableResult
+  public func delete(_ selection: Selection) async throws(CaravanError) -> UInt64 {
+    let request = Wire.DeleteRows(table: name, selection: try selection.wire())
+    guard case .affected(let affected) = try await connection.request(.deleteRows(request)) else {
+      throw AppConnection.surprise("delete")
+    }
+    return affected.rows
+  }
+
+  /// Rows as they were when the first one was asked for, in pages.
+  public func rows(
+    _ selection: Selection = .all, columns: [String] = [], orderBy order: [(column: String, descending: Bool)] = []
+  ) -> RowCursor {
+    RowCursor(table: self, selection: selection, columns: columns, order: order)
+  }
+
+  // MARK: Sync
+
+  /// Looks for changes every `period` and sends them at most `delayTolerance` later, over `link` or cheaper (SIM-17).
+  public func registerWriteSync(
+    period: Duration, delayTolerance: Duration, link: Model.LinkClass
+  ) async throws(CaravanError) {
+    try await register(read: false, period, delayTolerance, link)
+  }
+
+  /// Has the cloud tell of changes, at most every `period`, and fetches them within `delayTolerance` (SIM-20).
+  public func registerReadSync(
+    period: Duration, delayTolerance: Duration, link: Model.LinkClass
+  ) async throws(CaravanError) {
+    try await register(read: true, period, delayTolerance, link)
+  }
+
+  private func register(
+    read: Bool, _ period: Duration, _ tolerance: Duration, _ link: Model.LinkClass
+  ) async throws(CaravanError) {
+    let request = Wire.RegisterSync(
+      table: name, read: read, periodMilliseconds: UInt32(clamping: period.wholeMilliseconds),
+      delayToleranceMilliseconds: UInt32(clamping: tolerance.wholeMilliseconds), link: Wire.LinkClass(link))
+    try await connection.done(.registerSync(request))
+  }
+
+  public func unregisterWriteSync() async throws(CaravanError) {
+    try await connection.done(.unregisterSync(Wire.UnregisterSync(table: name, read: false)))
+  }
+
+  public func unregisterReadSync() async throws(CaravanError) {
+    try await connection.done(.unregisterSync(Wire.UnregisterSync(table: name, read: true)))
+  }
+
+  /// Sends what is dirty now, whatever is registered; returns when the cloud has answered for it (SIM-19).
+  public func writeSyncNow() async throws(CaravanError) { try await sync(write: true, read: false) }
+
+  /// Fetches what the cloud has; returns when it is here (SIM-22).
+  public func readSyncNow() async throws(CaravanError) { try await sync(write: false, read: true) }
+
+  public func syncNow() async throws(CaravanError) { try await sync(write: true, read: true) }
+
+  private func sync(write: Bool, read: Bool) async throws(CaravanError) {
+    try await connection.done(.syncNow(Wire.SyncNow(table: name, write: write, read: read)))
+  }
+
+  /// Asks for this table's upcalls, those that came while the app was away included.
+  public func watch() async throws(CaravanError) { try await connection.done(.watch(Wire.TableName(table: name))) }
+}
