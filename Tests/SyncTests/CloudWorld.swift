@@ -1,0 +1,119 @@
+import Bus
+import Crypto
+import Model
+import Runtime
+import SchemaDriver
+import StorageDriver
+import StoreSQLite
+import SyncDriver
+import Synchronization
+import TestKit
+import Wire
+
+extension Host {
+  /// The real machine, silent.
+  static var quiet: Host {
+    let live = Host.live()
+    return live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
+  }
+}
+
+/// Storage on a directory of its own, schema and sync, on one in-process bus.
+struct CloudWorld: Sendable {
+  let hub: InProcessHub
+  let host: Host
+  let key: TicketKey
+  let environment: Model.Environment
+
+  /// Runs the services for the time of `body`.
+  static func with(
+    environment: Model.Environment = .development, notifier: (any Service)? = nil,
+    _ body: @Sendable (CloudWorld) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      let host = Host.quiet
+      let hub = InProcessHub(clock: host.clock, random: SeededRandom(seed: 1))
+      let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var services: [any Service] = [
+          try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host), try world.sync(),
+        ]
+        if let notifier { services.append(notifier) }
+        for service in services { group.addTask { try await service.run() } }
+        do {
+          try await world.untilServing()
+          try await body(world)
+        } catch {
+          for service in services { service.shutDown() }
+          throw error
+        }
+        for service in services { service.shutDown() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func storage(_ path: String) async throws -> StorageService {
+    let feed = ChangeFeed()
+    let store = try await StoreSQLite(.simulation(.directory(path)), host: host, observer: feed)
+    return StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
+  }
+
+  func sync() throws -> SyncService {
+    try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment)
+  }
+
+  private func untilServing() async throws {
+    let probe = hub.connect(as: "probe")
+    let device = Device(try UserID("probe"), try DeviceID("probe"), bus: probe)
+    try await eventually("sync, schema and storage answer") {
+      guard let results = try? await device.exchange([.pull(Pull(container: "probe", zone: "probe"))]) else { return false }
+      guard case .pull? = results.first else { return false }
+      let list = ListTypesRequest(container: "probe", environment: environment.rawValue)
+      let subject = Subject.service(.schema, method: "types")
+      return (try? await probe.call(list, to: subject, as: ListTypesReply.self)) != nil
+    }
+  }
+
+  func device(_ name: String, of user: String = "ann", epoch: UInt64 = 1) throws -> Device {
+    Device(try UserID(user), try DeviceID(name), epoch: epoch, bus: hub.connect(as: name))
+  }
+}
+
+/// Speaks frames as the agent does.
+struct Device: Sendable {
+  let user: UserID
+  let name: DeviceID
+  let epoch: UInt64
+  let bus: InProcessBus
+
+  init(_ user: UserID, _ name: DeviceID, epoch: UInt64 = 1, bus: InProcessBus) {
+    self.user = user
+    self.name = name
+    self.epoch = epoch
+    self.bus = bus
+  }
+
+  private var subject: Subject { .exchange(user: user, device: name) }
+
+  /// One frame, uncompressed, and its results.
+  func exchange(_ operations: [Wire.Operation.Kind]) async throws -> [Wire.Result.Kind] {
+    let exchange = Exchange(epoch: epoch, operations: operations.map { Wire.Operation(kind: $0) }).encoded()
+    let reply = try await send(Frame(plainBytes: UInt32(exchange.count), body: exchange))
+    return try ExchangeReply(decoding: FrameBody.open(reply)).results.map { $0.kind ?? .done(Empty()) }
+  }
+
+  func send(_ frame: Frame) async throws -> Frame { try Frame(decoding: await send(frame.encoded())) }
+
+  /// Any bytes at all.
+  func send(_ payload: [UInt8]) async throws(CaravanError) -> [UInt8] {
+    try await bus.request(Message(payload), to: subject, deadline: .seconds(20)).payload
+  }
+
+  /// The only result of one operation.
+  func ask(_ operation: Wire.Operation.Kind) async throws -> Wire.Result.Kind {
+    let results = try await exchange([operation])
+    guard results.count == 1 else { throw CaravanError(.internalError, "\(results.count) results of one operation") }
+    return results[0]
+  }
+}

@@ -1,0 +1,100 @@
+import Compression
+import Model
+import Wire
+
+/// What a test expected of a result and did not get.
+struct Unexpected: Error, CustomStringConvertible {
+  let result: Wire.Result.Kind
+  var description: String { "unexpected: \(result)" }
+}
+
+enum FrameBody {
+  static func open(_ frame: Frame) throws -> [UInt8] {
+    switch frame.compression {
+    case .none: return frame.body
+    case .zstd:
+      var decompressor = try Decompressor()
+      return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
+    }
+  }
+}
+
+extension Device {
+  /// A type of these fields under `container`, agreed with the registry.
+  func agree(
+    _ fields: [(String, Model.FieldKind)], on name: String = "photos", in container: String = "album"
+  ) async throws -> Model.RecordType {
+    let result = try await ask(.propose(.type(fields, name: name, in: container)))
+    guard case .type(let type) = result else { throw Unexpected(result: result) }
+    return try type.model()
+  }
+
+  func push(
+    _ op: UInt64, _ mutations: [Model.Mutation], to zone: String = "photos", in container: String = "album"
+  ) async throws -> CommitResult {
+    let result = try await ask(.push(.of(op, mutations, to: zone, in: container)))
+    guard case .commit(let reply) = result else { throw Unexpected(result: result) }
+    return try reply.model()
+  }
+
+  func settle(_ op: UInt64, in zone: String = "photos") async throws -> CommitResult {
+    let result = try await ask(.settle(Settle(container: "album", zone: zone, op: op)))
+    guard case .commit(let reply) = result else { throw Unexpected(result: result) }
+    return try reply.model()
+  }
+
+  func pull(
+    after token: [UInt8] = [], from zone: String = "photos", in container: String = "album", maxBytes: UInt32 = 0
+  ) async throws -> PullResult {
+    let result = try await ask(.pull(Pull(container: container, zone: zone, token: token, maxBytes: maxBytes)))
+    guard case .pull(let pulled) = result else { throw Unexpected(result: result) }
+    return pulled
+  }
+
+  func refusal(_ operation: Wire.Operation.Kind) async throws -> CaravanError? {
+    guard case .failure(let failure) = try await ask(operation) else { return nil }
+    return failure.model()
+  }
+}
+
+extension ProposeTable {
+  static func type(
+    _ fields: [(String, Model.FieldKind)], name: String = "photos", in container: String = "album"
+  ) -> ProposeTable {
+    let type = Model.RecordType(
+      id: 0, definition: 0, name: name,
+      fields: fields.map { Model.FieldDefinition(id: 0, name: $0.0, kind: $0.1) })
+    return ProposeTable(container: container, type: Wire.RecordType(type))
+  }
+}
+
+extension Push {
+  static func of(
+    _ op: UInt64, _ mutations: [Model.Mutation], to zone: String = "photos", in container: String = "album"
+  ) -> Push {
+    Push(container: container, zone: zone, op: op, mutations: mutations.map { Wire.Mutation($0) })
+  }
+}
+
+extension Model.Mutation {
+  static func save(
+    _ name: String, _ fields: [UInt32: Value], type: Model.RecordType, base: Base = .absent
+  ) -> Model.Mutation {
+    let record = RecordFields(fields)
+    return Model.Mutation(name: name, base: base, change: .save(type: type.id, body: record.body, chunks: record.chunks))
+  }
+}
+
+extension PullResult {
+  var entries: [Wire.Entry] { get throws { try EntryPage(decoding: page).entries } }
+}
+
+extension CommitResult {
+  var outcomes: [Model.Outcome] {
+    if case .applied(let outcomes, _, _) = self { outcomes } else { [] }
+  }
+
+  var versions: [Seq] {
+    outcomes.compactMap { if case .accepted(let version) = $0 { version } else { nil } }
+  }
+}
