@@ -25,7 +25,7 @@ public enum ArrivalDecision: Sendable, Hashable {
   case insert
   /// The row takes the entry's content and version, and is clean.
   case apply
-  /// The row takes the entry's version only: its own push, or the same content written elsewhere.
+  /// The row takes the entry's version only: it is the row's own push.
   case adopt
   case remove
   /// The row keeps its content; the entry is kept aside as the cloud's copy (replacing an older one).
@@ -64,21 +64,11 @@ public enum ArrivalDecision: Sendable, Hashable {
 }
 
 extension RowHead {
-  /// The row after an entry was applied, adopted or found in conflict; nil when it goes.
-  public func after(_ decision: ArrivalDecision, version: Seq) -> RowHead? {
-    switch decision {
-    case .ignore, .hold, .unexplained: return self
-    case .insert, .apply: return RowHead(flags: .clean, version: version)
-    case .adopt:
-      var head = self
-      head.version = version
-      if head.presence == .unconfirmed { head.presence = .live }
-      return head
-    case .remove: return nil
-    case .conflict:
-      var head = self
-      head.flags.inConflict = true
-      return head
-    }
+  /// The row after its own echo: the content stays, and is known to be at the cloud as `version`.
+  public func adopting(_ version: Seq) -> RowHead {
+    var head = self
+    head.version = version
+    if head.presence == .unconfirmed { head.presence = .live }
+    return head
   }
 }

@@ -1,0 +1,173 @@
+public import AgentCore
+public import Model
+internal import SQLite
+
+/// A row in conflict: the local copy, the cloud's, and what both are based on (CK-34).
+public struct ConflictView: Sendable, Hashable {
+  public let mine: RowView
+  public let isMineDeleted: Bool
+  /// Nil: deleted at the cloud.
+  public let theirs: RowView?
+  /// Nil: the row was new on both sides.
+  public let ancestor: RowView?
+}
+
+/// Conflict resolution of one table by one session: choices are gathered and take effect together.
+struct ResolutionSession {
+  struct Choice {
+    let resolution: Resolution
+    /// By column, of a new value.
+    let cells: [Int: SQLValue]
+    /// Columns whose value is taken from the cloud's copy.
+    let fromTheirs: [Int]
+  }
+
+  let owner: UInt64
+  var choices: [String: Choice] = [:]
+}
+
+extension LocalStore {
+  /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25).
+  /// - Throws: `serverBusy` while another session resolves this table.
+  public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
+    _ = try state(table)
+    if let session = resolutions[table], session.owner != owner {
+      throw CaravanError(
+        .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later", retryAfterMilliseconds: 200)
+    }
+    if resolutions[table] == nil { resolutions[table] = ResolutionSession(owner: owner) }
+  }
+
+  /// Rows in conflict whose cloud copy is here, ordered by their ids, from behind `after` on (SIM-26).
+  public func conflicts(
+    _ table: TableID, after: String = "", limit: Int = StoreLimits.conflictsPerPage
+  ) throws(CaravanError) -> [ConflictView] {
+    let state = try state(table)
+    let copies = try database.all(
+      """
+      SELECT id, name, version, deleted, body, lacking FROM incoming
+      WHERE table_id = ? AND role = 1 AND lacking = 0 AND name > ? ORDER BY name LIMIT ?
+      """, state.number, after, min(limit, StoreLimits.conflictsPerPage)) { row in StoredIncoming(row) }
+    var views: [ConflictView] = []
+    for copy in copies {
+      guard let row = try state.rows.row(id: copy.name, database) else { continue }
+      let ancestor = try ancestor(of: row.key, in: state)
+      views.append(
+        ConflictView(
+          mine: try view(row.id, row.head.version, row.cells, of: state), isMineDeleted: row.head.presence == .deleted,
+          theirs: copy.isDeleted ? nil : try view(row.id, copy.version, body: copy.body, of: state),
+          ancestor: try ancestor.map { (body) throws(CaravanError) in
+            try view(row.id, row.head.version, body: body, of: state)
+          }))
+    }
+    return views
+  }
+
+  /// Notes a decision; it takes effect with `endResolution`. A later one for the same row replaces it.
+  /// - Parameters:
+  ///   - cells: of a new value, which begins as the local one.
+  ///   - fromTheirs: columns of a new value taken from the cloud's copy; objects, for instance.
+  /// - Throws: `notInConflictResolution` outside of begin and end, `noSuchObject` when the row is in no conflict.
+  public func resolve(
+    _ table: TableID, row id: String, _ resolution: Resolution, cells: [CellValue] = [], fromTheirs: [String] = [],
+    owner: UInt64
+  ) throws(CaravanError) {
+    let state = try state(table)
+    guard var session = resolutions[table], session.owner == owner else {
+      throw CaravanError(.notInConflictResolution, "conflicts of '\(table.name)' are not being resolved: begin first")
+    }
+    guard let copy = try incoming(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
+      throw CaravanError(.noSuchObject, "row '\(id.prefix(80))' of '\(table.name)' is in no conflict")
+    }
+    guard resolution == .new || cells.isEmpty && fromTheirs.isEmpty else {
+      throw CaravanError(.invalidData, "only the choice 'new' takes values")
+    }
+    guard session.choices.count < StoreLimits.resolutions else {
+      throw CaravanError(.limitExceeded, "\(StoreLimits.resolutions) rows are resolved already: end, and begin again")
+    }
+    var columns: [Int] = []
+    for name in fromTheirs { columns.append(try state.column(named: name)) }
+    session.choices[id] = ResolutionSession.Choice(
+      resolution: resolution, cells: try checked(cells, of: state, isInsert: false), fromTheirs: columns)
+    resolutions[table] = session
+  }
+
+  /// Ends conflict resolution: all rows decided leave their conflict in one transaction and are eligible for upstream;
+  /// the others stay in conflict (SIM-28).
+  /// - Returns: how many rows left their conflict.
+  @discardableResult
+  public func endResolution(_ table: TableID, owner: UInt64) throws(CaravanError) -> Int {
+    guard let session = resolutions[table], session.owner == owner else {
+      throw CaravanError(.notInConflictResolution, "conflicts of '\(table.name)' are not being resolved: begin first")
+    }
+    resolutions[table] = nil
+    let before = try state(table)
+    do {
+      try change(table) { (state) throws(CaravanError) in
+        for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: state) }
+        try applyWaiting(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
+      }
+    } catch {
+      resolutions[table] = session
+      throw error
+    }
+    if !session.choices.isEmpty { tellDirtied(before, bytes: 0) }
+    tellNewsIfAny(of: table)
+    return session.choices.count
+  }
+
+  private func settle(_ id: String, _ choice: ResolutionSession.Choice, in state: TableState) throws(CaravanError) {
+    guard var row = try state.rows.row(id: id, database), row.head.flags.inConflict,
+      let copy = try incoming(named: id, role: .serverCopy, of: state)
+    else { return }
+    let old = row
+    switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
+    case .takeServer: return try overwrite(old, with: copy.entry, in: state)
+    case .remove: return try removeRow(row, of: state)
+    case .keepLocal: break
+    }
+    if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
+    if copy.isDeleted { try forgetAncestor(of: row.key, in: state) } else {
+      try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+    }
+    try dropIncoming(named: id, role: .serverCopy, of: state)
+    row.change = nextChange()
+    try state.rows.update(row, database)
+  }
+
+  private func merge(
+    _ choice: ResolutionSession.Choice, _ copy: StoredIncoming, into row: inout StoredRow, of state: TableState
+  ) throws(CaravanError) {
+    let before = try state.codec.chunks(row.cells, extra: row.extra)
+    if !choice.fromTheirs.isEmpty {
+      let theirs = try state.codec.content(copy.body).cells
+      for column in choice.fromTheirs { row.cells[column] = theirs[column] }
+    }
+    for (column, value) in choice.cells { row.cells[column] = value }
+    try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))
+  }
+
+  // MARK: Views
+
+  private func view(
+    _ id: String, _ version: Seq, body: [UInt8], of state: TableState
+  ) throws(CaravanError) -> RowView {
+    try view(id, version, try state.codec.content(body).cells, of: state)
+  }
+
+  private func view(
+    _ id: String, _ version: Seq, _ cells: [SQLValue], of state: TableState
+  ) throws(CaravanError) -> RowView {
+    var values: [CellValue] = []
+    var objects: [RowView.ObjectSize] = []
+    for (column, cell) in zip(state.schema.columns, cells) {
+      if let value = RowCodec.value(cell, of: column) {
+        values.append(CellValue(column.name, value))
+      } else if let size = try RowCodec.objectSize(cell) {
+        objects.append(RowView.ObjectSize(column: column.name, size: size))
+      }
+    }
+    return RowView(id: id, version: version, state: .conflict, cells: values, objects: objects)
+  }
+}

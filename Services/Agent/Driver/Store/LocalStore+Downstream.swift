@@ -1,0 +1,212 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore {
+  @discardableResult
+  public func apply(
+    _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+  ) throws(CaravanError) -> PullSummary {
+    let now = host.clock.wallTime.milliseconds
+    let summary = try change(table) { (state) throws(CaravanError) -> PullSummary in
+      guard state.type != nil else {
+        throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
+      }
+      var summary = PullSummary()
+      for incoming in page { try receive(incoming, &state, &summary) }
+      state.token = token
+      state.lastSync = now
+      state.bytesDown += bytesDown
+      if isLast, state.isResyncing { try endResync(&state, &summary) }
+      state.news += summary.applied + summary.removed
+      try chunkTable.sweepUnlessWriting(openWrites)
+      try state.save(database)
+      return summary
+    }
+    tellNewsIfAny(of: table)
+    return summary
+  }
+
+  private func receive(
+    _ incoming: IncomingEntry, _ state: inout TableState, _ summary: inout PullSummary
+  ) throws(CaravanError) {
+    let entry = incoming.entry
+    try RecordName.check(entry.name)
+    // A newer entry of the row makes the one that waits pointless.
+    if state.waiting > 0, try dropIncoming(named: entry.name, role: .waiting, of: state) { state.waiting -= 1 }
+    let row = try state.rows.row(id: entry.name, database)
+    let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
+    if case .hold = decision { return try wait(entry, &state, &summary) }
+    if !entry.isDeleted, !incoming.isOwn, decision != .ignore, decision != .conflict, try !isComplete(entry.body) {
+      return try wait(entry, &state, &summary)
+    }
+    try carryOut(decision, entry, row, in: state, &summary)
+  }
+
+  private func wait(
+    _ entry: Entry, _ state: inout TableState, _ summary: inout PullSummary
+  ) throws(CaravanError) {
+    try keepIncoming(entry, role: .waiting, of: state)
+    state.waiting += 1
+    summary.staged += 1
+  }
+
+  private func isComplete(_ body: [UInt8]) throws(CaravanError) -> Bool {
+    for hash in Set(try RowCodec.chunks(inBody: body)) where try !isPresent(hash) { return false }
+    return true
+  }
+
+  private func decide(
+    _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
+  ) throws(CaravanError) -> ArrivalDecision {
+    var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
+    var isBusy = false
+    if let row {
+      isBusy = resolutions[state.table] != nil || !openWrites.isEmpty && isOpen(row: row.id, of: state.table)
+      if row.head.flags.isDirty || row.head.flags.inConflict, row.head.presence == .live, !entry.isDeleted, !isOwn {
+        arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
+      }
+    }
+    return ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy)
+  }
+
+  private func carryOut(
+    _ decision: ArrivalDecision, _ entry: Entry, _ row: StoredRow?, in state: TableState, _ summary: inout PullSummary
+  ) throws(CaravanError) {
+    switch (decision, row) {
+    case (.ignore, _), (.hold, _): return
+    case (.unexplained, _): summary.isUnexplained = true
+    case (.insert, _):
+      let content = try state.codec.content(entry.body)
+      try chunkTable.retain(content.chunks)
+      let new = StoredRow(
+        key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
+        cells: content.cells)
+      try state.rows.insert(new, database)
+      summary.applied += 1
+    case (.apply, let row?):
+      try overwrite(row, with: entry, in: state)
+      summary.applied += 1
+    case (.remove, let row?):
+      try removeRow(row, of: state)
+      summary.removed += 1
+    case (.conflict, var row?):
+      try keepIncoming(entry, role: .serverCopy, of: state)
+      row.head.flags.inConflict = true
+      try state.rows.updateHead(row, database)
+      summary.conflicts += 1
+    case (.adopt, var row?):
+      row.head = row.head.adopting(entry.version)
+      try state.rows.updateHead(row, database)
+    case (.apply, nil), (.remove, nil), (.conflict, nil), (.adopt, nil):
+      preconditionFailure("\(decision) was decided for a row that does not exist")
+    }
+  }
+
+  /// The row becomes what the cloud has.
+  func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
+    let content = try state.codec.content(entry.body)
+    var row = old
+    try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
+    if old.head.flags != .clean || old.head.presence != .live {
+      try forgetAncestor(of: old.key, in: state)
+      try dropIncoming(named: old.id, role: .serverCopy, of: state)
+    }
+    row.cells = content.cells
+    row.extra = content.extra
+    row.head = RowHead(version: entry.version)
+    try state.rows.update(row, database)
+  }
+
+  // MARK: What waited
+
+  /// Applies entries that are complete and whose row is free now. Runs inside its caller's transaction.
+  func applyWaiting(_ state: inout TableState) throws(CaravanError) {
+    guard state.waiting > 0 else { return }
+    var summary = PullSummary()
+    for waiting in try completeIncoming(.waiting, of: state) {
+      let row = try state.rows.row(id: waiting.name, database)
+      let decision = try decide(waiting.entry, isOwn: false, row, in: state)
+      if case .hold = decision { continue }
+      try carryOut(decision, waiting.entry, row, in: state, &summary)
+      try dropIncoming(named: waiting.name, role: .waiting, of: state)
+    }
+    state.waiting = try countWaiting(of: state)
+    guard summary != PullSummary() else { return }
+    state.news += summary.applied + summary.removed
+    try state.save(database)
+  }
+
+  public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkHash] {
+    let state = try state(table)
+    var seen: Set<ChunkHash> = []
+    let hashes = try database.all(
+      """
+      SELECT hash FROM incoming JOIN wants ON wants.incoming = incoming.id WHERE table_id = ? AND lacking > 0
+      ORDER BY version, incoming.id LIMIT ?
+      """, state.number, limit) { row in ChunkHash(row.bytes(0)) }
+    return hashes.compactMap { $0 }.filter { seen.insert($0).inserted }
+  }
+
+  @discardableResult
+  public func stage(
+    _ chunks: [LocalChunk], bytesDown: Int, for table: TableID
+  ) throws(CaravanError) -> PullSummary {
+    let damaged = chunks.filter { ChunkHash(of: $0.bytes) != $0.hash }.map(\.hash)
+    let before = try state(table)
+    var touched: Set<Int64> = []
+    try change(table) { (state) throws(CaravanError) in
+      for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try fulfil(chunk)) }
+      state.bytesDown += bytesDown
+      try applyWaiting(&state)
+      try state.save(database)
+    }
+    for other in tables.values where touched.contains(other.number) && other.table != table {
+      try change(other.table) { (state) throws(CaravanError) in try applyWaiting(&state) }
+      tellNewsIfAny(of: other.table)
+    }
+    tellNewsIfAny(of: table)
+    if let hash = damaged.first {
+      throw CaravanError(.chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
+    }
+    let after = try state(table)
+    var summary = PullSummary()
+    summary.applied = max(0, after.news - before.news)
+    summary.staged = after.waiting
+    return summary
+  }
+
+  // MARK: Reset
+
+  public func reset(_ table: TableID) throws(CaravanError) {
+    try change(table) { (state) throws(CaravanError) in
+      guard state.op == nil else {
+        throw CaravanError(.invalidData, "table '\(table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
+      }
+      for role in [IncomingRole.waiting, .serverCopy] {
+        let names = try database.all(
+          "SELECT name FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
+        ) { row in row.text(0) }
+        for name in names { try dropIncoming(named: name, role: role, of: state) }
+      }
+      let name = state.rows.quotedName
+      try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0").run()
+      try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
+      (state.token, state.isResyncing, state.waiting) = ([], true, 0)
+      try chunkTable.sweepUnlessWriting(openWrites)
+      try state.save(database)
+    }
+  }
+
+  /// The cloud has named all it has: what it did not name is gone there.
+  private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
+    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
+    for key in try state.rows.keys(where: "_presence = 3 AND _id NOT IN (\(waiting))", database) {
+      guard let row = try state.rows.row(key: key, database) else { continue }
+      try removeRow(row, of: state)
+      summary.removed += 1
+    }
+    state.isResyncing = false
+  }
+}

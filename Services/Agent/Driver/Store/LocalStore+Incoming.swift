@@ -1,0 +1,101 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+
+/// Why an entry from the cloud is kept beside the row it belongs to.
+enum IncomingRole: Int64 {
+  /// Its chunks are not all here, or its row is not free.
+  case waiting = 0
+  /// The cloud's side of a conflict.
+  case serverCopy = 1
+}
+
+struct StoredIncoming {
+  let number: Int64
+  let name: String
+  let version: Seq
+  let isDeleted: Bool
+  let body: [UInt8]
+  /// Chunks that are not here.
+  let lacking: Int
+
+  init(_ row: Row) {
+    number = row.integer(0)
+    name = row.text(1)
+    version = row.unsigned(2)
+    isDeleted = row.flag(3)
+    body = row.bytes(4)
+    lacking = Int(row.integer(5))
+  }
+
+  var entry: Entry {
+    Entry(name: name, version: version, created: 0, isDeleted: isDeleted, body: body, writer: "")
+  }
+}
+
+// Entries kept aside, and the chunks they want. Everything here runs inside the transaction of its caller.
+extension LocalStore {
+  /// Keeps the entry in place of an older one of the same row and role.
+  /// - Returns: how many of its chunks are not here.
+  @discardableResult
+  func keepIncoming(_ entry: Entry, role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
+    let absent = try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
+    try dropIncoming(named: entry.name, role: role, of: state)
+    try database.run(
+      "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count)
+    let number = database.lastInsertedRow
+    for hash in absent { try database.run("INSERT INTO wants VALUES (?, ?)", hash, number) }
+    return absent.count
+  }
+
+  /// - Returns: whether there was one.
+  @discardableResult
+  func dropIncoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> Bool {
+    guard let old = try incoming(named: name, role: role, of: state) else { return false }
+    try chunkTable.release(try RowCodec.chunks(inBody: old.body))
+    if old.lacking > 0 { try database.run("DELETE FROM wants WHERE incoming = ?", old.number) }
+    try database.run("DELETE FROM incoming WHERE id = ?", old.number)
+    return true
+  }
+
+  func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
+    try database.first(
+      "SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND name = ?",
+      state.number, role.rawValue, name) { row in StoredIncoming(row) }
+  }
+
+  /// Complete entries of a role, in the order of their versions.
+  func completeIncoming(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> [StoredIncoming] {
+    try database.all(
+      """
+      SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND lacking = 0
+      ORDER BY version
+      """, state.number, role.rawValue) { row in StoredIncoming(row) }
+  }
+
+  func countWaiting(of state: TableState) throws(CaravanError) -> Int {
+    try database.first(
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = ?", state.number, IncomingRole.waiting.rawValue
+    ) { row in Int(row.integer(0)) } ?? 0
+  }
+
+  // MARK: Chunks arriving
+
+  /// - Returns: the tables whose entries wanted the chunk; none: nobody did, and it was not kept.
+  func fulfil(_ chunk: LocalChunk) throws(CaravanError) -> Set<Int64> {
+    let wanting = try database.all(
+      "SELECT incoming.id, table_id FROM wants JOIN incoming ON incoming.id = wants.incoming WHERE hash = ?", chunk.hash
+    ) { row in (entry: row.integer(0), table: row.integer(1)) }
+    guard !wanting.isEmpty else { return [] }
+    try chunkTable.put(chunk.bytes, hash: chunk.hash)
+    for (entry, _) in wanting { try database.run("UPDATE incoming SET lacking = lacking - 1 WHERE id = ?", entry) }
+    try database.run("DELETE FROM wants WHERE hash = ?", chunk.hash)
+    return Set(wanting.map(\.table))
+  }
+
+  /// A local write may have made a chunk that somebody waits for.
+  func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
+    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
+  }
+}

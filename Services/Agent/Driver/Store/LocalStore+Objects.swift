@@ -1,0 +1,115 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+/// Which copy of a row is meant.
+public enum RowCopy: Sendable, Hashable {
+  case mine
+  /// The cloud's, of a row in conflict.
+  case theirs
+  /// What both are based on.
+  case ancestor
+}
+
+public struct ObjectSlice: Sendable, Hashable {
+  public let bytes: [UInt8]
+  /// Of the whole object.
+  public let size: UInt64
+}
+
+extension LocalStore {
+  /// Bytes of an object from `offset` on, put together from the chunks they lie in; the rest is not loaded (SIM-29).
+  /// At most `StoreLimits.readBytes`; none at or beyond the end.
+  /// - Parameter cursor: reads the object as it was when that read began; 0: as it is.
+  /// - Throws: `noSuchObject` when there is no such row or object, `rowTorn`.
+  public func readObject(
+    _ table: TableID, row: String, object: String, offset: UInt64, length: Int, cursor handle: UInt64 = 0,
+    copy: RowCopy = .mine, owner: UInt64
+  ) throws(CaravanError) -> ObjectSlice {
+    let state = try state(table)
+    guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
+    var connection = database
+    if handle != 0 {
+      var cursor = try cursor(handle, owner: owner)
+      cursor.lastUse = host.clock.now
+      cursors[handle] = cursor
+      connection = cursor.reader.connection
+    }
+    let manifest = try manifest(of: copy, row, column, state, connection)
+    guard let manifest else {
+      throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
+    }
+    let bytes = try slice(of: manifest, from: offset, length: length, connection)
+    return ObjectSlice(bytes: bytes, size: manifest.size)
+  }
+
+  private func manifest(
+    of copy: RowCopy, _ id: String, _ column: Int, _ state: TableState, _ connection: Connection
+  ) throws(CaravanError) -> AssetManifest? {
+    guard let row = try state.rows.row(id: id, connection) else {
+      throw CaravanError(.noSuchObject, "table '\(state.table.name)' has no row '\(id.prefix(80))'")
+    }
+    switch copy {
+    case .mine:
+      guard row.head.presence != .torn else {
+        throw CaravanError(.rowTorn, "row \(id) is being restored from the cloud: retry later")
+      }
+      guard row.head.presence.isVisible || row.head.flags.inConflict else {
+        throw CaravanError(.noSuchObject, "row \(id) was deleted")
+      }
+      return try RowCodec.manifest(row.cells[column])
+    case .theirs:
+      guard let server = try incoming(named: id, role: .serverCopy, of: state), server.lacking == 0 else { return nil }
+      return try RowCodec.manifest(try state.codec.content(server.body).cells[column])
+    case .ancestor:
+      guard let body = try ancestor(of: row.key, in: state) else { return nil }
+      return try RowCodec.manifest(try state.codec.content(body).cells[column])
+    }
+  }
+
+  private func slice(
+    of manifest: AssetManifest, from offset: UInt64, length: Int, _ connection: Connection
+  ) throws(CaravanError) -> [UInt8] {
+    guard offset < manifest.size else { return [] }
+    let start = Int(offset)
+    let end = min(Int(manifest.size), start + max(0, min(length, StoreLimits.readBytes)))
+    var reader = PartReader(manifest.parts, ChunkReader(database: connection))
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(end - start)
+    while start + bytes.count < end {
+      bytes += try reader.read(at: start + bytes.count, count: end - start - bytes.count)
+    }
+    return bytes
+  }
+
+  // MARK: Deleting
+
+  /// Deletes the rows of a selection, all rows without one. They are gone for the app at once; what they held goes when
+  /// the cloud has heard of it (SIM-16), or now if the cloud never had them.
+  /// - Returns: how many.
+  @discardableResult
+  public func delete(_ table: TableID, selection: Selection?) throws(CaravanError) -> Int {
+    let state = try state(table)
+    let keys = try keys(of: selection, in: state)
+    guard !keys.isEmpty else { return 0 }
+    try change(table) { (state) throws(CaravanError) in
+      for key in keys { try deleteRow(key, of: state) }
+      try chunkTable.sweepUnlessWriting(openWrites)
+    }
+    tellDirtied(state, bytes: 64 * keys.count)
+    return keys.count
+  }
+
+  private func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
+    guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
+    var row = old
+    switch row.head.delete() {
+    case .purge: return try removeRow(row, of: state)
+    case .keepAncestor: try keepAncestor(old, in: state)
+    case .none: break
+    }
+    row.change = nextChange()
+    try state.rows.updateHead(row, database)
+  }
+}

@@ -1,0 +1,76 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore {
+  /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).
+  func recover() throws(CaravanError) {
+    if options.maximumBytes > 0 {
+      let pageBytes = Self.connectionOptions(options).pageBytes
+      try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / pageBytes))")
+    }
+    for state in try TableState.loadAll(database) { tables[state.table] = state }
+    try database.transaction { () throws(CaravanError) in try chunkTable.sweep() }
+    for table in tables.keys.sorted() {
+      let restored = try change(table) { (state) throws(CaravanError) in try recoverRows(of: &state) }
+      let newest = try newestChange(of: table)
+      lastChange = max(lastChange, newest)
+      if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
+    }
+  }
+
+  /// Rows of a plan keep SP until the plan is settled: only the cloud knows whether they were taken.
+  /// - Returns: torn rows.
+  private func recoverRows(of state: inout TableState) throws(CaravanError) -> Int {
+    let planned = Set(
+      try database.all("SELECT row FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number) {
+        row in row.integer(0)
+      })
+    var torn = 0
+    // Closed rows in no push need nothing; they are not even read.
+    for key in try state.rows.keys(where: "_flags <> 0 AND (_flags > 255 OR _flags & 4)", database) {
+      guard var row = try state.rows.row(key: key, database), !planned.contains(key) else { continue }
+      guard let plan = CrashRecovery.plan(for: row.head.flags, changedObjects: true) else {
+        throw CaravanError(.internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")
+      }
+      row.head.flags = plan.flags
+      guard plan.action == .restoreTorn else {
+        try state.rows.updateHead(row, database)
+        continue
+      }
+      torn += 1
+      try hideTorn(&row, of: &state)
+    }
+    return torn
+  }
+
+  /// The cloud sends the row again once the table is pulled from the beginning. A row it never had is dropped (SIM-82).
+  private func hideTorn(_ row: inout StoredRow, of state: inout TableState) throws(CaravanError) {
+    guard row.head.version > 0 else {
+      state.news += 1
+      return try removeRow(row, of: state)
+    }
+    row.head.presence = .torn
+    row.head.version = 0
+    state.token = []
+    try state.rows.updateHead(row, database)
+    try state.save(database)
+  }
+
+  private func newestChange(of table: TableID) throws(CaravanError) -> Int64 {
+    let rows = try state(table).rows
+    let text = "SELECT max(_change) FROM \(rows.quotedName) WHERE _flags <> 0"
+    return try database.statement(text: text).first { row in row.integer(0) } ?? 0
+  }
+
+  // MARK: Rows going away
+
+  /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
+  func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
+    try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
+    try forgetAncestor(of: row.key, in: state)
+    try dropIncoming(named: row.id, role: .serverCopy, of: state)
+    try state.rows.delete(key: row.key, database)
+  }
+}

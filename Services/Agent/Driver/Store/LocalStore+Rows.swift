@@ -1,0 +1,199 @@
+internal import AgentCore
+internal import Crypto
+internal import Model
+internal import Runtime
+internal import SQLite
+
+// How a local change gets into a row. Everything here runs inside the transaction of its caller, unless it says other.
+extension LocalStore {
+  // MARK: What apps give
+
+  /// By column. An insert must give the primary key, an update must not.
+  func checked(
+    _ cells: [CellValue], of state: TableState, isInsert: Bool
+  ) throws(CaravanError) -> [Int: SQLValue] {
+    var values: [Int: SQLValue] = [:]
+    for cell in cells {
+      let index = try state.column(named: cell.column)
+      let column = state.schema.columns[index]
+      guard isInsert || !column.isPrimaryKey else {
+        throw CaravanError(.schemaViolation, "column '\(column.name)' is the primary key: write a new row instead")
+      }
+      guard values.updateValue(try RowCodec.cell(cell.value, for: column), forKey: index) == nil else {
+        throw CaravanError(.invalidData, "column '\(column.name)' is given twice")
+      }
+    }
+    return values
+  }
+
+  func objectColumns(_ names: [String], of state: TableState) throws(CaravanError) -> [Int] {
+    var columns: [Int] = []
+    for name in names {
+      let index = try state.column(named: name)
+      guard state.schema.columns[index].kind == .object else {
+        throw CaravanError(
+          .schemaViolation,
+          "column '\(name)' is \(state.schema.columns[index].kind.schemaWord), not OBJECT: give it a value instead")
+      }
+      guard !columns.contains(index) else { throw CaravanError(.invalidData, "object '\(name)' is listed twice") }
+      columns.append(index)
+    }
+    return columns
+  }
+
+  /// Derived from the primary key (SIM-33), or new.
+  func newID(_ values: [Int: SQLValue], of state: TableState) throws(CaravanError) -> String {
+    guard let column = state.schema.columns.firstIndex(where: \.isPrimaryKey) else {
+      return RowID.make(milliseconds: host.clock.wallTime.milliseconds, random: host.random.bytes(10))
+    }
+    let key: String
+    switch values[column] ?? .null {
+    case .text(let text): key = "text/\(text)"
+    case .integer(let number): key = "integer/\(number)"
+    case .null, .real, .blob:
+      throw CaravanError(
+        .schemaViolation, "column '\(state.schema.columns[column].name)' is the primary key: give it a value")
+    }
+    return RowID.make(digest: SHA256.hash(Array(key.utf8)).bytes)
+  }
+
+  // MARK: Insert
+
+  /// A whole insert in its own transaction.
+  func insert(
+    _ values: [Int: SQLValue], drafts: [Int: ObjectDraft], into table: TableID
+  ) throws(CaravanError) -> String {
+    let state = try state(table)
+    let id = try newID(values, of: state)
+    let bytes = try change(table) { (state) throws(CaravanError) in
+      try insertRow(id: id, cells: values, drafts: drafts, into: state)
+    }
+    tellDirtied(state, bytes: bytes)
+    return id
+  }
+
+  /// - Returns: bytes of the row's body, about.
+  func insertRow(
+    id: String, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], into state: TableState
+  ) throws(CaravanError) -> Int {
+    if let old = try state.rows.row(id: id, database) { return try revive(old, cells: cells, drafts: drafts, of: state) }
+    var row = StoredRow(
+      key: 0, id: id, head: RowHead(), change: nextChange(), extra: [],
+      cells: [SQLValue](repeating: .null, count: state.schema.columns.count))
+    try fill(&row, cells, drafts, of: state)
+    if !state.isLocalOnly { _ = row.head.write(RowChange(cells: true, objects: !drafts.isEmpty)) }
+    try state.rows.insert(row, database)
+    return try checkedSize(of: row, in: state)
+  }
+
+  /// A row of this primary key exists: deleted and not yet synced, it comes back with the new content.
+  private func revive(
+    _ old: StoredRow, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], of state: TableState
+  ) throws(CaravanError) -> Int {
+    switch old.head.presence {
+    case .live, .unconfirmed:
+      throw CaravanError(.objectExists, "table '\(state.table.name)' has a row of this primary key: update that")
+    case .torn: throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")
+    case .deleted: break
+    }
+    var row = old
+    let before = try state.codec.chunks(row.cells, extra: row.extra)
+    row.cells = [SQLValue](repeating: .null, count: row.cells.count)
+    row.extra = []
+    try chunkTable.release(before)
+    try fill(&row, cells, drafts, of: state)
+    let effect = row.head.write(RowChange(cells: true, objects: true))
+    precondition(effect == .none, "a deleted row had no ancestor")
+    row.change = nextChange()
+    try state.rows.update(row, database)
+    return try checkedSize(of: row, in: state)
+  }
+
+  // MARK: Update
+
+  /// Applies an update to one row.
+  func rewrite(
+    _ old: StoredRow, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], of state: TableState
+  ) throws(CaravanError) -> (id: String, bytes: Int) {
+    let touched = drafts.filter { $0.value.isTouched || old.cells[$0.key] == .null }
+    let clears = cells.keys.contains { state.schema.columns[$0].kind == .object }
+    let change = RowChange(cells: !cells.isEmpty, objects: !touched.isEmpty || clears)
+    guard change.cells || change.objects else { return (old.id, 0) }
+    var row = old
+    if !state.isLocalOnly, row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
+    try fill(&row, cells, touched, of: state)
+    row.change = nextChange()
+    try state.rows.update(row, database)
+    return (row.id, try checkedSize(of: row, in: state))
+  }
+
+  /// Puts cells and objects into a row and counts its chunks anew.
+  private func fill(
+    _ row: inout StoredRow, _ cells: [Int: SQLValue], _ drafts: [Int: ObjectDraft], of state: TableState
+  ) throws(CaravanError) {
+    let namesChunks = !drafts.isEmpty || cells.keys.contains { state.schema.columns[$0].kind == .object }
+    let before = namesChunks ? try state.codec.chunks(row.cells, extra: row.extra) : []
+    for (column, value) in cells { row.cells[column] = value }
+    for (column, draft) in drafts.sorted(by: { $0.key < $1.key }) {
+      var draft = draft
+      row.cells[column] = RowCodec.cell(try draft.fold(into: chunkTable))
+    }
+    guard namesChunks else { return }
+    try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))
+  }
+
+  private func checkedSize(of row: StoredRow, in state: TableState) throws(CaravanError) -> Int {
+    // Field ids and lengths take a few bytes a field beyond the values.
+    let bytes = row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+    guard bytes <= Limits.recordBytes else {
+      throw CaravanError(
+        .limitExceeded,
+        "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT column")
+    }
+    return bytes
+  }
+
+  // MARK: Ancestors
+
+  /// The content the cloud knows, kept while the row differs from it.
+  func keepAncestor(_ row: StoredRow, in state: TableState) throws(CaravanError) {
+    try setAncestor(try state.codec.body(row.cells, extra: row.extra), version: row.head.version, of: row.key, in: state)
+  }
+
+  func setAncestor(_ body: [UInt8], version: Seq, of key: Int64, in state: TableState) throws(CaravanError) {
+    try chunkTable.retain(try RowCodec.chunks(inBody: body))
+    try forgetAncestor(of: key, in: state)
+    try database.run("INSERT INTO ancestors VALUES (?, ?, ?, ?)", state.number, key, version, body)
+  }
+
+  func forgetAncestor(of key: Int64, in state: TableState) throws(CaravanError) {
+    guard let body = try ancestor(of: key, in: state) else { return }
+    try chunkTable.release(try RowCodec.chunks(inBody: body))
+    try database.run("DELETE FROM ancestors WHERE table_id = ? AND row = ?", state.number, key)
+  }
+
+  func ancestor(of key: Int64, in state: TableState) throws(CaravanError) -> [UInt8]? {
+    try database.first("SELECT body FROM ancestors WHERE table_id = ? AND row = ?", state.number, key) { row in
+      row.bytes(0)
+    }
+  }
+}
+
+extension SQLValue {
+  /// What the value takes in a record's body, its field's id and length included.
+  var bodyBytes: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 14
+    case .text(let text): text.utf8.count + 12
+    case .blob(let bytes): bytes.count + 12
+    }
+  }
+}
+
+extension ChunkTable {
+  /// Open writes may hold chunks nobody counts yet.
+  func sweepUnlessWriting(_ writes: [UInt64: OpenWrite]) throws(CaravanError) {
+    if writes.isEmpty { try sweep() }
+  }
+}

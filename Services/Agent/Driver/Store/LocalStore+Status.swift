@@ -1,0 +1,68 @@
+public import AgentCore
+public import Model
+internal import SQLite
+
+/// A table as `status` shows it (SIM-83).
+public struct TableStatusView: Sendable, Hashable {
+  public let table: TableID
+  public let rows: Int
+  public let dirty: Int
+  public let pending: Int
+  public let conflicts: Int
+  public let torn: Int
+  /// Unix milliseconds; 0: never.
+  public let lastSync: Int64
+  public let bytesUp: Int
+  public let bytesDown: Int
+  /// Why the cloud last refused the table; empty: it did not.
+  public let refused: String
+  public let isLocalOnly: Bool
+}
+
+extension LocalStore {
+  public func status(of app: ContainerID) throws(CaravanError) -> [TableStatusView] {
+    var views: [TableStatusView] = []
+    for state in tables.values.filter({ $0.table.app == app }).sorted(by: { $0.number < $1.number }) {
+      func count(_ condition: String) throws(CaravanError) -> Int { try state.rows.count(where: condition, database) }
+      views.append(
+        TableStatusView(
+          table: state.table, rows: try count(RowTable.visible),
+          dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"), pending: try count("_flags <> 0 AND _flags & 4"),
+          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2"),
+          lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
+          isLocalOnly: state.isLocalOnly))
+    }
+    return views
+  }
+
+  // MARK: Upcalls
+
+  /// What the app's tables have to tell, leaving out conflicts in `known`; the rows told are not told again.
+  /// - Parameter known: what this session told its app already, by table.
+  public func takeUpcalls(_ table: TableID, knownConflicts known: Int) throws(CaravanError) -> PendingUpcalls {
+    var state = try state(table)
+    let upcalls = PendingUpcalls(newRows: state.news, conflicts: try conflictCount(of: state))
+    // Saved with the next change: told twice after a crash is better than never.
+    state.news = 0
+    tables[table] = state
+    return PendingUpcalls(newRows: upcalls.newRows, conflicts: upcalls.conflicts == known ? 0 : upcalls.conflicts)
+  }
+
+  /// The app went away before it could be told.
+  public func putBack(newRows: Int, for table: TableID) {
+    tables[table]?.news += newRows
+  }
+
+  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
+    try database.first(
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
+    ) { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Tells whoever listens when the table has new rows or conflicts.
+  func tellNewsIfAny(of table: TableID) {
+    guard let state = tables[table] else { return }
+    let conflicts = (try? conflictCount(of: state)) ?? 0
+    if state.news > 0 || conflicts > 0 { tellNews(table) }
+  }
+}

@@ -1,0 +1,135 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore: SyncStore {
+  public var epoch: UInt64 { meta.epoch }
+
+  public var opFloor: UInt64 { tables.values.compactMap(\.op).min() ?? meta.nextOp }
+
+  public func beginEpoch() throws(CaravanError) {
+    guard tables.values.allSatisfy({ $0.op == nil }) else {
+      throw CaravanError(.invalidData, "plans are in flight: settle them before a new epoch begins")
+    }
+    var meta = self.meta
+    let time = UInt64(max(0, host.clock.wallTime.milliseconds)) << 16 & UInt64(Int64.max)
+    try database.transaction { () throws(CaravanError) in
+      try meta.begin(epoch: max(meta.epoch + 1, time | host.random.below(1 << 16)), database)
+    }
+    self.meta = meta
+  }
+
+  // MARK: Tables
+
+  public func syncedTables() -> [TableID] {
+    tables.values.filter { !$0.isLocalOnly }.sorted { $0.number < $1.number }.map(\.table)
+  }
+
+  public func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
+    let state = try state(table)
+    let lacking = try database.first(
+      "SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ? AND lacking > 0)", state.number
+    ) { row in row.flag(0) }
+    return TableSyncState(
+      proposal: state.proposal, type: state.type, token: state.token,
+      dirtyRows: state.isLocalOnly ? 0 : try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database),
+      opInFlight: state.op, lacksChunks: lacking ?? false, isResolving: resolutions[table] != nil)
+  }
+
+  public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {
+    for column in try state(table).schema.columns {
+      guard let field = type.field(named: column.name), field.id > 0 else {
+        throw CaravanError(
+          .schemaViolation, "record type '\(type.name)' lacks the column '\(column.name)' of table '\(table)'")
+      }
+      guard field.kind == column.kind else {
+        throw CaravanError(
+          .schemaViolation,
+          "column '\(column.name)' of '\(table)' is \(column.kind.rawValue), in its record type it is \(field.kind.rawValue)")
+      }
+    }
+    try change(table) { (state) throws(CaravanError) in
+      state.type = type
+      state.refused = ""
+      try state.save(database)
+    }
+  }
+
+  public func note(refusal: String?, of table: TableID) throws(CaravanError) {
+    guard try state(table).refused != refusal ?? "" else { return }
+    try change(table) { (state) throws(CaravanError) in
+      state.refused = refusal ?? ""
+      try state.save(database)
+    }
+  }
+
+  // MARK: Registrations
+
+  /// Registers a table for periodic sync, or changes its registration (SIM-17, SIM-20).
+  /// - Throws: `invalidData` for a table that is local only.
+  public func register(
+    _ table: TableID, _ direction: Direction, _ registration: SyncRegistration
+  ) throws(CaravanError) {
+    guard try !state(table).isLocalOnly else {
+      throw CaravanError(.invalidData, "table '\(table.name)' is local only: create it with full sync first")
+    }
+    var meta = self.meta
+    try change(table) { (state) throws(CaravanError) in
+      try database.run(
+        """
+        INSERT INTO registrations VALUES (?1, ?2, (SELECT ifnull(max(ordinal), 0) + 1 FROM registrations), ?3, ?4, ?5)
+        ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
+        """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
+        registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
+      if direction == .read { try meta.bumpListGeneration(database) }
+    }
+    self.meta = meta
+  }
+
+  /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
+  public func unregister(_ table: TableID, _ direction: Direction) throws(CaravanError) {
+    var meta = self.meta
+    try change(table) { (state) throws(CaravanError) in
+      try database.run(
+        "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
+      if direction == .read, database.changedRows > 0 { try meta.bumpListGeneration(database) }
+    }
+    self.meta = meta
+  }
+
+  /// Part of dropping a table, inside its transaction.
+  func unregisterAll(_ state: TableState) throws(CaravanError) {
+    try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
+    if database.changedRows > 0 { try meta.bumpListGeneration(database) }
+  }
+
+  public func registrations() throws(CaravanError) -> [TableRegistration] {
+    try storedRegistrations().sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }
+  }
+
+  public func subscriptions() throws(CaravanError) -> SubscriptionList {
+    let items = try storedRegistrations().filter { $0.direction == .read }.map {
+      SubscriptionList.Item(table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds)
+    }
+    return SubscriptionList(generation: meta.listGeneration, items: items)
+  }
+
+  /// In the order of registration.
+  private func storedRegistrations() throws(CaravanError) -> [TableRegistration] {
+    try database.all(
+      """
+      SELECT app, name, direction, period, tolerance, link FROM registrations JOIN tables ON id = table_id
+      ORDER BY ordinal
+      """
+    ) { row in
+      TableRegistration(
+        table: TableID(app: ContainerID(unchecked: row.text(0)), name: row.text(1)),
+        direction: row.integer(2) == 0 ? .write : .read,
+        registration: SyncRegistration(
+          periodMilliseconds: UInt32(truncatingIfNeeded: row.integer(3)),
+          delayToleranceMilliseconds: UInt32(truncatingIfNeeded: row.integer(4)),
+          link: LinkClass(rawValue: UInt8(truncatingIfNeeded: row.integer(5))) ?? .wired))
+    }
+  }
+}

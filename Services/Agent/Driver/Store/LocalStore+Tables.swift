@@ -1,0 +1,138 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore {
+  /// Makes a table, or confirms that it is there with this schema; then only its sync property may change, without
+  /// loss of data (SIM-10, SIM-11).
+  /// - Throws: `schemaNotAdditive` for another schema, `limitExceeded` beyond `StoreLimits.tablesPerApp`.
+  public func createTable(_ table: TableID, schema: SchemaText, localOnly: Bool) throws(CaravanError) {
+    try Self.check(name: table.name)
+    if let state = tables[table] { return try confirm(state, schema, localOnly: localOnly) }
+    let names = tables.keys.filter { $0.app == table.app }.map(\.name)
+    if let twin = names.first(where: { $0.lowercased() == table.name.lowercased() }) {
+      throw CaravanError(.invalidData, "table '\(table.name)' differs from '\(twin)' in case only: take another name")
+    }
+    guard names.count < StoreLimits.tablesPerApp else {
+      throw CaravanError(.limitExceeded, "app '\(table.app)' has \(names.count) tables, which is the limit: drop one")
+    }
+    let number = try (database.first("SELECT max(id) FROM tables") { row in row.integer(0) } ?? 0) + 1
+    let state = TableState(number: number, table: table, schema: schema, isLocalOnly: localOnly)
+    try database.transaction { () throws(CaravanError) in
+      try state.rows.create(database)
+      try state.insert(database)
+    }
+    tables[table] = state
+    forgetPrepared()
+  }
+
+  /// A table's name is also a zone's and a record type's.
+  private static func check(name: String) throws(CaravanError) {
+    let allowed = name.utf8.allSatisfy {
+      (0x61...0x7a).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d || $0 == 0x2e
+    }
+    guard allowed, (1...64).contains(name.utf8.count), name.utf8.first.map({ (0x61...0x7a).contains($0 | 0x20) }) == true
+    else {
+      throw CaravanError(
+        .invalidData,
+        "table name '\(name.prefix(80))' is not allowed: use 1 to 64 of A-Z a-z 0-9 _ . - beginning with a letter")
+    }
+  }
+
+  private func confirm(_ state: TableState, _ schema: SchemaText, localOnly: Bool) throws(CaravanError) {
+    guard state.schema == schema else {
+      throw CaravanError(
+        .schemaNotAdditive,
+        "table '\(state.table.name)' exists with the schema '\("\(state.schema)".prefix(400))': use that, or drop the table")
+    }
+    guard state.isLocalOnly != localOnly else { return }
+    let rows = try change(state.table) { (state) throws(CaravanError) in
+      state.isLocalOnly = localOnly
+      try state.save(database)
+      return localOnly ? 0 : try armEverything(in: state)
+    }
+    if rows > 0 { tellDirtied(try self.state(state.table), bytes: rows) }
+  }
+
+  /// A table that was local only begins to sync: every row of it is new to the cloud.
+  private func armEverything(in state: TableState) throws(CaravanError) -> Int {
+    let keys = try state.rows.keys(where: "_flags = 0", database)
+    for key in keys {
+      guard var row = try state.rows.row(key: key, database), row.head.version == 0 else { continue }
+      _ = row.head.write(RowChange(cells: true, objects: true))
+      row.change = nextChange()
+      try state.rows.updateHead(row, database)
+    }
+    return keys.count
+  }
+
+  /// Removes rows, objects, chunks, registrations and everything in flight, and gives the space back (SIM-12).
+  public func dropTable(_ table: TableID) throws(CaravanError) {
+    let dropped = try state(table)
+    for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+    openWrites = openWrites.filter { $0.value.table != table }
+    resolutions[table] = nil
+    try database.transaction { () throws(CaravanError) in
+      try releaseEverything(of: dropped)
+      try dropped.rows.drop(database)
+      try unregisterAll(dropped)
+      try database.run("DELETE FROM tables WHERE id = ?", dropped.number)
+      try chunkTable.sweep()
+    }
+    tables[table] = nil
+    forgetPrepared()
+    giveSpaceBack()
+  }
+
+  private func releaseEverything(of state: TableState) throws(CaravanError) {
+    for key in try state.rows.keys(where: "1", database) {
+      guard let row = try state.rows.row(key: key, database) else { continue }
+      try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
+    }
+    let bodies = try database.all(
+      """
+      SELECT body FROM ancestors WHERE table_id = ?1 UNION ALL
+      SELECT body FROM incoming WHERE table_id = ?1 UNION ALL
+      SELECT body FROM plan_rows WHERE body IS NOT NULL AND op IN (SELECT op FROM plans WHERE table_id = ?1)
+      """, state.number) { row in row.bytes(0) }
+    for body in bodies { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
+    try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
+    try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)
+    try database.run("DELETE FROM plans WHERE table_id = ?", state.number)
+  }
+
+  /// The table is gone already; what cannot be given back now is used again later.
+  private func giveSpaceBack() {
+    do throws(CaravanError) {
+      var free = try freePages()
+      while free > 0 {
+        try database.execute("PRAGMA incremental_vacuum(\(StoreLimits.vacuumPages))")
+        let left = try freePages()
+        guard left < free else { break }
+        free = left
+      }
+      if cursors.isEmpty { try database.checkpoint(.truncate) }
+    } catch {
+      host.log.warning("the space of a dropped table was not given back", [.error: error])
+    }
+  }
+
+  private func freePages() throws(CaravanError) -> Int {
+    try database.prepare("PRAGMA freelist_count").first { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Statements know the tables they were prepared for.
+  func forgetPrepared() {
+    database.forgetTexts()
+    for reader in idleReaders { reader.close() }
+    idleReaders = []
+  }
+
+  /// The app's tables, in the order of their creation.
+  public func tableNames(of app: ContainerID) -> [String] {
+    tables.values.filter { $0.table.app == app }.sorted { $0.number < $1.number }.map(\.table.name)
+  }
+}

@@ -1,0 +1,213 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore {
+  public func collect(
+    _ table: TableID, maximumRows: Int, maximumBytes: Int
+  ) throws(CaravanError) -> PushPlan? {
+    let state = try state(table)
+    guard !state.isLocalOnly, state.op == nil else { return nil }
+    guard let type = state.type else {
+      throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
+    }
+    let rows = try collectable(in: state, maximumRows: maximumRows, maximumBytes: maximumBytes)
+    guard !rows.isEmpty else { return nil }
+    var meta = self.meta
+    let plan = try change(table) { (state) throws(CaravanError) -> PushPlan in
+      let op = try meta.takeOp(database)
+      try database.run("INSERT INTO plans VALUES (?, ?, ?)", op, meta.epoch, state.number)
+      var mutations: [Mutation] = []
+      for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
+      state.op = op
+      return PushPlan(op: op, epoch: meta.epoch, table: table, mutations: mutations)
+    }
+    self.meta = meta
+    return plan
+  }
+
+  private func collectable(
+    in state: TableState, maximumRows: Int, maximumBytes: Int
+  ) throws(CaravanError) -> [StoredRow] {
+    var rows: [StoredRow] = []
+    var bytes = 0
+    try state.rows.visitCollectable(database) { row in
+      bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+      guard rows.isEmpty || bytes <= maximumBytes else { return false }
+      rows.append(row)
+      return rows.count < maximumRows
+    }
+    return rows
+  }
+
+  /// Writes the row down as it is now; it may change while the plan is in flight, the plan does not.
+  private func writeDown(
+    _ collected: StoredRow, as position: Int, of op: UInt64, _ type: UInt32, in state: TableState
+  ) throws(CaravanError) -> Mutation {
+    var row = collected
+    let armed = row.head.collect()
+    try state.rows.updateHead(row, database)
+    let body = row.head.presence == .deleted ? nil : try state.codec.body(row.cells, extra: row.extra)
+    let chunks = try body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
+    try chunkTable.retain(chunks)
+    try database.run(
+      "INSERT INTO plan_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", op, position, row.key, row.id, row.head.version, type, body,
+      armed.objects ? 2 : 1)
+    return Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
+  }
+
+  private static func mutation(
+    id: String, base: Base, _ type: UInt32, _ body: [UInt8]?, _ chunks: [ChunkHash]
+  ) -> Mutation {
+    guard let body else { return Mutation(name: id, base: base, change: .delete) }
+    var seen: Set<ChunkHash> = []
+    let distinct = chunks.filter { seen.insert($0).inserted }
+    return Mutation(name: id, base: base, change: .save(type: type, body: body, chunks: distinct))
+  }
+
+  public func plansInFlight() throws(CaravanError) -> [PushPlan] {
+    var plans: [PushPlan] = []
+    let heads = try database.all("SELECT op, epoch, table_id FROM plans ORDER BY op") { row in
+      (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2))
+    }
+    for head in heads {
+      guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
+      let mutations = try plannedRows(of: head.op).map { (row) throws(CaravanError) in
+        let chunks = try row.body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
+        return Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
+      }
+      plans.append(PushPlan(op: head.op, epoch: head.epoch, table: state.table, mutations: mutations))
+    }
+    return plans
+  }
+
+  private struct PlannedRow {
+    let key: Int64
+    let id: String
+    let base: Base
+    let type: UInt32
+    /// Nil: a deletion.
+    let body: [UInt8]?
+    let armed: RowChange
+  }
+
+  private func plannedRows(of op: UInt64) throws(CaravanError) -> [PlannedRow] {
+    try database.all("SELECT row, id, base, type, body, armed FROM plan_rows WHERE op = ? ORDER BY position", op) { row in
+      PlannedRow(
+        key: row.integer(0), id: row.text(1), base: row.unsigned(2) == 0 ? .absent : .version(row.unsigned(2)),
+        type: UInt32(truncatingIfNeeded: row.integer(3)), body: row.isNull(4) ? nil : row.bytes(4),
+        armed: RowChange(cells: true, objects: row.integer(5) & 2 != 0))
+    }
+  }
+
+  // MARK: Results
+
+  @discardableResult
+  public func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) throws(CaravanError) -> PushSummary {
+    guard let table = table(ofOp: op) else { return PushSummary() }
+    let rows = try plannedRows(of: op)
+    guard rows.count == outcomes.count else {
+      throw CaravanError(.invalidData, "op \(op) has \(rows.count) rows and \(outcomes.count) outcomes came: settle it")
+    }
+    let now = host.clock.wallTime.milliseconds
+    let summary = try change(table) { (state) throws(CaravanError) -> PushSummary in
+      var summary = PushSummary()
+      for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
+      state.lastSync = now
+      state.bytesUp += bytesUp
+      state.refused = ""
+      try finish(op, rows, &state)
+      return summary
+    }
+    try afterSettling(table)
+    return summary
+  }
+
+  public func abort(_ op: UInt64) throws(CaravanError) {
+    guard let table = table(ofOp: op) else { return }
+    let rows = try plannedRows(of: op)
+    try change(table) { (state) throws(CaravanError) in
+      var summary = PushSummary()
+      for row in rows { try settle(row, .aborted, in: state, &summary) }
+      try finish(op, rows, &state)
+    }
+    try afterSettling(table)
+  }
+
+  private func table(ofOp op: UInt64) -> TableID? { tables.values.first { $0.op == op }?.table }
+
+  /// The plan has done its work; what waited for its rows is applied.
+  private func finish(_ op: UInt64, _ rows: [PlannedRow], _ state: inout TableState) throws(CaravanError) {
+    for case let body? in rows.map(\.body) { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
+    try database.run("DELETE FROM plan_rows WHERE op = ?", op)
+    try database.run("DELETE FROM plans WHERE op = ?", op)
+    state.op = nil
+    try applyWaiting(&state)
+    try chunkTable.sweepUnlessWriting(openWrites)
+    try state.save(database)
+  }
+
+  private func afterSettling(_ table: TableID) throws(CaravanError) {
+    tellNewsIfAny(of: table)
+    let state = try state(table)
+    if try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database) > 0 { tellDirtied(state, bytes: 0) }
+  }
+
+  private func settle(
+    _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
+  ) throws(CaravanError) {
+    guard var row = try state.rows.row(key: planned.key, database) else { return }
+    let (result, server) = try pushResult(outcome, planned, row, in: state)
+    switch row.head.settle(result, armed: planned.armed) {
+    case .clean:
+      try forgetAncestor(of: row.key, in: state)
+      summary.accepted += 1
+    case .editedSince:
+      if let body = planned.body { try setAncestor(body, version: row.head.version, of: row.key, in: state) } else {
+        try forgetAncestor(of: row.key, in: state)
+      }
+      summary.accepted += 1
+      summary.dirty += 1
+    case .remove:
+      summary.accepted += 1
+      return try removeRow(row, of: state)
+    case .conflict:
+      let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
+      let lacking = try keepIncoming(entry, role: .serverCopy, of: state)
+      summary.conflicts += 1
+      summary.lacksChunks = summary.lacksChunks || lacking > 0
+    case .rearmed: summary.dirty += 1
+    }
+    try state.rows.updateHead(row, database)
+  }
+
+  private func pushResult(
+    _ outcome: Outcome, _ planned: PlannedRow, _ row: StoredRow, in state: TableState
+  ) throws(CaravanError) -> (RowHead.PushResult, server: Entry?) {
+    switch outcome {
+    case .accepted(let version): return (.accepted(version, asDelete: planned.body == nil), nil)
+    case .aborted: return (.notApplied, nil)
+    case .conflict(let server):
+      guard let server, !server.isDeleted else {
+        return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
+      }
+      let isSame = try state.codec.body(row.cells, extra: row.extra) == server.body
+      return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
+    }
+  }
+
+  // MARK: Chunks
+
+  public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
+    var chunks: [LocalChunk] = []
+    var bytes = 0
+    for hash in hashes {
+      guard let data = try ChunkReader(database: database).bytes(hash) else { continue }
+      bytes += data.count
+      guard chunks.isEmpty || bytes <= maximumBytes else { break }
+      chunks.append(LocalChunk(hash: hash, bytes: data))
+    }
+    return chunks
+  }
+}

@@ -1,0 +1,217 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+extension LocalStore {
+  /// Inserts a row, or updates every row of the selection, without opening objects. Durable on return.
+  /// - Returns: ids of the rows.
+  /// - Throws: `schemaViolation` naming the column; `objectExists` for a taken primary key; `limitExceeded`.
+  @discardableResult
+  public func write(
+    _ table: TableID, cells: [CellValue], selection: Selection? = nil
+  ) throws(CaravanError) -> [String] {
+    let state = try state(table)
+    let values = try checked(cells, of: state, isInsert: selection == nil)
+    guard let selection else { return [try insert(values, drafts: [:], into: table)] }
+    guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
+    let keys = try keys(of: selection, in: state)
+    var bytes = 0
+    let ids = try change(table) { (state) throws(CaravanError) -> [String] in
+      var ids: [String] = []
+      for key in keys {
+        guard let row = try state.rows.row(key: key, database) else { continue }
+        let written = try rewrite(row, cells: values, drafts: [:], of: state)
+        ids.append(written.id)
+        bytes += written.bytes
+      }
+      try chunkTable.sweepUnlessWriting(openWrites)
+      return ids
+    }
+    if !ids.isEmpty { tellDirtied(state, bytes: bytes) }
+    return ids
+  }
+
+  /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrite`.
+  /// - Parameter owner: the session that may use the handle, and whose end abandons it.
+  /// - Throws: besides what `write` does, `serverBusy` when another open write has one of the objects.
+  public func openWrite(
+    _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil, owner: UInt64
+  ) throws(CaravanError) -> OpenedWrite {
+    let state = try state(table)
+    let values = try checked(cells, of: state, isInsert: selection == nil)
+    let columns = try objectColumns(objects, of: state)
+    guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
+      throw CaravanError(.limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")
+    }
+    var targets: [OpenWrite.Target] = []
+    if let selection {
+      let keys = try keys(of: selection, in: state)
+      guard keys.count <= StoreLimits.rowsPerObjectWrite else {
+        throw CaravanError(
+          .limitExceeded,
+          "the selection has \(keys.count) rows, objects of \(StoreLimits.rowsPerObjectWrite) can be open: narrow it")
+      }
+      for key in keys { targets.append(try target(key, columns, of: state)) }
+    } else {
+      let id = try newID(values, of: state)
+      let drafts = columns.map { ($0, ObjectDraft(nil)) }
+      targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
+    }
+    let handle = newHandle()
+    openWrites[handle] = OpenWrite(owner: owner, table: table, cells: values, targets: targets)
+    return OpenedWrite(handle: handle, rows: targets.map(\.id))
+  }
+
+  /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
+  /// - Parameter row: index into the rows of the opened write.
+  public func writeObject(
+    _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
+  ) throws(CaravanError) {
+    try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
+      try draft.write(bytes, at: offset)
+    }
+  }
+
+  /// Cuts an open object to `size`, or grows it with zeros.
+  public func truncateObject(
+    _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
+  ) throws(CaravanError) {
+    try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
+      try draft.truncate(to: size)
+    }
+  }
+
+  /// Makes the write visible, all of it in one transaction (SIM-13). Durable on return. When it throws, nothing has
+  /// changed and the write is still open: try again, or abandon it.
+  /// - Returns: ids of the rows.
+  /// - Throws: `noSuchObject` when a row was deleted meanwhile; `storageFull`; `limitExceeded`.
+  @discardableResult
+  public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
+    let write = try openWrite(handle, owner: owner)
+    let state = try state(write.table)
+    var bytes = 0
+    // Rows of this write are free from here on, unless another one has them.
+    openWrites[handle] = nil
+    do {
+      try change(write.table) { (state) throws(CaravanError) in
+        for target in write.targets { bytes += try carryOut(write, target, in: state) }
+        try chunkTable.sweepUnlessWriting(openWrites)
+        try applyWaiting(&state)
+      }
+    } catch {
+      openWrites[handle] = write
+      throw error
+    }
+    tellDirtied(state, bytes: bytes)
+    tellNewsIfAny(of: write.table)
+    return write.rows
+  }
+
+  /// Forgets an open write; the rows stay as they were.
+  public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
+    let write = try openWrite(handle, owner: owner)
+    openWrites[handle] = nil
+    try afterAbandoning([write.table])
+  }
+
+  /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
+  public func release(owner: UInt64) {
+    let writes = openWrites.filter { $0.value.owner == owner }
+    for handle in writes.keys { openWrites[handle] = nil }
+    for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
+    var tables = Set(writes.values.map(\.table))
+    for (table, session) in resolutions where session.owner == owner {
+      resolutions[table] = nil
+      tables.insert(table)
+    }
+    // What waited for those rows can also wait for the next call; nothing is lost.
+    do throws(CaravanError) { try afterAbandoning(tables) } catch {
+      host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
+    }
+  }
+
+  private func afterAbandoning(_ tables: Set<TableID>) throws(CaravanError) {
+    for table in tables.sorted() where self.tables[table] != nil {
+      try change(table) { (state) throws(CaravanError) in
+        try chunkTable.sweepUnlessWriting(openWrites)
+        try applyWaiting(&state)
+      }
+      tellNewsIfAny(of: table)
+    }
+  }
+
+  // MARK: Handles
+
+  private func openWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> OpenWrite {
+    guard let write = openWrites[handle], write.owner == owner else {
+      throw CaravanError(.invalidData, "write \(handle) is not open here: begin a new one")
+    }
+    return write
+  }
+
+  private func withDraft(
+    _ handle: UInt64, row: Int, object: String, owner: UInt64,
+    _ body: (inout ObjectDraft) throws(CaravanError) -> Void
+  ) throws(CaravanError) {
+    var write = try openWrite(handle, owner: owner)
+    let column = try state(write.table).column(named: object)
+    guard write.targets.indices.contains(row), var draft = write.targets[row].drafts[column] else {
+      throw CaravanError(.invalidData, "object '\(object.prefix(80))' of row \(row) is not open in write \(handle)")
+    }
+    // The draft must have one owner while it is edited, or its bytes would be copied with every call.
+    openWrites[handle] = nil
+    write.targets[row].drafts[column] = nil
+    defer {
+      write.targets[row].drafts[column] = draft
+      openWrites[handle] = write
+    }
+    try body(&draft)
+    guard draft.isFull else { return }
+    try database.transaction { () throws(CaravanError) in _ = try draft.fold(into: chunkTable) }
+  }
+
+  // MARK: Rows
+
+  private func target(
+    _ key: Int64, _ columns: [Int], of state: TableState
+  ) throws(CaravanError) -> OpenWrite.Target {
+    guard let row = try state.rows.row(key: key, database) else {
+      throw CaravanError(.noSuchObject, "a row of the selection has gone: select again")
+    }
+    var drafts: [Int: ObjectDraft] = [:]
+    for column in columns {
+      if isOpen(row: key, column: column, of: state.table) {
+        throw CaravanError(
+          .serverBusy, "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
+          retryAfterMilliseconds: 50)
+      }
+      drafts[column] = ObjectDraft(try RowCodec.manifest(row.cells[column]))
+    }
+    return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
+  }
+
+  private func isOpen(row key: Int64, column: Int, of table: TableID) -> Bool {
+    openWrites.values.contains { write in
+      write.table == table && write.targets.contains { $0.key == key && $0.drafts[column] != nil }
+    }
+  }
+
+  /// An app has the row open: what arrives for it waits.
+  func isOpen(row id: String, of table: TableID) -> Bool {
+    openWrites.values.contains { write in write.table == table && write.targets.contains { $0.id == id } }
+  }
+
+  /// - Returns: bytes of its body, about.
+  private func carryOut(
+    _ write: OpenWrite, _ target: OpenWrite.Target, in state: TableState
+  ) throws(CaravanError) -> Int {
+    guard let key = target.key else {
+      return try insertRow(id: target.id, cells: write.cells, drafts: target.drafts, into: state)
+    }
+    guard let row = try state.rows.row(key: key, database), row.id == target.id, row.head.presence.isVisible else {
+      throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
+    }
+    return try rewrite(row, cells: write.cells, drafts: target.drafts, of: state).bytes
+  }
+}

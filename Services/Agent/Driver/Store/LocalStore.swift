@@ -1,0 +1,128 @@
+public import AgentCore
+public import Model
+public import Runtime
+internal import SQLite
+
+/// The device's store: every app's tables, their objects' chunks, and where each stands in its sync, in one SQLite file
+/// (write-ahead log, `synchronous=FULL`). What a call acknowledged is on the disk.
+///
+/// Copy-on-write: an open write keeps what it was given beside the row. Closing it puts cells, objects, flags and chunk
+/// counts into one transaction, so no reader and no sync ever sees half a write, and one that dies leaves the row as it
+/// was last closed (UNI-17).
+///
+/// One process owns the directory. All calls run on the store's own thread, one after the other.
+public actor LocalStore {
+  nonisolated let executor: any SerialExecutor
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  let host: Host
+  let options: LocalStoreOptions
+  let path: String
+  private let lock: DirectoryLock
+  let database: Connection
+  var chunkTable: ChunkTable { ChunkTable(database: database) }
+
+  var meta: StoreMeta
+  var tables: [TableID: TableState] = [:]
+  /// Number of the newest local change.
+  var lastChange: Int64 = 0
+
+  var openWrites: [UInt64: OpenWrite] = [:]
+  var cursors: [UInt64: ReadCursor] = [:]
+  var idleReaders: [Reader] = []
+  var resolutions: [TableID: ResolutionSession] = [:]
+  /// Of writes and cursors.
+  var lastHandle: UInt64 = 0
+
+  private var dirtied: (@Sendable (TableID, Int) -> Void)?
+  private var news: (@Sendable (TableID) -> Void)?
+
+  // MARK: Life
+
+  /// Opens the store in `directory`, which is made if absent, and recovers every row by Table 4.
+  /// - Throws: `unavailable` when another process owns the directory, `storageFull`, or `internalError` when the file is
+  ///   damaged or of a newer format.
+  public static func open(
+    _ directory: String, host: Host, options: LocalStoreOptions = LocalStoreOptions()
+  ) async throws(CaravanError) -> LocalStore {
+    let store = try LocalStore(directory, host: host, options: options)
+    try await store.recover()
+    return store
+  }
+
+  private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
+    executor = host.executors.makeSerial("local store")
+    self.host = host
+    self.options = options
+    path = "\(directory)/agent.db"
+    lock = try DirectoryLock(directory)
+    database = try Connection(.file(path), Self.connectionOptions(options))
+    try StoreSchema.install(in: database)
+    // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
+    let time = UInt64(max(0, host.clock.wallTime.milliseconds))
+    meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
+  }
+
+  static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
+    var connection = ConnectionOptions()
+    connection.durability = options.isDurable ? .full : .none
+    connection.cacheBytes = options.cacheBytes
+    return connection
+  }
+
+  /// Ends reads, drops open writes and gives the directory up. Nothing may be called afterwards.
+  public func close() {
+    for cursor in cursors.values { cursor.reader.close() }
+    for reader in idleReaders { reader.close() }
+    (cursors, idleReaders, openWrites) = ([:], [], [:])
+    database.close()
+    lock.release()
+  }
+
+  // MARK: Who is told
+
+  /// Called on the store's thread after rows became ready for upstream, with about how many bytes; must return at once.
+  public func whenDirtied(_ tell: @escaping @Sendable (TableID, Int) -> Void) { dirtied = tell }
+
+  /// Called on the store's thread when a table has upcalls to deliver; must return at once.
+  public func whenNewsArrives(_ tell: @escaping @Sendable (TableID) -> Void) { news = tell }
+
+  func tellDirtied(_ state: TableState, bytes: Int) {
+    if !state.isLocalOnly { dirtied?(state.table, bytes) }
+  }
+
+  func tellNews(_ table: TableID) { news?(table) }
+
+  // MARK: Parts everybody uses
+
+  func state(_ table: TableID) throws(CaravanError) -> TableState {
+    if let state = tables[table] { return state }
+    throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
+  }
+
+  /// One durable transaction that may change the table's state; the state here changes only if the transaction does.
+  func change<Result>(
+    _ table: TableID, _ body: (inout TableState) throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    var state = try state(table)
+    let before = lastChange
+    do {
+      let result = try database.transaction { () throws(CaravanError) in try body(&state) }
+      tables[table] = state
+      return result
+    } catch {
+      lastChange = before
+      throw error
+    }
+  }
+
+  func nextChange() -> Int64 {
+    lastChange += 1
+    return lastChange
+  }
+
+  func newHandle() -> UInt64 {
+    lastHandle += 1
+    return lastHandle
+  }
+}

@@ -1,0 +1,50 @@
+internal import AgentCore
+public import Model
+internal import SQLite
+
+/// One column's value, as an app gives it.
+public struct CellValue: Sendable, Hashable {
+  public var column: String
+  public var value: Value
+
+  public init(_ column: String, _ value: Value) {
+    self.column = column
+    self.value = value
+  }
+}
+
+/// WHERE text with `?` for the arguments.
+public struct Selection: Sendable, Hashable {
+  public var text: String
+  public var arguments: [Value]
+
+  public init(_ text: String, _ arguments: [Value] = []) {
+    self.text = text
+    self.arguments = arguments
+  }
+}
+
+/// What `openWrite` gives: a handle, and the ids of the rows whose objects are open.
+public struct OpenedWrite: Sendable, Hashable {
+  public let handle: UInt64
+  public let rows: [String]
+}
+
+/// A write whose objects are still open. Nothing of it is visible.
+struct OpenWrite {
+  struct Target {
+    /// Nil: a row that does not exist yet.
+    let key: Int64?
+    let id: String
+    /// By column.
+    var drafts: [Int: ObjectDraft]
+  }
+
+  let owner: UInt64
+  let table: TableID
+  /// By column; what is not listed stays as it is.
+  let cells: [Int: SQLValue]
+  var targets: [Target]
+
+  var rows: [String] { targets.map(\.id) }
+}

@@ -1,0 +1,156 @@
+internal import Model
+internal import SQLite
+internal import Wire
+
+/// Rows' content in its two forms: cells by column as SQLite keeps them, and bodies by field id as the cloud does.
+/// An object is an encoded `Asset` in both.
+struct RowCodec {
+  let columns: [SchemaText.Column]
+  /// Field ids by column; empty until the type is agreed.
+  private let fieldIDs: [UInt32]
+  private let columnOfField: [UInt32: Int]
+
+  init(columns: [SchemaText.Column], type: Model.RecordType?) {
+    self.columns = columns
+    fieldIDs = type.map { type in columns.map { type.field(named: $0.name)?.id ?? 0 } } ?? []
+    columnOfField = Dictionary(
+      fieldIDs.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  // MARK: To the cloud
+
+  /// - Parameter extra: encoded fields that this device's schema does not have (a newer device's).
+  func body(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [UInt8] {
+    precondition(fieldIDs.count == columns.count, "a body was made before the record type was agreed")
+    var fields: [Wire.Field] = []
+    for (column, cell) in cells.enumerated() {
+      let value: Wire.Field.Value? =
+        switch cell {
+        case .null: nil
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .text(text)
+        case .blob(let bytes):
+          columns[column].kind == .object ? .asset(try Wire.Asset.decode(bytes)) : .data(bytes)
+        }
+      if let value { fields.append(Wire.Field(id: fieldIDs[column], value: value)) }
+    }
+    if !extra.isEmpty { fields += try Wire.Fields.decode(extra).fields }
+    fields.sort { $0.id < $1.id }
+    return Wire.Fields(fields: fields).encoded()
+  }
+
+  // MARK: From the cloud
+
+  struct Content {
+    var cells: [SQLValue]
+    var extra: [UInt8]
+    var chunks: [ChunkHash]
+  }
+
+  /// Fields unknown here, or of another kind than their column, are kept as they are: a device must not lose what a
+  /// newer one wrote.
+  func content(_ body: [UInt8]) throws(CaravanError) -> Content {
+    var cells = [SQLValue](repeating: .null, count: columns.count)
+    var extra: [Wire.Field] = []
+    var chunks: [ChunkHash] = []
+    for field in try Wire.Fields.decode(body).fields {
+      guard let value = field.value else { continue }
+      if case .asset(let asset) = value { chunks += try asset.model().parts.map(\.hash) }
+      if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
+        cells[column] = cell
+      } else {
+        extra.append(field)
+      }
+    }
+    return Content(cells: cells, extra: extra.isEmpty ? [] : Wire.Fields(fields: extra).encoded(), chunks: chunks)
+  }
+
+  private func cell(_ value: Wire.Field.Value, _ kind: Model.FieldKind) -> SQLValue? {
+    switch (kind, value) {
+    case (.text, .text(let text)): .text(text)
+    case (.integer, .integer(let number)): .integer(number)
+    case (.real, .real(let number)): .real(number)
+    case (.real, .integer(let number)): .real(Double(number))
+    case (.data, .data(let bytes)): .blob(bytes)
+    case (.object, .asset(let asset)): .blob(asset.encoded())
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _): nil
+    }
+  }
+
+  /// The chunks a body's objects name.
+  static func chunks(inBody body: [UInt8]) throws(CaravanError) -> [ChunkHash] {
+    var chunks: [ChunkHash] = []
+    for case .asset(let asset)? in try Wire.Fields.decode(body).fields.map(\.value) {
+      chunks += try ChunkHash.list(asset.hashes)
+    }
+    return chunks
+  }
+
+  // MARK: Objects
+
+  /// The object of a cell; nil when there is none.
+  static func manifest(_ cell: SQLValue) throws(CaravanError) -> AssetManifest? {
+    guard case .blob(let bytes) = cell else { return nil }
+    return try Wire.Asset.decode(bytes).model()
+  }
+
+  /// Bytes of a cell's object; nil when there is none.
+  static func objectSize(_ cell: SQLValue) throws(CaravanError) -> UInt64? {
+    guard case .blob(let bytes) = cell else { return nil }
+    return try Wire.Asset.decode(bytes).size
+  }
+
+  static func cell(_ manifest: AssetManifest) -> SQLValue { .blob(Wire.Asset(manifest).encoded()) }
+
+  /// The chunks that a row's cells and extra fields name.
+  func chunks(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [ChunkHash] {
+    var chunks: [ChunkHash] = []
+    for (column, cell) in cells.enumerated() where columns[column].kind == .object {
+      guard case .blob(let bytes) = cell else { continue }
+      chunks += try ChunkHash.list(try Wire.Asset.decode(bytes).hashes)
+    }
+    return extra.isEmpty ? chunks : chunks + (try Self.chunks(inBody: extra))
+  }
+
+  // MARK: Values of apps
+
+  /// - Throws: `schemaViolation` naming the column, what it takes and what came.
+  static func cell(_ value: Model.Value, for column: SchemaText.Column) throws(CaravanError) -> SQLValue {
+    switch (column.kind, value) {
+    case (_, .null): return .null
+    case (.text, .text(let text)):
+      guard !text.utf8.contains(0) else {
+        throw CaravanError(.schemaViolation, "column '\(column.name)' got a text with a NUL character: use a BLOB column")
+      }
+      return .text(text)
+    case (.integer, .integer(let number)): return .integer(number)
+    case (.real, .integer(let number)): return .real(Double(number))
+    case (.real, .real(let number)):
+      guard !number.isNaN else {
+        throw CaravanError(.schemaViolation, "column '\(column.name)' got a NaN: leave it null")
+      }
+      return .real(number)
+    case (.data, .data(let bytes)): return .blob(bytes)
+    case (.object, _):
+      throw CaravanError(
+        .schemaViolation, "column '\(column.name)' is an OBJECT and takes no value: open it for writing, or set it to null")
+    case (.text, _), (.integer, _), (.real, _), (.data, _):
+      throw CaravanError(
+        .schemaViolation,
+        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue) value")
+    }
+  }
+
+  /// What an app sees of a cell; nil for objects.
+  static func value(_ cell: SQLValue, of column: SchemaText.Column) -> Model.Value? {
+    guard column.kind != .object else { return nil }
+    switch cell {
+    case .null: return .null
+    case .integer(let number): return .integer(number)
+    case .real(let number): return .real(number)
+    case .text(let text): return .text(text)
+    case .blob(let bytes): return .data(bytes)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+
+/// One row as it is stored.
+struct StoredRow {
+  /// Its place in the table, ascending with its creation.
+  var key: Int64
+  var id: String
+  var head: RowHead
+  /// Grows with every local change of any row: the order of collection.
+  var change: Int64
+  var extra: [UInt8]
+  /// By column of the schema.
+  var cells: [SQLValue]
+}
+
+/// An app's table in SQLite: its columns under their own names, ours before them with a leading `_`. Its name is the
+/// app's and the table's, which no other pair can spell.
+struct RowTable {
+  let quotedName: String
+  /// As the authorizer reports it.
+  let name: String
+  let columns: [SchemaText.Column]
+  private let insertText: String
+  private let updateText: String
+  private let updateHeadText: String
+  private let selectText: String
+
+  static let visible = "_presence IN (0, 3)"
+
+  init(_ table: TableID, columns: [SchemaText.Column]) {
+    self.columns = columns
+    name = "\(table.app)/\(table.name)"
+    quotedName = "\"\(name)\""
+    let own = ["_id", "_version", "_flags", "_change", "_presence", "_extra"]
+    let all = own + columns.map { Self.quoted($0.name) }
+    let marks = Array(repeating: "?", count: all.count).joined(separator: ", ")
+    insertText = "INSERT INTO \(quotedName) (\(all.joined(separator: ", "))) VALUES (\(marks))"
+    updateText = "UPDATE \(quotedName) SET \(all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE _row = ?"
+    updateHeadText =
+      "UPDATE \(quotedName) SET _version = ?, _flags = ?, _change = ?, _presence = ? WHERE _row = ?"
+    selectText = "SELECT _row, \(all.joined(separator: ", ")) FROM \(quotedName)"
+  }
+
+  static func quoted(_ column: String) -> String { "\"\(column)\"" }
+
+  // MARK: The table itself
+
+  func create(_ database: Connection) throws(CaravanError) {
+    let declared = columns.map { "\(Self.quoted($0.name)) \(Self.affinity($0.kind))" }
+    try database.execute(
+      """
+      CREATE TABLE \(quotedName) (
+        _row INTEGER PRIMARY KEY, _id TEXT NOT NULL, _version INTEGER NOT NULL, _flags INTEGER NOT NULL,
+        _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL, \(declared.joined(separator: ", ")));
+      CREATE UNIQUE INDEX "\(name)/id" ON \(quotedName) (_id);
+      CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
+      """)
+  }
+
+  func drop(_ database: Connection) throws(CaravanError) { try database.execute("DROP TABLE \(quotedName)") }
+
+  private static func affinity(_ kind: FieldKind) -> String {
+    switch kind {
+    case .text: "TEXT"
+    case .integer: "INTEGER"
+    case .real: "REAL"
+    case .data, .object: "BLOB"
+    }
+  }
+
+  // MARK: Rows
+
+  func row(key: Int64, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    try database.statement(text: "\(selectText) WHERE _row = ?").first(key) { row in stored(row) }
+  }
+
+  func row(id: String, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    try database.statement(text: "\(selectText) WHERE _id = ?").first(id) { row in stored(row) }
+  }
+
+  /// Dirty rows that may go upstream, oldest change first, until `body` answers false.
+  func visitCollectable(
+    _ database: Connection, _ body: (StoredRow) throws(CaravanError) -> Bool
+  ) throws(CaravanError) {
+    let keys = [1, 2, 3].map { "SELECT _row, _change AS changed FROM \(quotedName) WHERE _flags = \($0) AND _flags <> 0" }
+    let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
+    var wanted = true
+    try database.statement(text: text).visit { (row) throws(CaravanError) in
+      guard let stored = try self.row(key: row.integer(0), database) else { return true }
+      wanted = try body(stored)
+      return wanted
+    }
+  }
+
+  func count(where condition: String, _ database: Connection) throws(CaravanError) -> Int {
+    let text = "SELECT count(*) FROM \(quotedName) WHERE \(condition)"
+    return try database.statement(text: text).first { row in Int(row.integer(0)) } ?? 0
+  }
+
+  func keys(where condition: String, _ database: Connection) throws(CaravanError) -> [Int64] {
+    try database.statement(text: "SELECT _row FROM \(quotedName) WHERE \(condition)").all { row in row.integer(0) }
+  }
+
+  /// - Returns: the row's key.
+  @discardableResult
+  func insert(_ row: StoredRow, _ database: Connection) throws(CaravanError) -> Int64 {
+    let statement = try database.statement(text: insertText)
+    _ = try bind(row, to: statement)
+    try finish(statement)
+    return database.lastInsertedRow
+  }
+
+  func update(_ row: StoredRow, _ database: Connection) throws(CaravanError) {
+    let statement = try database.statement(text: updateText)
+    let last = try bind(row, to: statement)
+    try statement.bind(row.key, at: last + 1)
+    try finish(statement)
+  }
+
+  func updateHead(_ row: StoredRow, _ database: Connection) throws(CaravanError) {
+    try database.statement(text: updateHeadText).run(
+      row.head.version, row.head.flags.packed, row.change, row.head.presence.rawValue, row.key)
+  }
+
+  func delete(key: Int64, _ database: Connection) throws(CaravanError) {
+    try database.statement(text: "DELETE FROM \(quotedName) WHERE _row = ?").run(key)
+  }
+
+  // MARK: Parts
+
+  private func bind(_ row: StoredRow, to statement: Statement) throws(CaravanError) -> Int32 {
+    try statement.bind(row.id, at: 1)
+    try statement.bind(Int64(bitPattern: row.head.version), at: 2)
+    try statement.bind(row.head.flags.packed, at: 3)
+    try statement.bind(row.change, at: 4)
+    try statement.bind(row.head.presence.rawValue, at: 5)
+    try statement.bind(row.extra, at: 6)
+    var index: Int32 = 6
+    for cell in row.cells {
+      index += 1
+      try cell.bind(to: statement, at: index)
+    }
+    return index
+  }
+
+  private func finish(_ statement: Statement) throws(CaravanError) {
+    defer { statement.reset() }
+    while try statement.next() != nil {}
+  }
+
+  private func stored(_ row: Row) -> StoredRow {
+    StoredRow(
+      key: row.integer(0), id: row.text(1),
+      head: RowHead(
+        flags: RowFlags(packed: row.integer(3)), version: row.unsigned(2),
+        presence: RowHead.Presence(rawValue: row.integer(5)) ?? .torn),
+      change: row.integer(4), extra: row.bytes(6), cells: (0..<columns.count).map { row.value(Int32($0) + 7) })
+  }
+}

@@ -1,0 +1,46 @@
+internal import Model
+
+/// What the local store holds at most at any one time.
+public enum StoreLimits {
+  public static let tablesPerApp = 200
+  /// Open writes of one app, and the rows with objects of one of them.
+  public static let openWritesPerApp = 32
+  public static let rowsPerObjectWrite = 100
+  /// Rows that one update or delete may touch.
+  public static let rowsPerChange = 100_000
+  /// Bytes and separate pieces an open object keeps in memory before they become chunks.
+  public static let overlayBytes = 4 << 20
+  public static let overlaySegments = 1_000
+  /// One object, as long as its chunks are of average length (`Limits.chunksPerObject`).
+  public static let objectBytes = 256 << 20
+  /// Cursors of one app; each keeps a snapshot, and with it the write-ahead log.
+  public static let cursorsPerApp = 8
+  /// A cursor nobody has used for this long is closed.
+  public static let cursorIdle: Duration = .seconds(60)
+  public static let idleReaders = 2
+  public static let statementsPerReader = 64
+  public static let pageRows = 1_000
+  public static let pageBytes = 256 << 10
+  /// One answer to a read of an object.
+  public static let readBytes = 512 << 10
+  /// Instructions of SQLite's machine that one page of a selection may take: some seconds.
+  public static let selectionSteps = 200_000_000
+  static let stepsPerQuestion: Int32 = 10_000
+  /// Resolutions gathered between begin and end of conflict resolution.
+  public static let resolutions = 10_000
+  public static let conflictsPerPage = 100
+  /// Pages given back to the file system in one transaction when a table goes.
+  static let vacuumPages = 4_096
+}
+
+/// How a local store is opened.
+public struct LocalStoreOptions: Sendable {
+  /// False only in simulations, whose disk is memory: then nothing waits for the disk.
+  public var isDurable = true
+  /// Memory for pages of the writing connection, and of each that reads.
+  public var cacheBytes = 2 << 20
+  /// The file may not grow beyond this; 0: as far as the disk goes.
+  public var maximumBytes = 0
+
+  public init() {}
+}

@@ -1,0 +1,104 @@
+internal import Model
+internal import SQLite
+
+/// The tables the store keeps for itself; each app's table is one more (`RowTable`).
+enum StoreSchema {
+  static let version = 1
+
+  static func install(in database: Connection) throws(CaravanError) {
+    let found = try database.userVersion
+    guard found != version else { return }
+    guard found == 0 else {
+      throw CaravanError(
+        .internalError, "the store is of format \(found), this agent knows \(version): use the agent that wrote it")
+    }
+    // Before the first table, so that a dropped table's space can be given back to the file system.
+    try database.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
+    try database.transaction { () throws(CaravanError) in
+      try database.execute(statements)
+      try database.setUserVersion(version)
+    }
+  }
+
+  private static let statements = """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE apps (
+      app TEXT PRIMARY KEY, uid INTEGER NOT NULL, token BLOB NOT NULL, confirmed INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE tables (
+      id INTEGER PRIMARY KEY, app TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE, schema TEXT NOT NULL,
+      local_only INTEGER NOT NULL, type BLOB, token BLOB NOT NULL DEFAULT x'', resyncing INTEGER NOT NULL DEFAULT 0,
+      last_sync INTEGER NOT NULL DEFAULT 0, bytes_up INTEGER NOT NULL DEFAULT 0, bytes_down INTEGER NOT NULL DEFAULT 0,
+      refused TEXT NOT NULL DEFAULT '', news INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (app, name));
+    CREATE TABLE registrations (
+      table_id INTEGER NOT NULL, direction INTEGER NOT NULL, ordinal INTEGER NOT NULL, period INTEGER NOT NULL,
+      tolerance INTEGER NOT NULL, link INTEGER NOT NULL, PRIMARY KEY (table_id, direction)) WITHOUT ROWID;
+
+    -- Chunks by content. Bytes apart from counts: a count changes often, and with it only its own small row.
+    CREATE TABLE chunks (
+      id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL, present INTEGER NOT NULL);
+    CREATE INDEX chunks_unused ON chunks (id) WHERE refs = 0;
+    CREATE TABLE chunk_bytes (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+
+    -- Content of dirty rows as the cloud last knew it.
+    CREATE TABLE ancestors (
+      table_id INTEGER NOT NULL, row INTEGER NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
+      PRIMARY KEY (table_id, row));
+
+    CREATE TABLE plans (op INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, table_id INTEGER NOT NULL);
+    CREATE TABLE plan_rows (
+      op INTEGER NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL, id TEXT NOT NULL, base INTEGER NOT NULL,
+      type INTEGER NOT NULL, body BLOB, armed INTEGER NOT NULL, PRIMARY KEY (op, position));
+
+    -- Entries from the cloud that wait (role 0), and the cloud's copies of rows in conflict (role 1).
+    CREATE TABLE incoming (
+      id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, role INTEGER NOT NULL, name TEXT NOT NULL,
+      version INTEGER NOT NULL, deleted INTEGER NOT NULL, body BLOB NOT NULL, lacking INTEGER NOT NULL,
+      UNIQUE (table_id, role, name));
+    CREATE TABLE wants (
+      hash BLOB NOT NULL, incoming INTEGER NOT NULL, PRIMARY KEY (hash, incoming)) WITHOUT ROWID;
+    CREATE INDEX wants_by_entry ON wants (incoming);
+    """
+}
+
+/// Numbers of the store that outlive it, kept in `meta`.
+struct StoreMeta {
+  private enum Key: String {
+    case epoch, nextOp, listGeneration
+  }
+
+  private(set) var epoch: UInt64
+  private(set) var nextOp: UInt64
+  private(set) var listGeneration: UInt64
+
+  /// - Parameter newEpoch: taken when the store is new.
+  init(_ database: Connection, newEpoch: UInt64) throws(CaravanError) {
+    func read(_ key: Key) throws(CaravanError) -> UInt64? {
+      try database.first("SELECT value FROM meta WHERE key = ?", key.rawValue) { row in row.unsigned(0) }
+    }
+    epoch = try read(.epoch) ?? newEpoch
+    nextOp = try read(.nextOp) ?? 1
+    listGeneration = try read(.listGeneration) ?? 0
+    if try read(.epoch) == nil { try Self.write(.epoch, newEpoch, database) }
+  }
+
+  mutating func takeOp(_ database: Connection) throws(CaravanError) -> UInt64 {
+    defer { nextOp += 1 }
+    try Self.write(.nextOp, nextOp + 1, database)
+    return nextOp
+  }
+
+  mutating func bumpListGeneration(_ database: Connection) throws(CaravanError) {
+    listGeneration += 1
+    try Self.write(.listGeneration, listGeneration, database)
+  }
+
+  mutating func begin(epoch: UInt64, _ database: Connection) throws(CaravanError) {
+    try Self.write(.epoch, epoch, database)
+    self.epoch = epoch
+  }
+
+  private static func write(_ key: Key, _ value: UInt64, _ database: Connection) throws(CaravanError) {
+    try database.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key.rawValue, value)
+  }
+}

@@ -1,0 +1,106 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+internal import Wire
+
+/// A table as the store knows it: its row in `tables`, and what follows from it.
+struct TableState {
+  let number: Int64
+  let table: TableID
+  let schema: SchemaText
+  var isLocalOnly: Bool
+  var type: Model.RecordType? { didSet { codec = RowCodec(columns: schema.columns, type: type) } }
+  var token: [UInt8]
+  /// Between a reset and the last page of its resync.
+  var isResyncing: Bool
+  /// Unix milliseconds; 0: never.
+  var lastSync: Int64
+  var bytesUp: Int
+  var bytesDown: Int
+  var refused: String
+  /// Rows that background sync changed since the app was told.
+  var news: Int
+
+  let rows: RowTable
+  private(set) var codec: RowCodec
+  /// Waiting entries of the table; most of the time none, and then nobody looks.
+  var waiting = 0
+  /// Its op in flight.
+  var op: UInt64?
+
+  private let lowercased: [String: Int]
+
+  init(number: Int64, table: TableID, schema: SchemaText, isLocalOnly: Bool) {
+    self.number = number
+    self.table = table
+    self.schema = schema
+    self.isLocalOnly = isLocalOnly
+    token = []
+    isResyncing = false
+    (lastSync, bytesUp, bytesDown, refused, news) = (0, 0, 0, "", 0)
+    rows = RowTable(table, columns: schema.columns)
+    codec = RowCodec(columns: schema.columns, type: nil)
+    lowercased = Dictionary(
+      schema.columns.enumerated().map { ($0.element.name.lowercased(), $0.offset) }, uniquingKeysWith: { a, _ in a })
+  }
+
+  /// Names of columns are found in any case, as SQL does.
+  /// - Throws: `schemaViolation` naming the table's columns.
+  func column(named name: String) throws(CaravanError) -> Int {
+    if let index = lowercased[name.lowercased()] { return index }
+    let known = schema.columns.map(\.name).joined(separator: ", ")
+    throw CaravanError(
+      .schemaViolation, "table '\(table.name)' has no column '\(name.prefix(80))': it has \(known.prefix(400))")
+  }
+
+  /// The proposal for the cloud: ids are the cloud's to give.
+  var proposal: Model.RecordType {
+    Model.RecordType(
+      id: 0, definition: 0, name: table.name,
+      fields: schema.columns.map { Model.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) })
+  }
+
+  // MARK: Stored form
+
+  static func loadAll(_ database: Connection) throws(CaravanError) -> [TableState] {
+    let states = try database.all(
+      """
+      SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
+        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
+        (SELECT op FROM plans WHERE table_id = tables.id)
+      FROM tables ORDER BY id
+      """) { (row) throws(CaravanError) in try TableState(row) }
+    return states
+  }
+
+  private init(_ row: SQLite.Row) throws(CaravanError) {
+    self.init(
+      number: row.integer(0), table: TableID(app: ContainerID(unchecked: row.text(1)), name: row.text(2)),
+      schema: try SchemaText(parsing: row.text(3)), isLocalOnly: row.flag(4))
+    if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
+    codec = RowCodec(columns: schema.columns, type: type)
+    token = row.bytes(6)
+    isResyncing = row.flag(7)
+    lastSync = row.integer(8)
+    (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
+    refused = row.text(11)
+    news = Int(row.integer(12))
+    waiting = Int(row.integer(13))
+    op = row.isNull(14) ? nil : row.unsigned(14)
+  }
+
+  func insert(_ database: Connection) throws(CaravanError) {
+    try database.run(
+      "INSERT INTO tables (id, app, name, schema, local_only) VALUES (?, ?, ?, ?, ?)",
+      number, table.app.text, table.name, schema.description, isLocalOnly)
+  }
+
+  func save(_ database: Connection) throws(CaravanError) {
+    try database.run(
+      """
+      UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
+        bytes_down = ?, refused = ?, news = ? WHERE id = ?
+      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token, isResyncing, lastSync, bytesUp, bytesDown,
+      refused, news, number)
+  }
+}
