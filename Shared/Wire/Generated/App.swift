@@ -1595,6 +1595,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var bytesUp: UInt64
   public var bytesDown: UInt64
   public var refused: String
+  public var schema: String
 
   public init(
     table: String = "",
@@ -1606,7 +1607,8 @@ public struct TableStatus: WireMessage, Equatable {
     lastSyncMilliseconds: UInt64 = 0,
     bytesUp: UInt64 = 0,
     bytesDown: UInt64 = 0,
-    refused: String = ""
+    refused: String = "",
+    schema: String = ""
   ) {
     self.table = table
     self.rows = rows
@@ -1618,6 +1620,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.bytesUp = bytesUp
     self.bytesDown = bytesDown
     self.refused = refused
+    self.schema = schema
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -1632,6 +1635,7 @@ public struct TableStatus: WireMessage, Equatable {
     if bytesUp != 0 { m.pointee.has_bytes_up = 1; m.pointee.bytes_up = bytesUp }
     if bytesDown != 0 { m.pointee.has_bytes_down = 1; m.pointee.bytes_down = bytesDown }
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
+    if !schema.isEmpty { m.pointee.schema = arena.string(schema) }
     return m
   }
 
@@ -1646,6 +1650,7 @@ public struct TableStatus: WireMessage, Equatable {
     bytesUp = m.pointee.has_bytes_up != 0 ? m.pointee.bytes_up : 0
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
     refused = try copyText(m.pointee.refused)
+    schema = try copyText(m.pointee.schema)
   }
 
   public func encoded() -> [UInt8] {

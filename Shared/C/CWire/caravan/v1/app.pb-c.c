@@ -3929,7 +3929,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   (ProtobufCMessageInit) caravan__v1__upcall__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[11] =
 {
   {
     "table",
@@ -4051,6 +4051,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "schema",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TableStatus, schema),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -4061,13 +4073,14 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   3,   /* field[3] = pending */
   9,   /* field[9] = refused */
   1,   /* field[1] = rows */
+  10,   /* field[10] = schema */
   0,   /* field[0] = table */
   5,   /* field[5] = torn */
 };
 static const ProtobufCIntRange caravan__v1__table_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -4077,7 +4090,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  10,
+  11,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   1,  caravan__v1__table_status__number_ranges,

@@ -701,10 +701,14 @@ struct  Caravan__V1__TableStatus
    * why the cloud last refused this table's writes
    */
   char *refused;
+  /*
+   * its columns, as create_table takes them
+   */
+  char *schema;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL }
 
 
 struct  Caravan__V1__AgentStatus
