@@ -17,11 +17,12 @@ extension Flag where Value == String? {
 }
 
 extension FlagList {
-  /// What every process on the bus understands: `--nats --creds --tls-ca --tls-cert --tls-key --log-level`.
+  /// What every process on the bus understands: `--nats --creds --tls-ca --tls-cert --tls-key --ready-file
+  /// --log-level`.
   public static var bus: FlagList {
     [
       Flag<[String]>.nats, Flag<String?>.credentials, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate,
-      Flag<String?>.tlsKey, Flag<LogLevel>.logLevel,
+      Flag<String?>.tlsKey, Flag<String?>.readyFile, Flag<LogLevel>.logLevel,
     ]
   }
 }
@@ -73,7 +74,9 @@ extension Command {
       let bus = try await NATSBus.connect(NATSOptions(options, name: name), host: host)
       // Whoever answers on the bus must have one to begin with; later it may come and go.
       try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
-      return [BusLifetime(bus, host: host)] + (try await services(options, host, bus))
+      let served = try await services(options, host, bus)
+      let tellTale = options[Flag<String?>.readyFile].map { ReadyFile($0, bus: bus, host: host) }
+      return [BusLifetime(bus, host: host)] + served + [tellTale].compactMap { $0 }
     }
   }
 }

@@ -13,7 +13,7 @@ public final class GatewayService: Service {
   private let presence: ServiceHost
 
   /// What must answer for the suite to be ready.
-  static let required = ["storage", "sync", "schema", "notify", "query"]
+  static let required = ["caravan-storage", "caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"]
 
   /// Binds the address at once.
   /// - Parameters:
@@ -30,7 +30,7 @@ public final class GatewayService: Service {
     var limits = HTTPLimits()
     limits.bodyBytes = GatewayLimits.bodyBytes
     server = try HTTPServer(address: address, port: port, limits: limits) { await routes.answer($0) }
-    presence = ServiceHost(name: "gateway", version: Self.version, bus: bus, host: host)
+    presence = ServiceHost(name: "caravan-gateway", version: Self.version, bus: bus, host: host)
   }
 
   public static let version = "0.1.0"

@@ -14,6 +14,7 @@ struct Routes: Sendable {
 
   func answer(_ request: HTTPRequest) async -> HTTPResponse {
     do throws(CaravanError) {
+      if request.segments.starts(with: ["v1", "devices"]) { return try await devices(request) }
       switch (request.method, request.path) {
       case ("GET", "/healthz"), ("HEAD", "/healthz"): return .text(status: 200, "ok")
       case ("GET", "/readyz"), ("HEAD", "/readyz"): return try await readiness()
@@ -34,7 +35,7 @@ struct Routes: Sendable {
   }
 
   private func readiness() async throws(CaravanError) -> HTTPResponse {
-    let missing = try await monitor.report().latest.missing(of: GatewayService.required)
+    let missing = try await monitor.missing(of: GatewayService.required)
     return missing.isEmpty
       ? .text(status: 200, "ready") : .text(status: 503, "not ready, nobody runs: \(missing.joined(separator: ", "))")
   }
@@ -50,15 +51,34 @@ struct Routes: Sendable {
     return HTTPResponse(json: latest.json(since: earlier, required: GatewayService.required))
   }
 
-  private func mint(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+  // MARK: Devices
+
+  private func requireAdmin(_ request: HTTPRequest) throws(CaravanError) {
     let given = request.headers["authorization"] ?? ""
     guard given.hasPrefix("Bearer "), constantTimeEqual(Array(given.dropFirst(7).utf8), adminToken) else {
       throw CaravanError(.notAuthenticated, "present the admin token: Authorization: Bearer …")
     }
+  }
+
+  /// `GET /v1/devices`, `GET /v1/devices/<name>`, `DELETE /v1/devices/<name>`.
+  private func devices(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try requireAdmin(request)
+    switch (request.method, request.segments.count) {
+    case ("GET", 2):
+      return HTTPResponse(json: ["devices": .array(try await enroller.devices().map(\.json))])
+    case ("GET", 3): return HTTPResponse(json: try await enroller.device(DeviceID(request.segments[2])).json)
+    case ("DELETE", 3): return HTTPResponse(json: try await enroller.revoke(DeviceID(request.segments[2])).json)
+    case (_, 2), (_, 3): return .text(status: 405, "\(request.path) does not answer \(request.method)")
+    default: return .text(status: 404, "there is nothing at this path: try /")
+    }
+  }
+
+  private func mint(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try requireAdmin(request)
     let body = try Self.object(request.body)
     let minted = try await enroller.mint(
       user: UserID(Self.text(body, "user")), device: DeviceID(Self.text(body, "device")),
-      lifetimeSeconds: body["ttl_seconds"]?.intValue ?? EnrolmentToken.defaultLifetimeSeconds)
+      lifetimeSeconds: Self.lifetime(body))
     return HTTPResponse(json: ["token": .string(minted.token), "expires": .string(minted.expires.description)])
   }
 
@@ -75,11 +95,30 @@ struct Routes: Sendable {
     return json
   }
 
+  private static func lifetime(_ body: JSON) throws(CaravanError) -> Int64 {
+    guard let given = body["ttl_seconds"] else { return EnrolmentToken.defaultLifetimeSeconds }
+    guard let seconds = given.intValue else {
+      throw CaravanError(.invalidData, "the body's \"ttl_seconds\" is not a whole number")
+    }
+    return seconds
+  }
+
   private static func text(_ body: JSON, _ name: String) throws(CaravanError) -> String {
     guard let text = body[name]?.stringValue else {
       throw CaravanError(.invalidData, "the body lacks \"\(name)\", a string")
     }
     return text
+  }
+}
+
+extension DeviceRecord {
+  /// Times as RFC 3339; `revoked` is null while the device may come in.
+  fileprivate var json: JSON {
+    [
+      "device": .string(device.text), "user": .string(user.text), "public_key": .string(key),
+      "issued": .string(WallTime(milliseconds: issued).description),
+      "revoked": revoked == 0 ? .null : .string(WallTime(milliseconds: revoked).description),
+    ]
   }
 }
 

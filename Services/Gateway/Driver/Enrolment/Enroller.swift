@@ -51,15 +51,63 @@ struct Enroller: Sendable {
       guard let (entry, kept) = try await find(token) else { throw EnrolmentToken.unknown }
       let record = try EnrolmentToken(kept)
       let now = host.clock.wallTime.milliseconds
-      if case .take(let taken) = try record.claim(by: publicKey.text, at: now) {
+      let claim = try record.claim(by: publicKey.text, at: now)
+      if case .take(let taken) = claim {
         let isOurs = try await trySave(taken.fields, as: entry.name, in: "enrolment", base: .version(entry.version))
         // Somebody was quicker with the same token: look again who.
         guard isOurs else { continue }
       }
-      try await register(DeviceRecord(user: record.user, device: record.device, key: publicKey.text, issued: now))
-      return try authority.sign(publicKey, user: record.user, device: record.device, at: now / 1000)
+      let wanted = DeviceRecord(user: record.user, device: record.device, key: publicKey.text, issued: now)
+      let device = try await register(wanted, isRepeat: claim == .repeatAnswer)
+      return try authority.sign(publicKey, user: device.user, device: device.device, at: device.issued / 1000)
     }
     throw CaravanError(.serverBusy, "the enrolment token is being claimed by others: ask again")
+  }
+
+  // MARK: Devices
+
+  /// Every device ever enrolled, by name.
+  func devices() async throws(CaravanError) -> [DeviceRecord] {
+    var records: [DeviceRecord] = []
+    let zone = try Self.zone("devices")
+    var request = ReadChangesRequest(
+      zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
+    while records.count < GatewayLimits.devicesListed {
+      let reply: ReadChangesReply
+      do { reply = try await storage.changes(of: zone, request) } catch {
+        guard error.code == .zoneDoesNotExist else { throw error }
+        return []
+      }
+      for entry in try EntryPage.decode(reply.page).entries where !entry.deleted {
+        records.append(try DeviceRecord(device: DeviceID(entry.name), RecordFields(body: entry.body)))
+      }
+      guard reply.more else { break }
+      (request.after, request.incarnation) = (reply.last, reply.incarnation)
+    }
+    return records.sorted { $0.device < $1.device }
+  }
+
+  /// - Throws: `noSuchObject`.
+  func device(_ name: DeviceID) async throws(CaravanError) -> DeviceRecord {
+    guard let (_, record) = try await registered(name) else { throw Self.unknown(name) }
+    return record
+  }
+
+  /// Writes down that the device is out; the broker is told by whoever holds the operator's key. Its name is free for
+  /// another key from then on. Again is no error.
+  func revoke(_ name: DeviceID) async throws(CaravanError) -> DeviceRecord {
+    for _ in 0..<Self.attempts {
+      guard let (version, known) = try await registered(name) else { throw Self.unknown(name) }
+      guard known.revoked == 0 else { return known }
+      var record = known
+      record.revoked = host.clock.wallTime.milliseconds
+      if try await trySave(record.fields, as: name.text, in: "devices", base: .version(version)) { return record }
+    }
+    throw CaravanError(.serverBusy, "device '\(name)' is being changed by others: ask again")
+  }
+
+  private static func unknown(_ name: DeviceID) -> CaravanError {
+    CaravanError(.noSuchObject, "there is no device '\(name)': `caravan device list` shows them")
   }
 
   // MARK: Records
@@ -75,13 +123,20 @@ struct Enroller: Sendable {
     return (entry.version, try DeviceRecord(device: device, fields))
   }
 
-  private func register(_ new: DeviceRecord) async throws(CaravanError) {
+  /// What the registry holds then.
+  ///
+  /// The same token asked with the same key again gets the same answer, but not once the device has been revoked: that
+  /// would give it a token younger than its revocation.
+  private func register(_ new: DeviceRecord, isRepeat: Bool) async throws(CaravanError) -> DeviceRecord {
     for _ in 0..<Self.attempts {
       let old = try await registered(new.device)
       try DeviceRecord.check(new, against: old?.record)
-      if let old, old.record.key == new.key, old.record.revoked == 0 { return }
+      if let old, old.record.key == new.key {
+        if old.record.revoked == 0 { return old.record }
+        if isRepeat { throw EnrolmentToken.unknown }
+      }
       let base = old.map { Base.version($0.version) } ?? .absent
-      if try await trySave(new.fields, as: new.device.text, in: "devices", base: base) { return }
+      if try await trySave(new.fields, as: new.device.text, in: "devices", base: base) { return new }
     }
     throw CaravanError(.serverBusy, "device '\(new.device)' is being enrolled by others: ask again")
   }

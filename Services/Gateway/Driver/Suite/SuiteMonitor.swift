@@ -16,10 +16,19 @@ actor SuiteMonitor {
     self.host = host
   }
 
+  /// The services that nobody runs. Whoever waits for the last of them is not kept waiting by an old report.
+  func missing(of required: [String]) async throws(CaravanError) -> [String] {
+    let known = try await report().latest.missing(of: required)
+    if known.isEmpty { return [] }
+    return try await report(youngerThan: GatewayLimits.incompleteReportAge).latest.missing(of: required)
+  }
+
   /// The latest report, and the one before it.
-  func report() async throws(CaravanError) -> (latest: SuiteReport, earlier: SuiteReport?) {
+  func report(
+    youngerThan age: Duration = GatewayLimits.reportAge
+  ) async throws(CaravanError) -> (latest: SuiteReport, earlier: SuiteReport?) {
     let now = host.clock.now
-    if let latest, now - Instant(nanoseconds: latest.takenAt) < GatewayLimits.reportAge { return (latest, earlier) }
+    if let latest, now - Instant(nanoseconds: latest.takenAt) < age { return (latest, earlier) }
     let answers = try await bus.gather(
       Message(), to: .discovery(.stats), within: GatewayLimits.discoveryWindow, limit: GatewayLimits.instances)
     let taken = SuiteReport(takenAt: host.clock.now.nanoseconds, instances: answers.compactMap(instance))

@@ -1,0 +1,44 @@
+internal import Model
+public import Runtime
+
+/// A numeric address or a name, and a TCP port: `127.0.0.1:8080`, `[::1]:8080`.
+public struct HostPort: FlagValue, Hashable, CustomStringConvertible {
+  /// Without brackets.
+  public var host: String
+  public var port: UInt16
+
+  public init(_ host: String, _ port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  public init?(flagText: String) {
+    guard let colon = flagText.lastIndex(of: ":"), let port = UInt16(flagText[flagText.index(after: colon)...]) else {
+      return nil
+    }
+    var host = flagText[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+    } else if host.contains(":") {
+      return nil
+    }
+    guard !host.isEmpty else { return nil }
+    self.init(String(host), port)
+  }
+
+  public static var flagKind: String { "an address and a port, such as 127.0.0.1:8080" }
+
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// Whether only this machine reaches it.
+  public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+
+  /// Where this machine itself reaches it.
+  public var reachable: HostPort {
+    switch host {
+    case "0.0.0.0": HostPort("127.0.0.1", port)
+    case "::": HostPort("::1", port)
+    default: self
+    }
+  }
+}
