@@ -112,8 +112,8 @@ let package = Package(
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
       .executableTarget(
-        name: "caravan-album", dependencies: ["Client", "Model", "Exif"], path: "Services/Examples/Album",
-        swiftSettings: strict),
+        name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"], path: "Services/Examples/Album",
+        swiftSettings: house),
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
