@@ -122,10 +122,13 @@ let package = Package(
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("HTTPTests", ["HTTP", "Model"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
-      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit"]),
+      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit", "Wire"]),
       tests(
         "StorageTests",
-        ["StorageCore", "StorageDriver", "StoreSQLite", "Store", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto"]),
+        [
+          "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire", "Model",
+          "TestKit", "Crypto",
+        ]),
       tests(
         "SyncTests",
         [
