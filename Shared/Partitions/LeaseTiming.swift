@@ -7,7 +7,7 @@ public struct LeaseTiming: Sendable, Hashable {
   /// Between renewals while everything is as it should be.
   public var renewal: Duration = .milliseconds(1_300)
   /// Between rounds while this instance holds less than its share, or storage does not answer.
-  public var eager: Duration = .milliseconds(400)
+  public var eager: Duration = .milliseconds(250)
   /// A lease ends here this much earlier than `duration` after the request was *sent*: the store counts from when it
   /// arrived, and its clock may be a little faster.
   public var margin: Duration = .milliseconds(500)

@@ -19,7 +19,7 @@ public final class NotifyService: Service {
   ///   - environment: whose subscription lists are served.
   ///   - timing: of the leases on partitions.
   public init(
-    bus: any MessageBus, host: Host, version: String = "1.0.0", environment: Model.Environment = .development,
+    bus: any MessageBus, host: Host, version: String = "0.1.0", environment: Model.Environment = .development,
     timing: LeaseTiming = LeaseTiming()
   ) {
     endpoints = ServiceHost(name: "caravan-notify", version: version, bus: bus, host: host)
