@@ -107,7 +107,7 @@ let package = Package(
       "Agent", executable: "caravan-agent",
       driver: plumbing + ["SQLite", "Chunking", "Compression", "Crypto"], main: backends)
     + service(
-      "CLI", executable: "caravan",
+      "CLI", executable: "caravan", core: ["Model", "Encoding"],
       driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite"], main: ["Model"])
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
@@ -140,11 +140,21 @@ let package = Package(
       tests(
         "QueryTests",
         ["QueryCore", "QueryDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
-      tests("GatewayTests", ["GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto"]),
+      tests(
+        "GatewayTests",
+        [
+          "GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Encoding",
+          "StorageDriver", "StoreSQLite", "Store",
+        ]),
       tests(
         "AgentTests",
         ["AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking", "Compression"]),
-      tests("CLITests", ["CLICore", "CLIDriver", "Model"]),
+      tests(
+        "CLITests",
+        [
+          "CLICore", "CLIDriver", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto", "TestKit", "Wire",
+          "StorageClient", "SchemaClient",
+        ]),
       tests("TidyTests", []),
       tests(
         "SimulationTests",
