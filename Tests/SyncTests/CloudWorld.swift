@@ -27,7 +27,7 @@ struct CloudWorld: Sendable {
 
   /// Runs the services for the time of `body`.
   static func with(
-    environment: Model.Environment = .development, notifier: (any Service)? = nil,
+    environment: Model.Environment = .development, notifier: RecordingNotifier? = nil,
     _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
@@ -38,7 +38,7 @@ struct CloudWorld: Sendable {
         var services: [any Service] = [
           try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host), try world.sync(),
         ]
-        if let notifier { services.append(notifier) }
+        if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
         for service in services { group.addTask { try await service.run() } }
         do {
           try await world.untilServing()
@@ -67,7 +67,9 @@ struct CloudWorld: Sendable {
     let probe = hub.connect(as: "probe")
     let device = Device(try UserID("probe"), try DeviceID("probe"), bus: probe)
     try await eventually("sync, schema and storage answer") {
-      guard let results = try? await device.exchange([.pull(Pull(container: "probe", zone: "probe"))]) else { return false }
+      guard let results = try? await device.exchange([.pull(Pull(container: "probe", zone: "probe"))]) else {
+        return false
+      }
       guard case .pull? = results.first else { return false }
       let list = ListTypesRequest(container: "probe", environment: environment.rawValue)
       let subject = Subject.service(.schema, method: "types")

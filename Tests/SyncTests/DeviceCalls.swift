@@ -81,7 +81,8 @@ extension Model.Mutation {
     _ name: String, _ fields: [UInt32: Value], type: Model.RecordType, base: Base = .absent
   ) -> Model.Mutation {
     let record = RecordFields(fields)
-    return Model.Mutation(name: name, base: base, change: .save(type: type.id, body: record.body, chunks: record.chunks))
+    return Model.Mutation(
+      name: name, base: base, change: .save(type: type.id, body: record.body, chunks: record.chunks))
   }
 }
 
@@ -97,4 +98,9 @@ extension CommitResult {
   var versions: [Seq] {
     outcomes.compactMap { if case .accepted(let version) = $0 { version } else { nil } }
   }
+}
+
+func zstd(_ bytes: [UInt8]) throws -> [UInt8] {
+  var compressor = try Compressor()
+  return try compressor.compress(bytes)
 }

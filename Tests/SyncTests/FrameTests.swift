@@ -29,7 +29,8 @@ import Testing
   @Test("512 operations are a frame, 513 are not")
   func operations() {
     #expect(code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame) } == nil)
-    #expect(code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame + 1) } == .limitExceeded)
+    #expect(
+      code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame + 1) } == .limitExceeded)
   }
 
   @Test("SIM-94: operations of one zone stay in order, those of other zones and apps run beside them")
@@ -42,7 +43,9 @@ import Testing
   /// What a reply budget says to a sequence of requests.
   private final class Account {
     private var budget: ReplyBudget
-    init(operations: Int, setAside: [Int]) { budget = ReplyBudget(operations: operations, setAside: setAside) }
+    init(operations: Int, pulls: Int, setAside: Int = 0) {
+      budget = ReplyBudget(operations: operations, pulls: pulls, setAside: setAside)
+    }
     func take(_ wanted: Int) -> Int? { budget.take(wanted) }
     func settle(_ taken: Int, _ needed: Int) -> Bool { settle(taken, needed, least: needed) != nil }
     func settle(_ taken: Int, _ needed: Int, least: Int) -> Int? {
@@ -50,25 +53,35 @@ import Testing
     }
   }
 
-  @Test("Pulls share what pushes leave; what is not used comes back")
+  @Test("Pulls share what pushes leave, evenly; what one does not use goes to those after it")
   func budget() throws {
-    let account = Account(operations: 2, setAside: [1_000])
-    let room = Limits.frameBytes - 2 * SyncLimits.replyBytesPerOperation - 1_000
-    let taken = try #require(account.take(Limits.frameBytes))
-    #expect(taken == room - SyncLimits.pageOverheadBytes)
-    #expect(account.take(Limits.pageBytes) == nil)
-    #expect(account.settle(taken, 10))
-    #expect(account.settle(0, room - 10))
+    let account = Account(operations: 4, pulls: 3, setAside: 1_000)
+    let room = Limits.frameBytes - 4 * SyncLimits.replyBytesPerOperation - 1_000
+    let first = try #require(account.take(Limits.frameBytes))
+    #expect(first == room / 3)
+    #expect(account.settle(first, 10))
+    let second = try #require(account.take(Limits.frameBytes))
+    #expect(second == (room - 10) / 2)
+    #expect(account.take(500) == 500, "no more than was asked for")
+    #expect(account.settle(second, second))
+    #expect(account.settle(500, room - 10 - second))
     #expect(!account.settle(0, 1))
     #expect(account.settle(1_000, 5_000, least: 900) == 1_000, "a push has its own room in any case")
   }
 
   @Test("A page larger than its room is not sent when the frame is full, and nothing is lost from the account")
   func oversizedPage() {
-    let account = Account(operations: 1, setAside: [])
+    let account = Account(operations: 1, pulls: 1)
     #expect(account.take(8_192) == 8_192)
     #expect(!account.settle(8_192, Limits.frameBytes))
     #expect(account.settle(0, Limits.frameBytes - SyncLimits.replyBytesPerOperation))
+  }
+
+  @Test("A frame of nothing but pulls has room for each; one whose pushes need all of it tells its pulls to come again")
+  func extremes() {
+    let pulls = Account(operations: Limits.operationsPerFrame, pulls: Limits.operationsPerFrame)
+    for _ in 0..<Limits.operationsPerFrame { #expect(pulls.take(Limits.pageBytes) != nil) }
+    #expect(Account(operations: 2, pulls: 1, setAside: 2 * Limits.frameBytes).take(Limits.pageBytes) == nil)
   }
 
   @Test("Transient refusals say when to come back; the device's own mistakes pass unchanged")

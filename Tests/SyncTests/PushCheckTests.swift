@@ -10,7 +10,8 @@ import Wire
   private let type = Model.RecordType(
     id: 1, definition: 1, name: "album",
     fields: [
-      Model.FieldDefinition(id: 1, name: "name", kind: .text), Model.FieldDefinition(id: 2, name: "date", kind: .integer),
+      Model.FieldDefinition(id: 1, name: "name", kind: .text),
+      Model.FieldDefinition(id: 2, name: "date", kind: .integer),
       Model.FieldDefinition(id: 3, name: "place", kind: .real), Model.FieldDefinition(id: 4, name: "raw", kind: .data),
       Model.FieldDefinition(id: 5, name: "photo", kind: .object),
     ])
@@ -26,7 +27,9 @@ import Wire
   }
 
   private func check(_ body: [UInt8], chunks: [UInt8] = []) -> CaravanError? {
-    do throws(CaravanError) { try PushCheck.save("r1", body: body, chunks: chunks, against: type) } catch { return error }
+    do throws(CaravanError) { try PushCheck.save("r1", body: body, chunks: chunks, against: type) } catch {
+      return error
+    }
     return nil
   }
 
@@ -55,7 +58,9 @@ import Wire
   @Test("An integer passes where a real is expected")
   func integerAsReal() { #expect(check(RecordFields([3: .integer(4)])) == nil) }
 
-  @Test("SIM-94: a wrong kind is refused with record, field, expected and actual kind", arguments: 1...5 as ClosedRange<UInt32>)
+  @Test(
+    "SIM-94: a wrong kind is refused with record, field, expected and actual kind",
+    arguments: 1...5 as ClosedRange<UInt32>)
   func wrongKind(_ field: UInt32) throws {
     let values: [Value] = [.text("x"), .integer(1), .real(1), .data([1]), .asset(photo)]
     let expected = try #require(type.field(id: field))
@@ -83,16 +88,19 @@ import Wire
     #expect(check(RecordFields([2: .integer(1)]).body, chunks: one.bytes)?.code == .invalidData)
   }
 
-  @Test("Bodies that no reader could decode are refused", arguments: [
-    ([0x0a], "a tag without its value"), ([0x0a, 0x05, 0x08, 0x01], "a field cut short"),
-    ([0x08, 0x01], "a field that is no message"), ([0x0b], "a group"), ([0x00], "field number 0"),
-    ([0x0a, 0x02, 0x08, 0x00], "field id 0"), ([0x0a, 0x02, 0x08, 0x01, 0x0a, 0x02, 0x08, 0x01], "a field twice"),
-    ([0x0a, 0x04, 0x08, 0x02, 0x08, 0x02], "an id twice"), ([0x0a, 0x07, 0x08, 0x02, 0x18, 0x02, 0x18, 0x02], "two values"),
-    ([0x0a, 0x05, 0x08, 0x01, 0x12, 0x01, 0xff], "text that is not UTF-8"),
-    ([0x0a, 0x05, 0x08, 0x01, 0x12, 0x01, 0x00], "text with a NUL"),
-    ([0x0a, 0x04, 0x08, 0x01, 0x10, 0x01], "text as a number"),
-    ([0x0a, 0x0c, 0x08] + [UInt8](repeating: 0xff, count: 10) + [0x01], "a number of 71 bits"),
-  ] as [([UInt8], String)])
+  @Test(
+    "Bodies that no reader could decode are refused",
+    arguments: [
+      ([0x0a], "a tag without its value"), ([0x0a, 0x05, 0x08, 0x01], "a field cut short"),
+      ([0x08, 0x01], "a field that is no message"), ([0x0b], "a group"), ([0x00], "field number 0"),
+      ([0x0a, 0x02, 0x08, 0x00], "field id 0"), ([0x0a, 0x02, 0x08, 0x01, 0x0a, 0x02, 0x08, 0x01], "a field twice"),
+      ([0x0a, 0x04, 0x08, 0x02, 0x08, 0x02], "an id twice"),
+      ([0x0a, 0x07, 0x08, 0x02, 0x18, 0x02, 0x18, 0x02], "two values"),
+      ([0x0a, 0x05, 0x08, 0x01, 0x12, 0x01, 0xff], "text that is not UTF-8"),
+      ([0x0a, 0x05, 0x08, 0x01, 0x12, 0x01, 0x00], "text with a NUL"),
+      ([0x0a, 0x04, 0x08, 0x01, 0x10, 0x01], "text as a number"),
+      ([0x0a, 0x0c, 0x08] + [UInt8](repeating: 0xff, count: 10) + [0x01], "a number of 71 bits"),
+    ] as [([UInt8], String)])
   func malformed(_ body: [UInt8], _ what: String) {
     #expect(check(body)?.code == .invalidData, "\(what)")
   }
@@ -116,7 +124,8 @@ import Wire
 
   @Test("An object of more chunks than allowed, and a body of more bytes, are refused as too large")
   func tooLarge() {
-    let many = AssetManifest(parts: Array(repeating: .init(hash: Self.hash(1), length: 1), count: Limits.chunksPerObject + 1))
+    let many = AssetManifest(
+      parts: Array(repeating: .init(hash: Self.hash(1), length: 1), count: Limits.chunksPerObject + 1))
     #expect(check(RecordFields([5: .asset(many)]))?.code == .limitExceeded)
     #expect(check(RecordFields([4: .data([UInt8](repeating: 1, count: Limits.recordBytes))]))?.code == .limitExceeded)
   }

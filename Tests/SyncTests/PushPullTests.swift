@@ -13,7 +13,8 @@ import Wire
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
-      let row = Model.Mutation.save("r1", [1: .text("Zürich"), 2: .integer(7), 9: .text("a newer client's")], type: type)
+      let row = Model.Mutation.save(
+        "r1", [1: .text("Zürich"), 2: .integer(7), 9: .text("a newer client's")], type: type)
       let versions = try await a.push(1, [row]).versions
       #expect(versions == [1])
 
@@ -55,7 +56,9 @@ import Wire
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
-      let mutations: [Model.Mutation] = [.save("r1", [1: .text("x")], type: type), .save("r2", [1: .text("y")], type: type)]
+      let mutations: [Model.Mutation] = [
+        .save("r1", [1: .text("x")], type: type), .save("r2", [1: .text("y")], type: type),
+      ]
       let first = try await a.push(1, mutations)
       for _ in 0..<3 { #expect(try await a.push(1, mutations) == first) }
       #expect(try await b.pull().entries.map(\.version) == first.versions)
@@ -128,7 +131,9 @@ import Wire
       #expect(try await a.push(1, [row]) == .missing([hash]))
       #expect(try await b.pull().entries.isEmpty)
 
-      guard case .ticket(let ticket) = try await a.ask(.ticket(RequestTicket(container: "album", upload: true, bytes: 5_000)))
+      guard
+        case .ticket(let ticket) = try await a.ask(
+          .ticket(RequestTicket(container: "album", upload: true, bytes: 5_000)))
       else {
         Issue.record("a ticket was asked for")
         return
@@ -153,7 +158,9 @@ import Wire
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r1", [1: .text("x")], type: type)])
       let token = try await b.pull().token
-      for _ in 0..<2 { #expect(try await a.ask(.drop(DropTable(container: "album", zone: "photos"))) == .done(Empty())) }
+      for _ in 0..<2 {
+        #expect(try await a.ask(.drop(DropTable(container: "album", zone: "photos"))) == .done(Empty()))
+      }
       _ = try await a.push(2, [.save("r2", [1: .text("x")], type: type)])
       #expect(try await b.pull(after: token).resetRequired)
       #expect(try await b.pull().entries.map(\.name) == ["r2"])

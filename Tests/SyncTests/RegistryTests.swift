@@ -98,9 +98,13 @@ import Testing
     #expect(throws: CaravanError.self) { try decide(type([(name, .text)]), []) }
   }
 
-  @Test("Names may be as long as allowed, and one letter is enough", arguments: ["x", "A_1", String(repeating: "x", count: 64)])
+  @Test(
+    "Names may be as long as allowed, and one letter is enough",
+    arguments: ["x", "A_1", String(repeating: "x", count: 64)])
   func goodNames(_ name: String) throws {
-    #expect(try decide(type([(name, .text)], name: name), []) == .add(type([(name, .text)], name: name, id: 9, definition: 9)))
+    #expect(
+      try decide(type([(name, .text)], name: name), []) == .add(type([(name, .text)], name: name, id: 9, definition: 9))
+    )
   }
 
   @Test("Names that differ only in case are one column, or one table, on a device: refused")

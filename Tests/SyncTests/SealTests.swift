@@ -7,9 +7,14 @@ import Wire
 
 /// Tokens and tickets: what this key made for this zone, user and device opens, and nothing else.
 @Suite struct SealTests {
-  private let key = try! TicketKey([UInt8](repeating: 5, count: 32))
-  private let otherKey = try! TicketKey([UInt8](repeating: 6, count: 32))
+  private let key: TicketKey
+  private let otherKey: TicketKey
   private let position = ChangePosition(incarnation: 3, seq: 1 << 39)
+
+  init() throws {
+    key = try TicketKey([UInt8](repeating: 5, count: 32))
+    otherKey = try TicketKey([UInt8](repeating: 6, count: 32))
+  }
 
   private func zone(
     _ name: String = "photos", of user: String = "ann", in container: String = "album",
@@ -59,7 +64,8 @@ import Wire
     #expect(ticket.partition == Partition(of: grant.database).number)
     #expect(try seal.open(ticket, from: device, nowMilliseconds: 49) == grant)
 
-    func code(_ now: Int64 = 0, from other: DeviceID? = nil, _ change: (inout Ticket) -> Void = { _ in }) -> ErrorCode? {
+    func code(_ now: Int64 = 0, from other: DeviceID? = nil, _ change: (inout Ticket) -> Void = { _ in }) -> ErrorCode?
+    {
       var forged = ticket
       change(&forged)
       do throws(CaravanError) { _ = try seal.open(forged, from: other ?? device, nowMilliseconds: now) } catch {

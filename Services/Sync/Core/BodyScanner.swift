@@ -1,6 +1,6 @@
 import Model
 
-/// Walks an encoded `Fields` (model.proto) once, without building it. Bodies pass through sync untouched, so all that is
+/// Walks an encoded `Fields` (model.proto) once, without building it. Bodies pass through sync untouched: all that is
 /// asked is whether every reader will be able to decode them and whether they fit their record type.
 struct BodyScanner {
   /// Hashes that the objects name, concatenated as they stand.

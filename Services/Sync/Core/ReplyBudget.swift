@@ -1,24 +1,29 @@
 import Model
 
 /// The room in one reply frame. Pushes have theirs set aside from the start, so that a conflict's server copies come
-/// home however much the same frame pulls; pulls share the rest, first come first served.
+/// home however much the same frame pulls; pulls share the rest evenly, and what one leaves goes to those after it.
 package struct ReplyBudget: Sendable, Hashable {
   private var left: Int
+  private var pullsLeft: Int
 
   /// - Parameters:
   ///   - operations: of the frame.
+  ///   - pulls: of the frame.
   ///   - setAside: estimates of the pushes' answers, in bytes.
-  package init(operations: Int, setAside: [Int]) {
-    precondition(operations >= setAside.count, "more pushes than operations")
-    left = Limits.frameBytes - operations * SyncLimits.replyBytesPerOperation - setAside.reduce(0, +)
+  package init(operations: Int, pulls: Int, setAside: Int) {
+    precondition(operations >= pulls, "more pulls than operations")
+    left = Limits.frameBytes - operations * SyncLimits.replyBytesPerOperation - setAside
+    pullsLeft = pulls
   }
 
   /// What the answer to a push is likely to need: accepted outcomes, or server copies as large as the device's rows.
   package static func estimate(mutations: Int, bytes: Int) -> Int { mutations * SyncLimits.outcomeBytes + bytes }
 
-  /// Room for a page of at most `wanted` bytes; nil: none worth a question to the store.
+  /// Room for the next pull's page of at most `wanted` bytes; nil: none worth a question to the store.
   package mutating func take(_ wanted: Int) -> Int? {
-    let granted = min(wanted, left - SyncLimits.pageOverheadBytes)
+    precondition(pullsLeft > 0, "more pulls than there are in the frame")
+    let granted = min(wanted, left / pullsLeft)
+    pullsLeft -= 1
     guard granted >= min(wanted, SyncLimits.smallestPull) else { return nil }
     left -= granted
     return granted

@@ -12,10 +12,8 @@ package enum SyncLimits {
   /// Of one outcome without the server's copy.
   package static let outcomeBytes = 48
   /// A pull that has less than this left in its frame is told to come again.
-  package static let smallestPull = 4 << 10
+  package static let smallestPull = 1 << 10
   package static let recordsPerPage: UInt32 = 4_096
-  /// What surrounds the bodies of a page: names, versions, writers.
-  package static let pageOverheadBytes = 64 << 10
   /// A reply below this is not worth a compressor.
   package static let smallestCompressed = 512
   package static let ticketLifetime: Duration = .seconds(900)

@@ -25,7 +25,9 @@ struct DeviceSession: Sendable {
   func run(_ operations: [Wire.Operation]) async -> [Wire.Result] {
     let lanes = Lanes.plan(operations.map(\.scope))
     let account = ReplyAccount(
-      ReplyBudget(operations: operations.count, setAside: operations.map(\.expectedReplyBytes)))
+      ReplyBudget(
+        operations: operations.count, pulls: operations.count(where: \.isPull),
+        setAside: operations.reduce(0) { $0 + $1.expectedReplyBytes }))
     var results = [Wire.Result](repeating: Wire.Result(), count: operations.count)
     guard lanes.count > 1 else {
       for (index, operation) in operations.enumerated() { results[index] = await result(of: operation, account) }
@@ -92,6 +94,10 @@ extension Wire.Operation {
     case .propose(let proposal): .types(container: proposal.container)
     case .hello, .subscribe, .ack, .ticket, nil: .session
     }
+  }
+
+  fileprivate var isPull: Bool {
+    if case .pull = kind { true } else { false }
   }
 
   fileprivate var expectedReplyBytes: Int {

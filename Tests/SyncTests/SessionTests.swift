@@ -1,0 +1,141 @@
+import Bus
+import Crypto
+import Model
+import Runtime
+import Sealing
+import Synchronization
+import TestKit
+import Testing
+import Wire
+
+/// A notifier that remembers who attached and acknowledged.
+final class RecordingNotifier: Sendable {
+  struct Heard: Sendable {
+    var attached: [AttachRequest] = []
+    var acknowledged: [NotifyAckRequest] = []
+  }
+
+  private let state = Mutex(Heard())
+  var heard: Heard { state.withLock { $0 } }
+
+  func service(on bus: any MessageBus, host: Host) -> ServiceHost {
+    let attach = Endpoint("attach", .everyPartition(.notify, method: "attach"), group: nil, maxInFlight: 8) {
+      [self] (request: AttachRequest, _) throws(CaravanError) in
+      state.withLock { $0.attached.append(request) }
+      return AttachReply()
+    }
+    let ack = Endpoint("ack", .everyPartition(.notify, method: "ack"), group: nil, maxInFlight: 8) {
+      [self] (request: NotifyAckRequest, _) throws(CaravanError) in
+      state.withLock { $0.acknowledged.append(request) }
+      return Empty()
+    }
+    return ServiceHost(name: "notify", version: "1.0.0", bus: bus, host: host, endpoints: [attach, ack])
+  }
+}
+
+/// Hello, subscriptions, acknowledgements, tickets: the device itself.
+@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+  private static let zones = ["photos", "notes"]
+
+  private func subscribe(_ generation: UInt64) -> Wire.Operation.Kind {
+    .subscribe(
+      Subscribe(
+        generation: generation,
+        subscriptions: Self.zones.map { ZoneSubscription(container: "album", zone: $0, periodMilliseconds: 1_000) }))
+  }
+
+  private func hello(_ device: Device, _ generation: UInt64, _ tokens: [[UInt8]] = []) async throws -> HelloResult {
+    let result = try await device.ask(.hello(Hello(software: "test", generation: generation, tokens: tokens)))
+    guard case .hello(let hello) = result else { throw Unexpected(result: result) }
+    return hello
+  }
+
+  @Test(
+    "MOB-53: hello tells the notifier what the device holds, decoded from its tokens; a bad token counts as nothing")
+  func seen() async throws {
+    let notifier = RecordingNotifier()
+    try await CloudWorld.with(notifier: notifier) { cloud in
+      let a = try cloud.device("a")
+      let type = try await a.agree([("name", .text)])
+      let rows = (0..<7).map { Model.Mutation.save("r\($0)", [1: .text("x")], type: type) }
+      _ = try await a.push(1, rows)
+      #expect(try await a.ask(subscribe(4)) == .done(Empty()))
+      let token = try await a.pull().token
+      // The second is the first's: foreign to its zone.
+      let answer = try await hello(a, 4, [token, token])
+      #expect(!answer.resubscribe && answer.maxFrameBytes == UInt32(Limits.frameBytes))
+      let now = cloud.host.clock.wallTime.milliseconds
+      #expect(abs(now - Int64(answer.serverTimeMilliseconds)) < 60_000)
+
+      let heard = notifier.heard.attached
+      #expect(heard.map(\.generation) == [4, 4] && heard.allSatisfy { $0.user == "ann" && $0.device == "a" })
+      #expect(heard.map(\.seen) == [[], [7, 0]])
+      #expect(heard[1].list?.subscriptions.map { $0.zone?.zone } == Self.zones)
+      #expect(heard[1].list?.subscriptions.allSatisfy { $0.zone?.database?.owner == "ann" } == true)
+    }
+  }
+
+  @Test("E13: a generation that the cloud does not know is asked for again; a list lies in the store, not in a process")
+  func resubscribe() async throws {
+    try await CloudWorld.with(notifier: RecordingNotifier()) { cloud in
+      let a = try cloud.device("a")
+      #expect(try await !hello(a, 0).resubscribe, "a device without subscriptions")
+      #expect(try await hello(a, 3).resubscribe, "a list the cloud never got")
+      _ = try await a.ask(subscribe(3))
+      #expect(try await !hello(a, 3).resubscribe)
+      #expect(try await hello(a, 2).resubscribe, "another list than the cloud has")
+      #expect(try await hello(a, 0).resubscribe, "a device that lost its store")
+      _ = try await a.ask(subscribe(1))
+      #expect(try await !hello(a, 1).resubscribe, "the device knows best, also with a lower number")
+      #expect(try await hello(cloud.device("b"), 1).resubscribe, "another device's list is not its own")
+    }
+  }
+
+  @Test("A notifier that is away fails neither hello nor subscribe, only the acknowledgement, and that for now")
+  func withoutNotifier() async throws {
+    try await CloudWorld.with { cloud in
+      let a = try cloud.device("a")
+      #expect(try await a.ask(subscribe(1)) == .done(Empty()))
+      #expect(try await !hello(a, 1).resubscribe)
+      let refusal = try await a.refusal(.ack(AckNotification(number: 1)))
+      #expect(refusal?.isTransient == true && refusal?.retryAfterMilliseconds != nil)
+    }
+  }
+
+  @Test("Acknowledgements reach the notifier under the subject's names")
+  func acknowledge() async throws {
+    let notifier = RecordingNotifier()
+    try await CloudWorld.with(notifier: notifier) { cloud in
+      let a = try cloud.device("a")
+      #expect(try await a.ask(.ack(AckNotification(number: 9))) == .done(Empty()))
+      #expect(notifier.heard.acknowledged == [NotifyAckRequest(user: "ann", device: "a", number: 9)])
+    }
+  }
+
+  @Test("More subscriptions than a device may have, and subscriptions to impossible zones, are refused")
+  func badSubscriptions() async throws {
+    try await CloudWorld.with { cloud in
+      let a = try cloud.device("a")
+      let many = (0...Limits.subscriptionsPerDevice).map { ZoneSubscription(container: "album", zone: "z\($0)") }
+      #expect(try await a.refusal(.subscribe(Subscribe(generation: 1, subscriptions: many)))?.code == .limitExceeded)
+      let bad = [ZoneSubscription(container: "album", zone: "")]
+      #expect(try await a.refusal(.subscribe(Subscribe(generation: 1, subscriptions: bad)))?.code == .invalidData)
+      #expect(
+        try await a.ask(.subscribe(Subscribe(generation: 1, subscriptions: many.dropLast()))) == .done(Empty()))
+    }
+  }
+
+  @Test("A ticket is for the subject's user and device, bounded in time and bytes")
+  func ticket() async throws {
+    try await CloudWorld.with { cloud in
+      let a = try cloud.device("a")
+      let result = try await a.ask(.ticket(RequestTicket(container: "album", upload: true, bytes: .max)))
+      guard case .ticket(let ticket) = result else { throw Unexpected(result: result) }
+      let now = cloud.host.clock.wallTime.milliseconds
+      let grant = try TicketSeal(key: cloud.key).open(ticket, from: a.name, nowMilliseconds: now)
+      #expect(grant.database == DatabaseID(container: try ContainerID("album"), owner: a.user))
+      #expect(grant.isUpload && grant.bytes == UInt64(Limits.chunksPerObject * Limits.chunkBytes))
+      #expect((1...15 * 60_000).contains(grant.expiresMilliseconds - now))
+    }
+  }
+}
