@@ -18,6 +18,13 @@ struct CommandTests {
     try command.parse(line.split(separator: " ").map(String.init), environment: environment)
   }
 
+  @Test("a list may be given one by one, and a number may be negative")
+  func listsAndNumbers() throws {
+    #expect(try parse("--nats nats://a:1 --nats nats://b:2")[.nats] == ["nats://a:1", "nats://b:2"])
+    #expect(try parse("-5").operands == ["-5"])
+    #expect(throws: CommandLineStop.self) { try parse("-x") }
+  }
+
   @Test("defaults hold, environment stands in, and the command line wins")
   func precedence() throws {
     let defaults = try parse("")

@@ -84,16 +84,27 @@ public struct Command: Sendable {
         break
       }
       guard argument.hasPrefix("--") else {
-        guard argument == "-" || !argument.hasPrefix("-") else { throw usage("there is no flag '\(argument)'") }
+        guard Self.isOperand(argument) else { throw usage("there is no flag '\(argument)'") }
         operands.append(argument)
         continue
       }
       let (flag, value) = try read(argument, &rest)
-      guard values.updateValue(value, forKey: flag.name) == nil else { throw usage("--\(flag.name) is given twice") }
+      if let earlier = values[flag.name] {
+        guard flag.isList else { throw usage("--\(flag.name) is given twice") }
+        values[flag.name] = "\(earlier),\(value)"
+      } else {
+        values[flag.name] = value
+      }
     }
     for flag in flags where values[flag.name] == nil { values[flag.name] = try fallback(flag, environment) }
     try check(operands)
     return Options(operands: operands, values: values, declared: Set(flags.map(\.name)))
+  }
+
+  /// No flag begins with a digit, so `-5` is a number.
+  private static func isOperand(_ argument: String) -> Bool {
+    guard argument.hasPrefix("-"), argument != "-" else { return true }
+    return argument.dropFirst().first?.isWholeNumber ?? false
   }
 
   private func read(

@@ -24,7 +24,7 @@ public struct Flag<Value: FlagValue>: Sendable {
     defaultValue = value
     declaration = FlagDeclaration(
       name: name, placeholder: placeholder, help: help, environment: environment, isSwitch: Value.isSwitch,
-      isRequired: value == nil, defaultText: Self.text(of: value), complaint: complaint)
+      isList: Value.isList, isRequired: value == nil, defaultText: Self.text(of: value), complaint: complaint)
   }
 
   private static func complaint(about text: String) -> String? {
@@ -36,7 +36,7 @@ public struct Flag<Value: FlagValue>: Sendable {
     case nil, is Bool: nil
     case let duration as Duration: duration.flagText
     case let level as LogLevel: level.name
-    case let texts as [String]: texts.joined(separator: ",")
+    case let texts as [String]: texts.isEmpty ? nil : texts.joined(separator: ",")
     case let value as any CustomStringConvertible: value.description
     default: nil
     }
@@ -69,6 +69,7 @@ public struct FlagDeclaration: Sendable {
   let help: String
   let environment: String?
   let isSwitch: Bool
+  let isList: Bool
   let isRequired: Bool
   let defaultText: String?
   /// What is wrong with a value; nil: nothing.

@@ -8,11 +8,14 @@ public protocol FlagValue: Sendable {
   static var absent: Self? { get }
   /// Whether `--name` alone means true.
   static var isSwitch: Bool { get }
+  /// Whether `--name a --name b` means the same as `--name a,b`.
+  static var isList: Bool { get }
 }
 
 extension FlagValue {
   public static var absent: Self? { nil }
   public static var isSwitch: Bool { false }
+  public static var isList: Bool { false }
 }
 
 extension String: FlagValue {
@@ -80,7 +83,7 @@ extension LogLevel: FlagValue {
   public static var flagKind: String { "one of debug, info, warning, error" }
 }
 
-/// Several, separated by commas.
+/// Several, separated by commas, or given one by one.
 extension Array: FlagValue where Element: FlagValue {
   public init?(flagText: String) {
     self = []
@@ -90,6 +93,7 @@ extension Array: FlagValue where Element: FlagValue {
     }
   }
   public static var flagKind: String { "\(Element.flagKind), or several with commas" }
+  public static var isList: Bool { true }
 }
 
 /// A flag that may be left out and has no default.

@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// SIGTERM and SIGINT, once per process. The handler only writes a byte to a pipe; a thread of ours reads it. Nothing
 /// is masked or ignored, so processes started from here have the usual signals.
-enum TerminationSignals {
+public enum TerminationSignals {
   /// Write end of the pipe; -1: not installed.
   private static let pipeEnd = Atomic<Int32>(-1)
 
   /// Calls `action` with the first signal's number from a thread of its own. A second signal ends the process at once.
-  static func handle(_ action: @escaping @Sendable (Int32) -> Void) {
+  public static func handle(_ action: @escaping @Sendable (Int32) -> Void) {
     var ends: [Int32] = [-1, -1]
     let status = unsafe pipe(&ends)
     precondition(status == 0, "no pipe could be made for signals: error \(errno)")
