@@ -1,0 +1,105 @@
+import AgentCore
+import Testing
+
+/// The 32 states of TD, OD, OO, SP, CF, each with Table 4's row, action and flags after it.
+@Suite("Table 4")
+struct CrashRecoveryTests {
+  private static func flags(_ td: Int, _ od: Int, _ oo: UInt32, _ sp: Int, _ cf: Int) -> RowFlags {
+    RowFlags(tableDirty: td == 1, objectDirty: od == 1, openObjects: oo, syncPending: sp == 1, inConflict: cf == 1)
+  }
+
+  struct Line: Sendable, CustomStringConvertible {
+    let row: Int
+    let before: RowFlags
+    /// Nil: no history leads here.
+    let action: CrashRecovery?
+    let after: RowFlags
+    /// After it when it is known that the push carried changed objects.
+    let afterObjects: RowFlags
+    var description: String { "row \(row): \(before.packed)" }
+  }
+
+  static let lines: [Line] = {
+    typealias F = CrashRecoveryTests
+    func line(
+      _ row: Int, _ f: (Int, Int, UInt32, Int, Int), _ action: CrashRecovery?, _ a: (Int, Int, UInt32, Int, Int),
+      objects o: (Int, Int, UInt32, Int, Int)? = nil
+    ) -> Line {
+      let o = o ?? a
+      return Line(
+        row: row, before: F.flags(f.0, f.1, f.2, f.3, f.4), action: action, after: F.flags(a.0, a.1, a.2, a.3, a.4),
+        afterObjects: F.flags(o.0, o.1, o.2, o.3, o.4))
+    }
+    var all = [
+      line(1, (0, 0, 0, 0, 0), .nothing, (0, 0, 0, 0, 0)),
+      line(2, (0, 0, 0, 0, 1), .conflictUpcall, (0, 0, 0, 0, 1)),
+      line(3, (0, 0, 0, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(4, (0, 0, 2, 0, 0), .nothing, (0, 0, 0, 0, 0)),
+      line(5, (0, 0, 2, 0, 1), .conflictUpcall, (0, 0, 0, 0, 1)),
+      line(6, (0, 0, 2, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(7, (0, 1, 0, 0, 0), .startUpstream, (0, 1, 0, 0, 0)),
+      line(8, (0, 1, 0, 0, 1), .conflictUpcall, (0, 1, 0, 0, 1)),
+      line(9, (0, 1, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
+      line(10, (0, 1, 2, 0, 0), .restoreTorn, (0, 0, 0, 0, 0)),
+      line(10, (0, 1, 2, 0, 1), .restoreTorn, (0, 0, 0, 0, 1)),
+      line(11, (0, 1, 2, 1, 0), .restoreTorn, (0, 0, 0, 0, 0)),
+      line(12, (1, 0, 0, 0, 0), .startUpstream, (1, 0, 0, 0, 0)),
+      line(13, (1, 0, 0, 0, 1), .conflictUpcall, (1, 0, 0, 0, 1)),
+      line(14, (1, 0, 0, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(15, (1, 0, 2, 0, 0), .startUpstream, (1, 0, 0, 0, 0)),
+      line(16, (1, 0, 2, 0, 1), .conflictUpcall, (1, 0, 0, 0, 1)),
+      line(17, (1, 0, 2, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(18, (1, 1, 0, 0, 0), .startUpstream, (1, 1, 0, 0, 0)),
+      line(19, (1, 1, 0, 0, 1), .conflictUpcall, (1, 1, 0, 0, 1)),
+      line(20, (1, 1, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
+      line(21, (1, 1, 2, 0, 0), .restoreTorn, (0, 0, 0, 0, 0)),
+      line(21, (1, 1, 2, 0, 1), .restoreTorn, (0, 0, 0, 0, 1)),
+      line(22, (1, 1, 2, 1, 0), .restoreTorn, (0, 0, 0, 0, 0)),
+    ]
+    for (td, od, oo) in [(0, 0, 0), (0, 0, 2), (0, 1, 0), (0, 1, 2), (1, 0, 0), (1, 0, 2), (1, 1, 0), (1, 1, 2)] {
+      all.append(line(0, (td, od, UInt32(oo), 1, 1), nil, (td, od, UInt32(oo), 1, 1)))
+    }
+    return all
+  }()
+
+  @Test("SIM-73: each of the 32 states has its recovery", arguments: lines)
+  func recovery(line: Line) {
+    let plan = CrashRecovery.plan(for: line.before, changedObjects: false)
+    #expect(plan?.action == line.action)
+    if let plan { #expect(plan.flags == line.after) }
+    if let plan = CrashRecovery.plan(for: line.before, changedObjects: true) { #expect(plan.flags == line.afterObjects) }
+  }
+
+  @Test("SIM-73: 32 states, 24 reachable in 22 printed rows, 8 unreachable")
+  func counts() {
+    #expect(Set(Self.lines.map(\.before)).count == 32)
+    #expect(Self.lines.filter { $0.action != nil }.count == 24)
+    #expect(Set(Self.lines.map(\.row)).subtracting([0]).count == 22)
+    #expect(Self.lines.filter { $0.action == nil }.allSatisfy { $0.before.syncPending && $0.before.inConflict })
+  }
+
+  @Test("flags survive being stored, and collectable rows are those of 1, 2 and 3")
+  func packing() {
+    for line in Self.lines {
+      #expect(RowFlags(packed: line.before.packed) == line.before)
+      #expect(line.before.isCollectable == (1...3).contains(line.before.packed))
+    }
+  }
+
+  @Test("SIM-70 Table 3(a): U1 to U4, and E1: SP never falls without TD rising", arguments: UpstreamLoss.allCases)
+  func table3(loss: UpstreamLoss) {
+    for packed in Int64(0)..<16 {
+      let before = RowFlags(packed: packed)
+      for changedObjects in [false, true] {
+        let after = loss.recovered(before, changedObjects: changedObjects)
+        switch loss {
+        case .idle, .resultSeen: #expect(after == before)
+        case .missedResult, .partialResult:
+          #expect(!after.syncPending && after.tableDirty)
+          #expect(after.objectDirty == (before.objectDirty || changedObjects))
+          #expect(after.inConflict == before.inConflict)
+        }
+      }
+    }
+  }
+}
