@@ -70,6 +70,10 @@ final class RecordingNotifier: Sendable {
       let heard = notifier.heard.attached
       #expect(heard.map(\.generation) == [4, 4] && heard.allSatisfy { $0.user == "ann" && $0.device == "a" })
       #expect(heard.map(\.seen) == [[], [7, 0]])
+      #expect(try await a.ask(subscribe(4)) == .done(Empty()))
+      #expect(notifier.heard.attached.count == 3, "the same list again is told again")
+      _ = try await a.ask(subscribe(3))
+      #expect(notifier.heard.attached.count == 3, "an older one is not")
       #expect(heard[1].list?.subscriptions.map { $0.zone?.zone } == Self.zones)
       #expect(heard[1].list?.subscriptions.allSatisfy { $0.zone?.database?.owner == "ann" } == true)
     }
@@ -85,8 +89,12 @@ final class RecordingNotifier: Sendable {
       #expect(try await !hello(a, 3).resubscribe)
       #expect(try await hello(a, 2).resubscribe, "another list than the cloud has")
       #expect(try await hello(a, 0).resubscribe, "a device that lost its store")
-      _ = try await a.ask(subscribe(1))
-      #expect(try await !hello(a, 1).resubscribe, "the device knows best, also with a lower number")
+      _ = try await a.ask(subscribe(2))
+      #expect(try await !hello(a, 3).resubscribe, "a list that came late changes nothing")
+      let newLife = try cloud.device("a", epoch: 2)
+      #expect(try await hello(newLife, 3).resubscribe, "the same number of another life is another list")
+      _ = try await newLife.ask(subscribe(1))
+      #expect(try await !hello(newLife, 1).resubscribe, "a device that lost its store knows best")
       #expect(try await hello(cloud.device("b"), 1).resubscribe, "another device's list is not its own")
     }
   }

@@ -21,5 +21,7 @@ package enum SyncLimits {
   package static let ticketBytes = UInt64(Limits.chunksPerObject * Limits.chunkBytes)
   /// When a refusal may be gone and its author did not say.
   package static let retryAfterMilliseconds: UInt32 = 100
+  /// Looks at a device's list before one that is being changed is given up.
+  package static let subscribeAttempts = 4
   package static let notifyDeadline: Duration = .seconds(1)
 }

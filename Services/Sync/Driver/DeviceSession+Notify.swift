@@ -13,11 +13,12 @@ extension DeviceSession {
     var result = HelloResult(
       serverTimeMilliseconds: UInt64(clamping: cloud.host.clock.wallTime.milliseconds),
       maxFrameBytes: UInt32(Limits.frameBytes))
-    let list = try await storedList()
-    guard let list, list.generation == hello.generation else {
-      result.resubscribe = list != nil || hello.generation != 0
+    let stored = try await storedList()
+    guard let stored, stored.record.epoch == epoch, stored.record.list.generation == hello.generation else {
+      result.resubscribe = stored != nil || hello.generation != 0
       return result
     }
+    let list = stored.record.list
     let seen = list.subscriptions.indices.map { index in
       index < hello.tokens.count ? seq(of: hello.tokens[index], in: list.subscriptions[index]) : 0
     }
@@ -25,8 +26,15 @@ extension DeviceSession {
     return result
   }
 
-  /// Durable before it is answered; the notifier also learns of it from the change stream.
+  /// Durable before it is answered; the notifier also learns of it from the change stream. A list that comes late,
+  /// after its successor, changes nothing.
   func subscribe(_ subscribe: Subscribe) async throws(CaravanError) -> Empty {
+    let record = SubscriptionRecord(list: try list(subscribe), epoch: epoch)
+    if try await save(record) { _ = await attach(record.list, seen: []) }
+    return Empty()
+  }
+
+  private func list(_ subscribe: Subscribe) throws(CaravanError) -> SubscriptionList {
     guard subscribe.subscriptions.count <= Limits.subscriptionsPerDevice else {
       throw CaravanError(
         .limitExceeded,
@@ -37,10 +45,20 @@ extension DeviceSession {
       let zone = try zone(wanted.container, wanted.zone)
       list.subscriptions.append(Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds))
     }
+    return list
+  }
+
+  /// - Returns: false when the store has a later list.
+  private func save(_ record: SubscriptionRecord) async throws(CaravanError) -> Bool {
     let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
-    _ = try await cloud.storage.commit(to: zone, atomically: false, [SubscriptionRecord.save(list, of: device)])
-    _ = await attach(list, seen: [])
-    return Empty()
+    for _ in 0..<SyncLimits.subscribeAttempts {
+      let stored = try await storedList()
+      if let stored, !record.succeeds(stored.record) { return stored.record.list == record.list }
+      let base: Base = stored.map { .version($0.version) } ?? .absent
+      let result = try await cloud.storage.commit(to: zone, [record.save(for: device, over: base)])
+      if case .applied(let outcomes, _, _) = result, case .accepted? = outcomes.first { return true }
+    }
+    throw CaravanError(.serverBusy, "the list is being changed by another request of this device: send it again")
   }
 
   func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
@@ -50,13 +68,13 @@ extension DeviceSession {
 
   private func notifier(_ method: String) -> Subject { .partitioned(.notify, partition, method: method) }
 
-  private func storedList() async throws(CaravanError) -> SubscriptionList? {
+  private func storedList() async throws(CaravanError) -> (record: SubscriptionRecord, version: Seq)? {
     do {
       let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
       guard let entry = try await cloud.storage.fetch([device.text], from: zone).first, !entry.isDeleted else {
         return nil
       }
-      return try SubscriptionRecord.list(entry)
+      return (try SubscriptionRecord(entry), entry.version)
     } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
       return nil
