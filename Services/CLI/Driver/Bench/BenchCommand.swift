@@ -1,0 +1,43 @@
+internal import Model
+public import Runtime
+
+/// `caravan bench WHAT`: measures a suite of its own, with the machine's floors in the same run.
+public enum BenchCommand {
+  static let asJSON = Flag<Bool>("json", "", "one JSON line a figure")
+  static let rounds = Flag<Int>("rounds", "N", "operations measured (latency, fanout, local)", default: 200, in: 5...100_000)
+  static let rows = Flag<Int>("rows", "N", "rows to catch up with", default: 100_000, in: 400...10_000_000)
+  static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
+  static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
+
+  public static let commands: [Command] = [
+    command("latency", "A row saved on one device until it is durable and read on another."),
+    command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
+    command("catchup", "A new device fetches everything."),
+    command("fanout", "A saved row until all devices have been told."),
+    command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite."),
+  ]
+
+  private static func command(_ name: String, _ summary: String) -> Command {
+    Command("caravan bench \(name)", summary, flags: [asJSON, rounds, rows, seconds, devices])
+  }
+
+  /// - Parameters:
+  ///   - name: last word of one of `commands`.
+  ///   - programs: the directory of Caravan's executables.
+  public static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
+    let report = BenchReport(bench: name, asJSON: options[asJSON])
+    try await BenchSuite.with(programs: programs, host: host) { suite in
+      switch name {
+      case "latency": try await LatencyBench(suite: suite, report: report, rounds: options[rounds]).run()
+      case "throughput":
+        try await ThroughputBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
+      case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
+      case "fanout":
+        try await FanoutBench(
+          suite: suite, report: report, devices: options[devices], rounds: min(options[rounds], 30)).run()
+      case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
+      default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+internal import Bus
+internal import BusNATS
+internal import Crypto
+internal import Encoding
+internal import Glibc
+internal import Launch
+internal import Model
+internal import Runtime
+
+/// A suite of its own for one measurement: `caravan up` in a directory that goes away with it, and the devices it needs.
+actor BenchSuite {
+  nonisolated let host: Host
+  nonisolated let directory: String
+  private let programs: String
+  private let urls: [String]
+  private var children: [ChildProcess]
+
+  private static let startDeadline: Duration = .seconds(20)
+
+  /// - Parameter programs: the directory of Caravan's executables.
+  static func with(
+    programs: String, host: Host, _ body: (BenchSuite) async throws -> Void
+  ) async throws {
+    var template = Array("/tmp/caravan-bench.XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw CaravanError(.storageFull, "cannot make a directory in /tmp") }
+    let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer { removeTree(directory) }
+    let up = try await ChildProcess.start(
+      ChildCommand("\(programs)/caravan", ["up", "--dir", "\(directory)/suite"], output: .file("\(directory)/up.log")),
+      host: host)
+    let suite: BenchSuite
+    do {
+      let ready = try await readyLine("\(directory)/up.log", up, host)
+      suite = BenchSuite(host: host, directory: directory, programs: programs, urls: [ready], child: up)
+    } catch {
+      await up.stop(clock: host.clock)
+      throw error
+    }
+    do { try await body(suite) } catch {
+      await suite.stop()
+      throw error
+    }
+    await suite.stop()
+  }
+
+  private init(host: Host, directory: String, programs: String, urls: [String], child: ChildProcess) {
+    self.host = host
+    self.directory = directory
+    self.programs = programs
+    self.urls = urls
+    children = [child]
+  }
+
+  private func stop() async {
+    for child in children.reversed() { await child.stop(clock: host.clock) }
+    children = []
+  }
+
+  /// The bus's address from `ready {json}`.
+  private static func readyLine(_ log: String, _ up: ChildProcess, _ host: Host) async throws -> String {
+    let expiry = host.clock.now + startDeadline
+    while up.isRunning, host.clock.now < expiry {
+      let lines = (try? TextFile.read(log))?.split(separator: "\n") ?? []
+      if let line = lines.first(where: { $0.hasPrefix("ready ") }),
+        let url = try JSON.parse(String(line.dropFirst(6)))["nats"]?.stringValue
+      {
+        return url
+      }
+      try await host.clock.sleep(for: .milliseconds(20))
+    }
+    throw CaravanError(.unavailable, "caravan up did not become ready: \((try? TextFile.read(log)) ?? "no output")")
+  }
+
+  private static func removeTree(_ path: String) {
+    if let directory = unsafe opendir(path) {
+      while let entry = unsafe readdir(directory) {
+        let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe $0.prefix { $0 != 0 }.map { $0 } }
+        let text = String(decoding: name, as: UTF8.self)
+        if text != ".", text != ".." { removeTree("\(path)/\(text)") }
+      }
+      unsafe closedir(directory)
+      unsafe rmdir(path)
+    } else {
+      unsafe unlink(path)
+    }
+  }
+
+  // MARK: Devices
+
+  /// Signed here with the suite's key: hundreds of enrolments are not what is measured.
+  private nonisolated func credentials(_ device: String, user: String) throws -> Credentials {
+    let keys = "\(directory)/suite/keys"
+    func line(_ file: String) throws -> String {
+      String(try TextFile.read("\(keys)/\(file)").prefix { !$0.isWhitespace })
+    }
+    let signing = try NKey(seed: line("device-signing.nk"))
+    let account = try JWT(verifying: line("account.jwt")).claims.subject
+    let key = try NKey.generate(.user)
+    let claims = JWTClaims(
+      subject: key.publicKey, name: device, issuedAt: host.clock.wallTime.milliseconds / 1000,
+      .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(user)"])))
+    return try Credentials(jwt: claims.sign(with: signing), key: key)
+  }
+
+  nonisolated func edgeDevice(_ device: String, user: String) async throws -> EdgeDevice {
+    try await EdgeDevice(credentials(device, user: user), urls: urls, host: host)
+  }
+
+  /// - Parameter user: of all of them; nil: each has its own.
+  nonisolated func edgeDevices(_ count: Int, prefix: String, user: String? = nil) async throws -> [EdgeDevice] {
+    var devices: [EdgeDevice] = []
+    for number in 0..<count {
+      devices.append(try await edgeDevice("\(prefix)-\(number)", user: user ?? "\(prefix)-\(number)"))
+    }
+    return devices
+  }
+
+  /// Starts an agent process.
+  /// - Returns: its socket.
+  func agent(_ device: String, user: String, link: String = "wired") async throws -> String {
+    let home = "\(directory)/\(device)"
+    guard unsafe mkdir(home, 0o700) == 0 else { throw CaravanError(.storageFull, "cannot make '\(home)'") }
+    try TextFile.writeSecret(try credentials(device, user: user).rendered, to: "\(home)/device.creds")
+    let socket = "\(home)/agent.sock"
+    let child = try await ChildProcess.start(
+      ChildCommand(
+        "\(programs)/caravan-agent",
+        [
+          "--creds", "\(home)/device.creds", "--data", "\(home)/data", "--socket", socket, "--nats",
+          urls.joined(separator: ","), "--link", link,
+        ], output: .file("\(home)/log")), host: host)
+    children.append(child)
+    let expiry = host.clock.now + Self.startDeadline
+    while unsafe access(socket, F_OK) != 0 {
+      guard child.isRunning, host.clock.now < expiry else {
+        throw CaravanError(.unavailable, "the agent did not start: \((try? TextFile.read("\(home)/log")) ?? "no log")")
+      }
+      try await host.clock.sleep(for: .milliseconds(5))
+    }
+    return socket
+  }
+
+  /// A request as sync asks storage, answered by nobody but an echo.
+  nonisolated func roundTripFloor(_ floors: Floors, rounds: Int) async throws -> Samples {
+    let asking = try await connect(as: "sync")
+    let answering = try await connect(as: "storage")
+    let subject = Subject.partitioned(.storage, try Partition(0), method: "floor")
+    let samples = try await floors.roundTrip(asking, answering, on: subject, rounds: rounds)
+    for bus in [asking, answering] { await bus.drain(deadline: .seconds(1)) }
+    return samples
+  }
+
+  private nonisolated func connect(as service: String) async throws -> NATSBus {
+    let credentials = try Credentials.reading("\(directory)/suite/keys/creds/\(service).creds")
+    let bus = try await NATSBus.connect(
+      NATSOptions(urls: urls, credentials: credentials, name: "\(service)-floor"), host: host)
+    try await bus.waitUntilConnected(deadline: .seconds(10))
+    return bus
+  }
+}

@@ -1,0 +1,83 @@
+internal import Bus
+internal import BusNATS
+internal import Crypto
+internal import Model
+internal import Runtime
+internal import Wire
+
+/// A device that speaks the edge protocol by itself, without an agent: what a load of many devices is made of.
+struct EdgeDevice: Sendable {
+  let bus: NATSBus
+  let user: UserID
+  let device: DeviceID
+  private let host: Host
+  private let epoch: UInt64
+
+  init(_ credentials: Credentials, urls: [String], host: Host) async throws {
+    let claims = credentials.jwt.claims
+    guard case .user(let person) = claims.body, let user = person.tag("user") else {
+      throw CaravanError(.notAuthenticated, "these are not a device's credentials")
+    }
+    self.host = host
+    self.user = try UserID(user)
+    device = try DeviceID(claims.name)
+    epoch = host.random.next() >> 1
+    bus = try await NATSBus.connect(NATSOptions(urls: urls, credentials: credentials, name: claims.name), host: host)
+    try await bus.waitUntilConnected(deadline: .seconds(10))
+  }
+
+  /// One operation in one frame.
+  /// - Throws: what the cloud refused.
+  func ask(_ kind: Operation.Kind) async throws(CaravanError) -> Wire.Result.Kind {
+    let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
+    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
+    let answer = try await bus.request(
+      Message(frame.encoded()), to: .exchange(user: user, device: device), deadline: .seconds(30))
+    let reply = try Frame.decode(answer.payload)
+    guard reply.compression == .none else { throw CaravanError(.internalError, "the answer is compressed") }
+    let result = try ExchangeReply.decode(reply.body).results.first?.kind
+    if case .failure(let failure)? = result { throw failure.model() }
+    return try required(result, "result")
+  }
+
+  /// The id of a record type with one text field.
+  func makeType(_ name: String, in container: String) async throws(CaravanError) -> UInt32 {
+    let type = Wire.RecordType(
+      name: name, fields: [Wire.FieldDefinition(id: 0, name: "text", kind: .text)])
+    guard case .type(let agreed) = try await ask(.propose(ProposeTable(container: container, type: type))) else {
+      throw CaravanError(.internalError, "a proposal was answered with something else")
+    }
+    return agreed.id
+  }
+
+  /// Saves new records under one op.
+  func save(
+    _ bodies: [[UInt8]], names: [String], type: UInt32, op: UInt64, to zone: String, in container: String
+  ) async throws(CaravanError) {
+    let mutations = zip(names, bodies).map {
+      Wire.Mutation(name: $0, kind: .save, basedOn: 0, type: type, body: $1)
+    }
+    let push = Push(container: container, zone: zone, op: op, opFloor: op, mutations: mutations)
+    guard case .commit(let reply) = try await ask(.push(push)), reply.outcomes.count == mutations.count,
+      reply.outcomes.allSatisfy({ $0.verdict == .accepted })
+    else { throw CaravanError(.internalError, "a push was not accepted") }
+  }
+}
+
+/// Rows as the measurements use them: half random text, about `bytes` bytes each.
+struct SampleRows: Sendable {
+  let host: Host
+  let bytes: Int
+
+  func body() -> [UInt8] {
+    let entropy = host.random.bytes(bytes * 3 / 8).map { String($0, radix: 16) }.joined()
+    let text = String((entropy + String(repeating: "caravan ", count: bytes / 8)).prefix(bytes))
+    return RecordFields([1: .text(text)]).body
+  }
+
+  /// Time-ordered, as agents name their rows.
+  func name(_ number: UInt64) -> String {
+    let digits = String(host.clock.wallTime.milliseconds, radix: 32) + "-" + String(number, radix: 32)
+    return String(repeating: "0", count: max(0, 26 - digits.count)) + digits
+  }
+}
