@@ -136,10 +136,10 @@ let package = Package(
           "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient", "SchemaClient", "Sealing",
         ]),
       tests(
-        "NotifyTests", ["NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        "NotifyTests", ["NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
       tests(
         "QueryTests",
-        ["QueryCore", "QueryDriver", "Partitions", "StorageClient", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        ["QueryCore", "QueryDriver", "Partitions", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
       tests(
         "GatewayTests",
         [
@@ -148,7 +148,10 @@ let package = Package(
         ]),
       tests(
         "AgentTests",
-        ["AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking", "Compression"]),
+        [
+          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking", "Compression",
+          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncDriver", "SchemaDriver", "NotifyDriver",
+        ]),
       tests(
         "CLITests",
         [

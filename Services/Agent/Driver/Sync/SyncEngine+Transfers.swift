@@ -91,8 +91,8 @@ extension SyncEngine {
         }
       case .read:
         var session = Downstream(key.table, crew: crew, gate: gate)
-        return Rider(
-          role: .down(session), operations: try await session.begin(maximumBytes: room), waiters: answers)
+        let operations = try await session.begin(maximumBytes: room)
+        return Rider(role: .down(session), operations: operations, waiters: answers)
       }
       end(key, answers, nil)
     } catch {

@@ -48,6 +48,7 @@ public actor SyncEngine: Service {
     metrics = SyncMetrics(host.metrics)
     exchanger = Exchanger(identity: identity, metrics: metrics)
     alarm = Alarm(clock: host.clock, ring: signal)
+    coalescer.setLink(link)
     crew = Crew(
       store: store, exchanger: exchanger,
       mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics)
@@ -125,7 +126,6 @@ public actor SyncEngine: Service {
   /// Takes up what the store remembers.
   private func recall() async throws(CaravanError) {
     await exchanger.use(epoch: store.epoch)
-    coalescer.setLink(link)
     for plan in try await store.plansInFlight() {
       pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
     }

@@ -1,0 +1,244 @@
+import AgentCore
+import Bus
+import Crypto
+import Model
+import Runtime
+import Synchronization
+import TestKit
+import Testing
+import Wire
+
+@testable import AgentDriver
+
+/// Goal: whatever is announced, lost or reset, the device ends with what the cloud has. Method: as in `UpstreamTests`.
+@Suite struct DownstreamTests {
+  private typealias Bench = EngineBench
+
+  private static func registered(_ bench: EngineBench) {
+    bench.store.add(Bench.album)
+    bench.store.register(Bench.album, .read)
+  }
+
+  private func settle(_ bench: EngineBench) async throws {
+    try await bench.until("subscribed") { bench.cloud.state.withLock { $0.list != nil } }
+    try await bench.pass(.seconds(1))
+  }
+
+  @Test("The first connection subscribes and pulls everything registered")
+  func first() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.cloud.save("a", "1", in: "album")
+    }) { bench in
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.album) == ["a": "1"])
+      #expect(bench.cloud.state.withLock { $0.list?.subscriptions.map(\.zone) } == ["album"])
+      #expect(bench.cloud.state.withLock { $0.list?.generation } == 1)
+    }
+  }
+
+  @Test("D2: a notification makes the flagged tables pulled at once, in the frame that acknowledges it")
+  func notification() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.store.add(Bench.notes)
+      bench.store.register(Bench.notes, .read)
+    }) { bench in
+      try await settle(bench)
+      let before = bench.cloud.frames.count
+      bench.cloud.save("a", "1", in: "album")
+      let start = bench.host.clock.now
+      try await bench.cloud.notify(Bench.identity.device, number: 9, generation: 2, bitmap: [0b01])
+      try await bench.until("the row is here") { bench.store.texts(Bench.album) == ["a": "1"] }
+      #expect(bench.host.clock.now - start <= .milliseconds(2))
+      let frames = Array(bench.cloud.frames.dropFirst(before))
+      #expect(frames.count == 1)
+      #expect(frames.map(Bench.pulledZones) == [["album"]])
+      #expect(bench.cloud.state.withLock { $0.acks } == [9])
+    }
+  }
+
+  @Test("A repeated notification is acknowledged again and not pulled again")
+  func repeated() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      for _ in 0..<2 {
+        try await bench.cloud.notify(Bench.identity.device, number: 5, generation: 1, bitmap: [1])
+        try await bench.pass(.seconds(1))
+      }
+      #expect(bench.cloud.state.withLock { $0.acks } == [5, 5])
+      let last = bench.cloud.frames.last ?? []
+      #expect(last.count == 1)
+    }
+  }
+
+  @Test("E13: a notification of an unknown generation is acknowledged, the list goes again and everything is looked at")
+  func unknownGeneration() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      bench.cloud.state.withLock { $0.list = nil }
+      bench.cloud.save("a", "1", in: "album")
+      try await bench.cloud.notify(Bench.identity.device, number: 1, generation: 77, bitmap: [0b100])
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.album) == ["a": "1"])
+      #expect(bench.cloud.state.withLock { $0.acks } == [1])
+    }
+  }
+
+  @Test("MOB-42, MOB-46: a flagged table whose link is too expensive is acknowledged now and pulled later")
+  func deferred() throws {
+    try Bench.run(prepare: { bench in
+      bench.store.add(Bench.album)
+      bench.store.register(Bench.album, .read, link: .wifi)
+    }) { bench in
+      try await settle(bench)
+      await bench.engine.linkChanged(to: .roaming)
+      bench.cloud.save("a", "1", in: "album")
+      try await bench.cloud.notify(Bench.identity.device, number: 1, generation: 1, bitmap: [1])
+      try await bench.pass(.seconds(60))
+      #expect(bench.cloud.state.withLock { $0.acks } == [1])
+      #expect(bench.store.texts(Bench.album) == [:])
+      await bench.engine.linkChanged(to: .wifi)
+      try await bench.until("the row is here", within: .milliseconds(10)) { bench.store.texts(Bench.album) == ["a": "1"] }
+    }
+  }
+
+  @Test("D3: a pull whose answer is lost is asked again")
+  func lostAnswer() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      bench.cloud.save("a", "1", in: "album")
+      bench.cloud.script(.loseAnswer)
+      try await bench.cloud.notify(Bench.identity.device, number: 1, generation: 1, bitmap: [1])
+      try await bench.until("the row is here") { bench.store.texts(Bench.album) == ["a": "1"] }
+      try await bench.until("the acknowledgement went again") { bench.cloud.state.withLock { $0.acks } == [1, 1] }
+    }
+  }
+
+  @Test("Pages follow each other until there is no more")
+  func pages() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      for index in 0..<1_050 { bench.cloud.save("row \(index)", "\(index)", in: "album") }
+    }) { bench in
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.album).count == 1_050)
+    }
+  }
+
+  @Test("SIM-67: a row is seen only with all its chunks, which are fetched in bounded messages")
+  func chunks() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      var hashes: [ChunkHash] = []
+      for index in 0..<40 {
+        let bytes = [UInt8](repeating: UInt8(index), count: 1_000)
+        guard let hash = ChunkHash(SHA256.hash(bytes).bytes) else { continue }
+        hashes.append(hash)
+        bench.cloud.state.withLock { $0.chunks[hash.bytes] = bytes }
+      }
+      let list = hashes
+      bench.store.state.withLock { $0.named["a"] = list }
+      bench.cloud.save("a", "object", in: "album")
+    }) { bench in
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.album) == ["a": "object"])
+      #expect(bench.cloud.state.withLock { $0.chunkMessages } == 3)
+    }
+  }
+
+  @Test("A chunk that is not at the cloud leaves its row unseen until it is there; other tables go on")
+  func missingChunk() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.store.add(Bench.notes)
+      bench.store.register(Bench.notes, .read)
+      bench.cloud.save("a", "object", in: "album")
+      bench.cloud.save("n", "note", in: "notes")
+      let bytes: [UInt8] = [1, 2, 3]
+      bench.store.state.withLock { $0.named["a"] = [ChunkHash(SHA256.hash(bytes).bytes)].compactMap(\.self) }
+    }) { bench in
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.notes) == ["n": "note"])
+      #expect(bench.store.texts(Bench.album) == [:])
+      let bytes: [UInt8] = [1, 2, 3]
+      bench.cloud.state.withLock { $0.chunks[SHA256.hash(bytes).bytes] = bytes }
+      try await bench.until("the row is here") { bench.store.texts(Bench.album) == ["a": "object"] }
+    }
+  }
+
+  @Test("UNI-18: reset required: the device starts over and keeps what it has not sent")
+  func reset() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.cloud.save("a", "1", in: "album")
+    }) { bench in
+      try await settle(bench)
+      bench.store.write("mine", "unsent", in: Bench.album)
+      bench.cloud.state.withLock { state in
+        state.incarnation = 2
+        state.zones = [:]
+      }
+      bench.cloud.save("b", "2", in: "album")
+      try await bench.engine.syncNow(Bench.album, write: false, read: true)
+      #expect(bench.store.table(Bench.album).resets == 1)
+      #expect(bench.store.texts(Bench.album)["b"] == "2")
+      #expect(bench.store.texts(Bench.album)["mine"] == "unsent")
+      #expect(bench.store.table(Bench.album).token == Array("2/2".utf8))
+    }
+  }
+
+  @Test("What is not heard is found at the next sign of life: hello goes every heartbeat, with the tokens")
+  func heartbeat() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.cloud.save("a", "1", in: "album")
+    }) { bench in
+      try await settle(bench)
+      try await bench.pass(.milliseconds(Int64(EngineLimits.heartbeatMilliseconds) + 1_000))
+      let hellos = bench.cloud.state.withLock { $0.hellos }
+      #expect(hellos.count == 2)
+      #expect(hellos.last?.tokens == [Array("1/1".utf8)])
+      #expect(hellos.last?.generation == 1)
+    }
+  }
+
+  @Test("After a reconnection everything registered is looked at, without any notification")
+  func reconnect() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      bench.hub.disconnect("device")
+      bench.cloud.save("a", "1", in: "album")
+      try await bench.pass(.seconds(5))
+      #expect(bench.store.texts(Bench.album) == [:])
+      bench.hub.reconnect("device")
+      try await bench.until("the row is here", within: .milliseconds(10)) { bench.store.texts(Bench.album) == ["a": "1"] }
+    }
+  }
+
+  @Test("A store older than what it once sent gets a new epoch, and the table starts over")
+  func newEpoch() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      bench.store.state.withLock { $0.isUnexplained = true }
+      bench.cloud.save("a", "1", in: "album")
+      try? await bench.engine.syncNow(Bench.album, write: false, read: true)
+      try await bench.until("the row is here") { bench.store.texts(Bench.album) == ["a": "1"] }
+      #expect(bench.store.epoch == 2)
+      #expect(bench.store.table(Bench.album).resets == 1)
+    }
+  }
+
+  @Test("Unregistering makes the cloud hear a list without the table")
+  func unregister() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      try await settle(bench)
+      bench.store.state.withLock { state in
+        state.registrations = []
+        state.generation += 1
+      }
+      await bench.engine.registrationsChanged(of: Bench.album)
+      try await bench.until("the list is empty") { bench.cloud.state.withLock { $0.list?.subscriptions.isEmpty == true } }
+    }
+  }
+}

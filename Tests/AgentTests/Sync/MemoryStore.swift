@@ -1,0 +1,257 @@
+import AgentCore
+import AgentDriver
+import Model
+import Synchronization
+
+/// A store that keeps nothing on disk and decides as little as it can: what the engine asks of it can be looked at.
+final class MemoryStore: SyncStore {
+  struct Row: Equatable {
+    var body: [UInt8]
+    var version: Seq = 0
+    var isDirty = true
+    var op: UInt64?
+    var server: Entry?
+    var chunks: [ChunkHash] = []
+  }
+
+  struct Table {
+    var type: RecordType?
+    var token: [UInt8] = []
+    var rows: [String: Row] = [:]
+    var refusal: String?
+    var resets = 0
+    var pages = 0
+    /// Entries that wait for chunks.
+    var waiting: [Entry] = []
+  }
+
+  struct State {
+    var epoch: UInt64 = 1
+    var tables: [TableID: Table] = [:]
+    var plans: [UInt64: PushPlan] = [:]
+    var nextOp: UInt64 = 1
+    var registrations: [TableRegistration] = []
+    var generation: UInt64 = 0
+    var chunks: [ChunkHash: [UInt8]] = [:]
+    /// Chunks the rows of a record name.
+    var named: [String: [ChunkHash]] = [:]
+    var isUnexplained = false
+  }
+
+  let state = Mutex(State())
+
+  // MARK: For tests
+
+  func add(_ table: TableID, agreed: Bool = false) {
+    state.withLock { $0.tables[table] = Table(type: agreed ? Self.type(table, id: 1) : nil) }
+  }
+
+  func write(_ name: String, _ text: String, in table: TableID, chunks: [ChunkHash] = []) {
+    state.withLock { state in
+      var row = state.tables[table]?.rows[name] ?? Row(body: [])
+      row.body = Array(text.utf8)
+      row.isDirty = true
+      row.chunks = chunks
+      state.tables[table]?.rows[name] = row
+    }
+  }
+
+  func register(_ table: TableID, _ direction: Direction, period: UInt32 = 0, tolerance: UInt32 = 0, link: LinkClass = .roaming) {
+    state.withLock { state in
+      let registration = SyncRegistration(
+        periodMilliseconds: period, delayToleranceMilliseconds: tolerance, link: link)
+      state.registrations.removeAll { $0.table == table && $0.direction == direction }
+      state.registrations.append(TableRegistration(table: table, direction: direction, registration: registration))
+      if direction == .read { state.generation += 1 }
+    }
+  }
+
+  func texts(_ table: TableID) -> [String: String] {
+    state.withLock { $0.tables[table]?.rows.mapValues { String(decoding: $0.body, as: UTF8.self) } ?? [:] }
+  }
+
+  func table(_ table: TableID) -> Table { state.withLock { $0.tables[table] ?? Table() } }
+  func isClean(_ table: TableID) -> Bool { self.table(table).rows.values.allSatisfy { !$0.isDirty && $0.op == nil } }
+
+  static func type(_ table: TableID, id: UInt32) -> RecordType {
+    RecordType(
+      id: id, definition: id, name: table.name, fields: [FieldDefinition(id: id == 0 ? 0 : 1, name: "photo", kind: .object)])
+  }
+
+  // MARK: SyncStore
+
+  var epoch: UInt64 { state.withLock { $0.epoch } }
+  var opFloor: UInt64 { state.withLock { $0.plans.keys.min() ?? $0.nextOp } }
+
+  func beginEpoch() throws(CaravanError) {
+    try state.withLock { state throws(CaravanError) in
+      guard state.plans.isEmpty else { throw CaravanError(.invalidData, "plans in flight") }
+      state.epoch += 1
+      state.isUnexplained = false
+    }
+  }
+
+  func syncedTables() -> [TableID] { state.withLock { $0.tables.keys.sorted() } }
+
+  func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
+    try state.withLock { state throws(CaravanError) in
+      guard let found = state.tables[table] else { throw CaravanError(.tableNotFound, "no table \(table)") }
+      return TableSyncState(
+        proposal: Self.type(table, id: 0), type: found.type, token: found.token,
+        dirtyRows: found.rows.values.count { $0.isDirty && $0.op == nil && $0.server == nil },
+        opInFlight: state.plans.values.first { $0.table == table }?.op, lacksChunks: !found.waiting.isEmpty,
+        isResolving: false)
+    }
+  }
+
+  func agree(on type: RecordType, for table: TableID) { state.withLock { $0.tables[table]?.type = type } }
+  func note(refusal: String?, of table: TableID) { state.withLock { $0.tables[table]?.refusal = refusal } }
+
+  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) -> PushPlan? {
+    state.withLock { state in
+      guard let found = state.tables[table], let type = found.type,
+        !state.plans.values.contains(where: { $0.table == table })
+      else { return nil }
+      let dirty = found.rows.filter { $0.value.isDirty && $0.value.server == nil }.sorted { $0.key < $1.key }
+      guard !dirty.isEmpty else { return nil }
+      let op = state.nextOp
+      state.nextOp += 1
+      let mutations = dirty.prefix(maximumRows).map { name, row in
+        Mutation(
+          name: name, base: row.version == 0 ? .absent : .version(row.version),
+          change: .save(type: type.id, body: row.body, chunks: row.chunks))
+      }
+      for mutation in mutations {
+        state.tables[table]?.rows[mutation.name]?.isDirty = false
+        state.tables[table]?.rows[mutation.name]?.op = op
+      }
+      let plan = PushPlan(op: op, epoch: state.epoch, table: table, mutations: mutations)
+      state.plans[op] = plan
+      return plan
+    }
+  }
+
+  func plansInFlight() -> [PushPlan] { state.withLock { $0.plans.values.sorted { $0.op < $1.op } } }
+
+  func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) -> PushSummary {
+    state.withLock { state in
+      var summary = PushSummary()
+      guard let plan = state.plans.removeValue(forKey: op) else { return summary }
+      for (mutation, outcome) in zip(plan.mutations, outcomes) {
+        state.tables[plan.table]?.rows[mutation.name]?.op = nil
+        switch outcome {
+        case .accepted(let version):
+          state.tables[plan.table]?.rows[mutation.name]?.version = version
+          summary.accepted += 1
+        case .conflict(let server):
+          state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+          state.tables[plan.table]?.rows[mutation.name]?.server = server
+          summary.conflicts += 1
+        case .aborted: state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+        }
+      }
+      return summary
+    }
+  }
+
+  func abort(_ op: UInt64) {
+    state.withLock { state in
+      guard let plan = state.plans.removeValue(forKey: op) else { return }
+      for mutation in plan.mutations {
+        state.tables[plan.table]?.rows[mutation.name]?.op = nil
+        state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+      }
+    }
+  }
+
+  func chunks(_ hashes: [ChunkHash], maximumBytes: Int) -> [LocalChunk] {
+    state.withLock { state in
+      var room = maximumBytes
+      var chunks: [LocalChunk] = []
+      for hash in hashes {
+        guard let bytes = state.chunks[hash] else { continue }
+        guard chunks.isEmpty || bytes.count <= room else { break }
+        room -= bytes.count
+        chunks.append(LocalChunk(hash: hash, bytes: bytes))
+      }
+      return chunks
+    }
+  }
+
+  func apply(
+    _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+  ) -> PullSummary {
+    state.withLock { state in
+      var summary = PullSummary()
+      summary.isUnexplained = state.isUnexplained
+      state.tables[table]?.token = token
+      state.tables[table]?.pages += 1
+      state.tables[table]?.waiting += page.filter { !$0.isOwn }.map(\.entry)
+      settleWaiting(&state, table, &summary)
+      return summary
+    }
+  }
+
+  private func settleWaiting(_ state: inout State, _ table: TableID, _ summary: inout PullSummary) {
+    var kept: [Entry] = []
+    for entry in state.tables[table]?.waiting ?? [] {
+      let isComplete = (state.named[entry.name] ?? []).allSatisfy { state.chunks[$0] != nil }
+      guard isComplete else {
+        kept.append(entry)
+        continue
+      }
+      if let row = state.tables[table]?.rows[entry.name], row.isDirty || row.version >= entry.version {
+        if row.isDirty { state.tables[table]?.rows[entry.name]?.server = entry }
+        continue
+      }
+      summary.applied += 1
+      state.tables[table]?.rows[entry.name] =
+        entry.isDeleted ? nil : Row(body: entry.body, version: entry.version, isDirty: false)
+    }
+    summary.staged = kept.count
+    state.tables[table]?.waiting = kept
+  }
+
+  func missingChunks(of table: TableID, limit: Int) -> [ChunkHash] {
+    state.withLock { state in
+      let wanted = (state.tables[table]?.waiting ?? []).flatMap { state.named[$0.name] ?? [] }
+      return Array(wanted.filter { state.chunks[$0] == nil }.prefix(limit))
+    }
+  }
+
+  func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) -> PullSummary {
+    state.withLock { state in
+      for chunk in chunks { state.chunks[chunk.hash] = chunk.bytes }
+      var summary = PullSummary()
+      settleWaiting(&state, table, &summary)
+      return summary
+    }
+  }
+
+  func reset(_ table: TableID) throws(CaravanError) {
+    try state.withLock { state throws(CaravanError) in
+      guard !state.plans.values.contains(where: { $0.table == table }) else {
+        throw CaravanError(.invalidData, "a plan of \(table) is in flight")
+      }
+      state.tables[table]?.token = []
+      state.tables[table]?.resets += 1
+      for name in (state.tables[table]?.rows ?? [:]).keys { state.tables[table]?.rows[name]?.version = 0 }
+    }
+  }
+
+  func registrations() -> [TableRegistration] {
+    state.withLock { state in
+      state.registrations.sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }
+    }
+  }
+
+  func subscriptions() -> SubscriptionList {
+    state.withLock { state in
+      SubscriptionList(
+        generation: state.generation,
+        items: state.registrations.filter { $0.direction == .read }.map {
+          SubscriptionList.Item(table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds)
+        })
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import Bus
+import Compression
+import Model
+import Runtime
+import Synchronization
+import Wire
+
+/// The cloud as a device sees it, in one object: zones, op outcomes, chunks, and a script of what goes wrong.
+final class ScriptedCloud: Sendable {
+  enum Mishap: Sendable {
+    /// The frame never arrives.
+    case loseFrame
+    /// It is carried out, and the answer never arrives.
+    case loseAnswer
+    case refuseFrame(CaravanError)
+    /// These operations fail, the others do not.
+    case refuse(@Sendable (Wire.Operation.Kind) -> CaravanError?)
+    case none
+  }
+
+  struct Record: Equatable {
+    var version: UInt64
+    var body: [UInt8]
+    var writer: String
+  }
+
+  struct State {
+    var script: [Mishap] = []
+    var zones: [String: [String: Record]] = [:]
+    var seq: UInt64 = 0
+    var incarnation: UInt64 = 1
+    var outcomes: [UInt64: CommitReply] = [:]
+    var applied: [UInt64: Int] = [:]
+    var chunks: [[UInt8]: [UInt8]] = [:]
+    var list: Subscribe?
+    var hellos: [Hello] = []
+    var frames: [[Wire.Operation.Kind]] = []
+    var acks: [UInt64] = []
+    var pageRows = 100
+    var chunkMessages = 0
+  }
+
+  let bus: InProcessBus
+  let state = Mutex(State())
+
+  init(_ hub: InProcessHub) { bus = hub.connect(as: "cloud") }
+
+  var frames: [[Wire.Operation.Kind]] { state.withLock { $0.frames } }
+  func script(_ mishaps: Mishap...) { state.withLock { $0.script += mishaps } }
+
+  /// Somebody else writes.
+  func save(_ name: String, _ text: String, in zone: String) {
+    state.withLock { state in
+      state.seq += 1
+      state.zones[zone, default: [:]][name] = Record(version: state.seq, body: Array(text.utf8), writer: "other")
+    }
+  }
+
+  func notify(_ device: DeviceID, number: UInt64, generation: UInt64, bitmap: [UInt8]) async throws {
+    try await bus.publish(Notification(number: number, generation: generation, bitmap: bitmap), to: .notify(device))
+  }
+
+  func run() async throws {
+    let frames = try await bus.subscribe(.everyExchange, group: "sync", capacity: 100)
+    let chunks = try await bus.subscribe(.everyChunks(nil), group: "storage", capacity: 100)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while case .message(let incoming)? = await frames.next() { try? await self.answer(incoming) }
+      }
+      group.addTask {
+        while case .message(let incoming)? = await chunks.next() { try? await self.answerChunks(incoming) }
+      }
+    }
+  }
+
+  private func answer(_ incoming: Incoming) async throws {
+    guard case .exchange(_, let device) = incoming.subject, let address = incoming.reply else { return }
+    let frame = try Frame(decoding: incoming.message.payload)
+    var plain = frame.body
+    if frame.compression == .zstd {
+      var tool = try Decompressor()
+      plain = try tool.decompress(frame.body, limit: Int(frame.plainBytes))
+    }
+    let exchange = try Exchange(decoding: plain)
+    let (mishap, reply): (Mishap, ExchangeReply?) = state.withLock { state in
+      let mishap = state.script.isEmpty ? .none : state.script.removeFirst()
+      state.frames.append(exchange.operations.compactMap(\.kind))
+      switch mishap {
+      case .loseFrame, .refuseFrame: return (mishap, nil)
+      case .loseAnswer, .refuse, .none: break
+      }
+      let results = exchange.operations.map { operation -> Wire.Result in
+        guard let kind = operation.kind else { return Wire.Result() }
+        if case .refuse(let refuse) = mishap, let error = refuse(kind) { return Wire.Result(kind: .failure(Failure(error))) }
+        return Wire.Result(kind: Self.perform(kind, by: device.text, &state))
+      }
+      return (mishap, ExchangeReply(results: results))
+    }
+    switch mishap {
+    case .loseFrame, .loseAnswer: return
+    case .refuseFrame(let error): try await bus.reply(Message(error), to: address)
+    case .refuse, .none:
+      let body = reply?.encoded() ?? []
+      try await bus.reply(Message(Frame(plainBytes: UInt32(body.count), body: body).encoded()), to: address)
+    }
+  }
+
+  private static func perform(_ kind: Wire.Operation.Kind, by device: String, _ state: inout State) -> Wire.Result.Kind {
+    switch kind {
+    case .hello(let hello):
+      state.hellos.append(hello)
+      return .hello(
+        HelloResult(
+          serverTimeMilliseconds: 1_700_000_000_000,
+          resubscribe: state.list.map { $0.generation != hello.generation } ?? (hello.generation != 0)))
+    case .propose(let proposal):
+      var type = proposal.type ?? Wire.RecordType()
+      type.id = 1
+      for index in type.fields.indices { type.fields[index].id = UInt32(index + 1) }
+      return .type(type)
+    case .push(let push): return .commit(commit(push, by: device, &state))
+    case .settle(let settle):
+      if let known = state.outcomes[settle.op] { return .commit(known) }
+      let reply = CommitReply(aborted: true)
+      state.outcomes[settle.op] = reply
+      return .commit(reply)
+    case .pull(let pull): return .pull(page(pull, for: device, state))
+    case .subscribe(let list):
+      state.list = list
+      return .done(Empty())
+    case .ack(let ack):
+      state.acks.append(ack.number)
+      return .done(Empty())
+    case .ticket(let request):
+      return .ticket(
+        Ticket(upload: request.upload, bytes: 1 << 20, expiresMilliseconds: 1_700_000_900_000, partition: 3))
+    case .drop: return .done(Empty())
+    }
+  }
+
+  private static func commit(_ push: Push, by device: String, _ state: inout State) -> CommitReply {
+    if let known = state.outcomes[push.op] { return known }
+    let named = push.mutations.flatMap { (try? ChunkHash.list($0.chunks)) ?? [] }
+    let missing = named.filter { state.chunks[$0.bytes] == nil }
+    if !missing.isEmpty { return CommitReply(missingChunks: ChunkHash.joined(missing)) }
+    state.applied[push.op, default: 0] += 1
+    var outcomes: [Wire.Outcome] = []
+    for mutation in push.mutations {
+      let held = state.zones[push.zone]?[mutation.name]
+      guard (held?.version ?? 0) == mutation.basedOn ?? held?.version ?? 0 else {
+        outcomes.append(Wire.Outcome(verdict: .conflict, server: held.map { entry(mutation.name, $0, device) }))
+        continue
+      }
+      state.seq += 1
+      state.zones[push.zone, default: [:]][mutation.name] =
+        mutation.kind == .delete ? nil : Record(version: state.seq, body: mutation.body, writer: device)
+      outcomes.append(Wire.Outcome(verdict: .accepted, version: state.seq))
+    }
+    let reply = CommitReply(outcomes: outcomes, zoneSeq: state.seq, incarnation: state.incarnation)
+    state.outcomes[push.op] = reply
+    return reply
+  }
+
+  private static func page(_ pull: Pull, for device: String, _ state: State) -> PullResult {
+    let parts = String(decoding: pull.token, as: UTF8.self).split(separator: "/").compactMap { UInt64($0) }
+    guard parts.isEmpty || parts.first == state.incarnation else { return PullResult(resetRequired: true) }
+    let after = parts.last ?? 0
+    let rows = (state.zones[pull.zone] ?? [:]).filter { $0.value.version > after }
+      .sorted { $0.value.version < $1.value.version }
+    let page = rows.prefix(state.pageRows)
+    let more = page.count < rows.count
+    let last = more ? page.last?.value.version ?? after : max(after, rows.last?.value.version ?? 0)
+    return PullResult(
+      page: EntryPage(entries: page.map { entry($0.key, $0.value, device) }).encoded(),
+      token: Array("\(state.incarnation)/\(last)".utf8), more: more)
+  }
+
+  private static func entry(_ name: String, _ record: Record, _ device: String) -> Wire.Entry {
+    Wire.Entry(
+      name: name, version: record.version, created: record.version, type: 1, body: record.body,
+      own: record.writer == device, writer: record.writer)
+  }
+
+  private func answerChunks(_ incoming: Incoming) async throws {
+    guard let address = incoming.reply else { return }
+    let request = try ChunkRequest(decoding: incoming.message.payload)
+    let reply = state.withLock { state in
+      state.chunkMessages += 1
+      for chunk in request.put { state.chunks[chunk.hash] = chunk.data }
+      let wanted = (try? ChunkHash.list(request.get)) ?? []
+      return ChunkReply(
+        chunks: wanted.map { Chunk(hash: $0.bytes, data: state.chunks[$0.bytes] ?? []) },
+        stored: request.put.flatMap(\.hash))
+    }
+    try await bus.reply(Message(reply.encoded()), to: address)
+  }
+}
