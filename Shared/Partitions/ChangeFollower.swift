@@ -39,7 +39,9 @@ public actor ChangeFollower {
     let hints = try await bus.subscribe(.exact(.changes(partition)), group: nil, capacity: FollowLimits.hintsWaiting)
     defer { hints.cancel() }
     isWorking = true
-    if let start { position.reset(to: start) } else {
+    if let start {
+      position.reset(to: start)
+    } else {
       try await rebuild(at: storage.log(of: partition, after: 0, atMost: 1).head)
     }
     try await readLog()
@@ -163,6 +165,7 @@ public actor ChangeFollower {
   private func report(_ error: CaravanError) {
     guard error.code != .cancelled else { return }
     host.log.warning(
-      "changes could not be taken in", [.partition: partition.number, .code: error.code.rawValue, .error: error.message])
+      "changes could not be taken in",
+      [.partition: partition.number, .code: error.code.rawValue, .error: error.message])
   }
 }

@@ -61,7 +61,8 @@ final class World: Sendable {
     let bus = hub.connect(as: name)
     let host = simulation.host("\(name)-\(ops.wrappingAdd(1, ordering: .relaxed).newValue)").host
     let service = NotifyService(bus: bus, host: host)
-    return Instance(service: service, metrics: host.metrics, bus: bus, task: simulation.start { try await service.run() })
+    return Instance(
+      service: service, metrics: host.metrics, bus: bus, task: simulation.start { try await service.run() })
   }
 
   struct Instance: Sendable {

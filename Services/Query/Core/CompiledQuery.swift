@@ -18,7 +18,8 @@ package struct CompiledQuery: Sendable, Equatable {
   package init(_ query: Query, type: RecordType, table: String) throws(CaravanError) {
     guard (0...Limits.queryRows).contains(query.limit) else {
       throw CaravanError(
-        .limitExceeded, "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
+        .limitExceeded,
+        "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
     }
     limit = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     fingerprint = query.fingerprint

@@ -97,11 +97,13 @@ extension FieldDefinition {
     case (.text, .null), (.integer, .null), (.real, .null), (.data, .null):
       guard comparison == .equal || comparison == .notEqual else {
         throw CaravanError(
-          .schemaViolation, "field '\(name)' is compared (\(comparison.rawValue)) with null: only equal and notEqual can be")
+          .schemaViolation,
+          "field '\(name)' is compared (\(comparison.rawValue)) with null: only equal and notEqual can be")
       }
     case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _):
       throw CaravanError(
-        .schemaViolation, "field '\(name)' is \(kind.rawValue), not \(value.kindName): compare it with a \(kind.rawValue)")
+        .schemaViolation,
+        "field '\(name)' is \(kind.rawValue), not \(value.kindName): compare it with a \(kind.rawValue)")
     }
   }
 

@@ -25,7 +25,9 @@ package enum ZoneStep: Sendable, Equatable {
 
   /// - Parameters:
   ///   - hasPage: the commit's entries came along.
-  package init(_ progress: ZoneProgress?, incarnation: Incarnation, low: Seq, high: Seq, isDeletion: Bool, hasPage: Bool) {
+  package init(
+    _ progress: ZoneProgress?, incarnation: Incarnation, low: Seq, high: Seq, isDeletion: Bool, hasPage: Bool
+  ) {
     guard let progress else {
       self = isDeletion ? .reload : low == 0 && hasPage ? .apply : .reload
       return

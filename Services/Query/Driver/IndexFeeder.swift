@@ -86,7 +86,8 @@ struct IndexFeeder: ChangeConsumer {
         progress = nil
         continue
       }
-      let next = ZoneProgress(incarnation: reply.incarnation, seq: reply.more ? reply.last : max(reply.last, reply.head))
+      let next = ZoneProgress(
+        incarnation: reply.incarnation, seq: reply.more ? reply.last : max(reply.last, reply.head))
       try await index.apply([write(EntryPage.decode(reply.page).entries, to: zone, next)])
       guard reply.more, next != progress else { return }
       progress = next

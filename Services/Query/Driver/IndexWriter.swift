@@ -39,7 +39,8 @@ actor IndexWriter {
       guard let environment = Environment(rawValue: row.text(1)) else { return (ZoneID, ZoneProgress)?.none }
       let owner = row.text(2)
       let database = DatabaseID(
-        container: try ContainerID(row.text(0)), environment: environment, owner: owner.isEmpty ? nil : try UserID(owner))
+        container: try ContainerID(row.text(0)), environment: environment,
+        owner: owner.isEmpty ? nil : try UserID(owner))
       return (try ZoneID(database, row.text(3)), ZoneProgress(incarnation: row.unsigned(4), seq: row.unsigned(5)))
     }
     return Dictionary(rows.compactMap(\.self)) { first, _ in first }

@@ -1,0 +1,210 @@
+import Bus
+import Model
+import Partitions
+import QueryDriver
+import Runtime
+import TestKit
+import Testing
+import Wire
+
+/// Goal: answers agree with the records, whatever happens to messages and processes. Method: the service on a simulated
+/// bus with real storage and schema; a naive scan says what is right.
+@Suite(.timeLimit(.minutes(3))) struct ServiceTests {
+  private static func started(seed: UInt64 = 1) throws -> (World, World.Instance, Model.RecordType) {
+    let world = try World(seed: seed)
+    let query = try world.startQuery()
+    let type = try world.define(photos)
+    try world.waitUntilServed()
+    return (world, query, type)
+  }
+
+  /// Writes random records to two zones, and deletes some.
+  private static func fill(
+    _ world: World, _ naive: inout Naive, _ generator: Generator, commits: Int
+  ) throws {
+    for _ in 0..<commits {
+      let zoneName = generator.random.below(2) == 0 ? "photos" : "old"
+      let names = (0...generator.random.below(8)).map { _ in "row\(generator.random.below(120))" }
+      if generator.random.below(5) == 0 {
+        try world.delete(Array(Set(names)).sorted(), from: zone(zoneName))
+        for name in names { naive.delete(name, in: zoneName) }
+        continue
+      }
+      let records = Array(Set(names)).sorted().map { (name: $0, fields: generator.record()) }
+      try world.save(records, type: naive.type, to: zone(zoneName))
+      for record in records { naive.save(record.name, in: zoneName, record.fields) }
+    }
+  }
+
+  private static func expectSame(_ world: World, _ naive: Naive, _ query: Query, _ note: String = "") throws {
+    let found = try world.findAll(query).map { "\($0.zone)/\($0.name)" }
+    let right = naive.find(query).map { "\($0.zone)/\($0.name)" }
+    #expect(found == right, "\(note) \(query.predicate.terms) \(query.sort) limit \(query.limit)")
+  }
+
+  @Test("CK-80 random records, predicates and orders: as a full scan says, each record on one page", arguments: 1...4)
+  func agreesWithScan(seed: Int) throws {
+    let (world, _, type) = try Self.started(seed: UInt64(seed))
+    var naive = Naive(type: type)
+    let generator = Generator(random: SeededRandom(seed: UInt64(seed)), type: type)
+    for round in 0..<4 {
+      try Self.fill(world, &naive, generator, commits: 30)
+      try world.settle()
+      for _ in 0..<60 { try Self.expectSame(world, naive, generator.query(), "seed \(seed) round \(round)") }
+    }
+    #expect(naive.records.count > 50)
+  }
+
+  @Test("answers carry the record as it was saved, its zone, type and the log's position") func answer() throws {
+    let (world, _, type) = try Self.started()
+    let fields = RecordFields([1: .text("beach"), 2: .integer(7), 99: .text("of a newer client")])
+    try world.save([("r1", fields)], type: type, to: zone("photos"))
+    try world.settle()
+    let reply = try world.find(query([.compare(field: "name", .prefix, .text("bea"))]))
+    #expect(reply.hits.map(\.zone) == ["photos"])
+    let entry = try #require(reply.hits.first?.entry)
+    #expect(entry.name == "r1")
+    #expect(entry.version == 1)
+    #expect(entry.writer == "@test")
+    #expect(entry.body == fields.body)
+    #expect(try reply.type?.model() == type)
+    #expect(reply.cursor.isEmpty)
+    #expect(reply.position == 1)
+  }
+
+  @Test("a page ends before it grows too large, and the rest follows") func largeRecords() throws {
+    let (world, _, type) = try Self.started()
+    for number in 0..<5 {
+      let fields = RecordFields([1: .text("n\(number)"), 5: .data(Array(repeating: 1, count: 400_000))])
+      try world.save([("r\(number)", fields)], type: type, to: zone("photos"))
+    }
+    try world.settle()
+    let first = try world.find(query(sort: [SortKey("name")]))
+    #expect(first.hits.count == 2)
+    #expect(try world.findAll(query(sort: [SortKey("name")])).map(\.name) == (0..<5).map { "r\($0)" })
+  }
+
+  @Test("lost and repeated hints change no answer") func faultyHints() throws {
+    let (world, _, type) = try Self.started(seed: 9)
+    var naive = Naive(type: type)
+    let generator = Generator(random: SeededRandom(seed: 9), type: type)
+    world.faults.set { rules in
+      rules.lost = { $0.subject.hasPrefix("changes.") && $0.bytes % 3 == 0 }
+      rules.doubled = { $0.subject.hasPrefix("changes.") && $0.bytes % 3 == 1 }
+    }
+    for _ in 0..<5 {
+      try Self.fill(world, &naive, generator, commits: 15)
+      try world.settle()
+      for _ in 0..<20 { try Self.expectSame(world, naive, generator.query()) }
+    }
+  }
+
+  @Test("a zone deleted and made anew: nothing of its old life is found") func zoneDeleted() throws {
+    let (world, _, type) = try Self.started()
+    try world.save([("old", RecordFields([1: .text("x")])), ("both", RecordFields())], type: type, to: zone("photos"))
+    try world.save([("other", RecordFields())], type: type, to: zone("kept"))
+    try world.settle()
+    try world.drop(zone("photos"))
+    try world.settle()
+    #expect(try world.findAll(query()).map(\.name) == ["other"])
+    try world.save([("both", RecordFields([1: .text("new")]))], type: type, to: zone("photos"))
+    try world.settle()
+    #expect(try world.findAll(query()).map(\.name) == ["other", "both"])
+  }
+
+  @Test("UNI-14 a type that grew: old records have null in the new field, cursors and cached types go on")
+  func typeGrows() throws {
+    let (world, _, type) = try Self.started()
+    try world.save([("a", RecordFields([1: .text("x")]))], type: type, to: zone("photos"))
+    try world.settle()
+    #expect(throws: CaravanError.self) { try world.find(query([.compare(field: "stars", .equal, .integer(5))])) }
+    var larger = photos
+    larger.fields.append(FieldDefinition(id: 0, name: "stars", kind: .integer))
+    let grown = try world.define(larger)
+    #expect(grown.definition == type.definition)
+    let stars = try #require(grown.field(named: "stars"))
+    #expect(try world.findAll(query([.compare(field: "stars", .equal, .null)])).map(\.name) == ["a"])
+    try world.save([("b", RecordFields([1: .text("x"), stars.id: .integer(5)]))], type: grown, to: zone("photos"))
+    try world.settle()
+    #expect(try world.findAll(query([.compare(field: "stars", .equal, .integer(5))])).map(\.name) == ["b"])
+    #expect(try world.findAll(query([.compare(field: "name", .equal, .text("x"))])).map(\.name) == ["a", "b"])
+  }
+
+  @Test("a record that changes its type is found under the new one only") func typeChanges() throws {
+    let (world, _, type) = try Self.started()
+    let notes = try world.define(
+      RecordType(id: 0, definition: 0, name: "notes", fields: [FieldDefinition(id: 0, name: "text", kind: .text)]))
+    try world.save([("r", RecordFields())], type: type, to: zone("mixed"))
+    try world.save([("r", RecordFields())], type: notes, to: zone("mixed"))
+    try world.settle()
+    #expect(try world.findAll(query()).isEmpty)
+    #expect(try world.findAll(Query(database: album, type: "notes")).map(\.name) == ["r"])
+  }
+
+  @Test("another user's records are in no answer") func otherDatabases() throws {
+    let (world, _, type) = try Self.started()
+    let bobs = DatabaseID(container: album.container, owner: UserID(unchecked: "bob"))
+    try world.save([("b", RecordFields())], type: type, to: zone("photos", in: bobs))
+    try world.save([("a", RecordFields())], type: type, to: zone("photos"))
+    try world.settle()
+    #expect(try world.findAll(query()).map(\.name) == ["a"])
+  }
+
+  @Test(
+    "stopped, the world goes on, started again: the index catches up; deleted, it is built again",
+    arguments: [false, true])
+  func restart(withoutIndex: Bool) throws {
+    let (world, first, type) = try Self.started(seed: 4)
+    var naive = Naive(type: type)
+    let generator = Generator(random: SeededRandom(seed: 4), type: type)
+    try Self.fill(world, &naive, generator, commits: 20)
+    try world.settle()
+    first.service.shutDown()
+    try world.simulation.run(within: .seconds(5)) { first.task.result != nil }
+    try Self.fill(world, &naive, generator, commits: 20)
+    if withoutIndex { try world.removeIndex() }
+    let second = try world.startQuery()
+    try world.waitUntilServed()
+    try world.settle()
+    #expect((second.count("caravan_query_rebuilds_total") > 0) == withoutIndex)
+    for _ in 0..<40 { try Self.expectSame(world, naive, generator.query()) }
+  }
+
+  @Test("two instances: each partition is answered by one, and by the other when that stops") func twoInstances() throws
+  {
+    let world = try World(seed: 6)
+    let (one, two) = (try world.startQuery("one"), try world.startQuery("two"))
+    let type = try world.define(photos)
+    try world.simulation.run(within: .seconds(20)) {
+      one.service.partitions.count == 32 && two.service.partitions.count == 32
+    }
+    try world.waitUntilServed()
+    try world.save([("a", RecordFields())], type: type, to: zone("photos"))
+    try world.settle()
+    let owner = one.service.partitions.contains(Partition(of: album)) ? one : two
+    owner.service.shutDown()
+    try world.simulation.run(within: .seconds(5)) { owner.task.result != nil }
+    try world.waitUntilServed()
+    #expect(try world.findAll(query()).map(\.name) == ["a"])
+  }
+
+  @Test("what is wrong with a request is said") func refusals() throws {
+    let (world, _, _) = try Self.started()
+    func code(_ query: Query) -> ErrorCode? {
+      (#expect(throws: CaravanError.self) { try world.find(query) })?.code
+    }
+    #expect(code(Query(database: album, type: "nothing")) == .tableNotFound)
+    #expect(code(query([.compare(field: "date", .equal, .text("x"))])) == .schemaViolation)
+    #expect(code(query(cursor: [1, 2])) == .invalidData)
+    try world.simulation.run {
+      let home = Subject.partitioned(.query, Partition(of: album), method: "find")
+      let error = await #expect(throws: CaravanError.self) {
+        try await world.bus.request(Message([0xff, 0x01]), to: home, deadline: .seconds(1))
+      }
+      #expect(error?.code == .invalidData)
+      let foreign = QueryRequest(Query(database: DatabaseID(container: .system, owner: nil), type: "photos"))
+      await #expect(throws: CaravanError.self) { let _: QueryReply = try await world.bus.call(foreign, to: home) }
+    }
+    #expect(try world.findAll(query()).isEmpty)
+  }
+}
