@@ -18,11 +18,13 @@ struct Ownership: Sendable {
   let service: String
   let member: String
   let timing: LeaseTiming
+  /// What is shared; the same in every instance.
+  let partitions: [Partition]
   private(set) var held: [Partition: Held] = [:]
 
-  init(service: String, member: String, timing: LeaseTiming) {
+  init(service: String, member: String, timing: LeaseTiming, partitions: [Partition] = Partition.all) {
     timing.validate()
-    (self.service, self.member, self.timing) = (service, member, timing)
+    (self.service, self.member, self.timing, self.partitions) = (service, member, timing, partitions)
   }
 
   // MARK: Names
@@ -78,9 +80,9 @@ struct Ownership: Sendable {
   func plan(_ listed: [LeaseGrant]) -> Plan {
     let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
     let rank = members.firstIndex(of: member) ?? 0
-    let share = Self.share(of: rank, among: members.count)
+    let share = self.share(of: rank, among: members.count)
     let others = Set(listed.filter { $0.holder != member }.compactMap { partition(of: $0.name) })
-    let order = Self.preference(of: rank, among: members.count)
+    let order = self.preference(of: rank, among: members.count)
     var plan = Plan()
     if held.count < share {
       plan.acquire = Array(order.filter { held[$0] == nil && !others.contains($0) }.prefix(share - held.count))
@@ -93,19 +95,19 @@ struct Ownership: Sendable {
   /// Whether more is to come: others will give some up, or leases of the dead will expire.
   func isShort(_ listed: [LeaseGrant]) -> Bool {
     let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
-    return held.count < Self.share(of: members.firstIndex(of: member) ?? 0, among: members.count)
+    return held.count < share(of: members.firstIndex(of: member) ?? 0, among: members.count)
   }
 
   /// Shares differ by one at most and add up to all partitions.
-  static func share(of rank: Int, among members: Int) -> Int {
+  func share(of rank: Int, among members: Int) -> Int {
     precondition((0..<members).contains(rank), "member \(rank) of \(members)")
-    let count = Int(Partition.count)
+    let count = partitions.count
     return count / members + (rank < count % members ? 1 : 0)
   }
 
   /// Every member begins elsewhere, so that they seldom want the same.
-  static func preference(of rank: Int, among members: Int) -> [Partition] {
-    let start = rank * Partition.all.count / members
-    return Array(Partition.all[start...] + Partition.all[..<start])
+  func preference(of rank: Int, among members: Int) -> [Partition] {
+    let start = rank * partitions.count / members
+    return Array(partitions[start...] + partitions[..<start])
   }
 }

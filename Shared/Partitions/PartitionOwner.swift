@@ -33,9 +33,10 @@ public final class PartitionOwner: Service {
   /// - Parameters:
   ///   - service: names the leases; also in the store, so it never changes.
   ///   - member: tells this instance from others alive.
+  ///   - partitions: to be shared; the same in every instance. Fewer than all are for simulations of a few users.
   public init(
     _ service: ServiceName, member: String, bus: any MessageBus, host: Host, timing: LeaseTiming = LeaseTiming(),
-    work: any PartitionWork
+    partitions: [Partition] = Partition.all, work: any PartitionWork
   ) {
     self.host = host
     self.timing = timing
@@ -44,7 +45,8 @@ public final class PartitionOwner: Service {
     policy.deadline = (timing.duration - timing.margin) / 2
     policy.attempts = 1
     storage = StorageClient(bus: bus, host: host, writer: "@\(service.rawValue)", policy: policy)
-    state = Mutex(State(ownership: Ownership(service: service.rawValue, member: member, timing: timing)))
+    let ownership = Ownership(service: service.rawValue, member: member, timing: timing, partitions: partitions)
+    state = Mutex(State(ownership: ownership))
     heldGauge = host.metrics.gauge(.partitionsHeld)
   }
 
@@ -183,7 +185,7 @@ public final class PartitionOwner: Service {
 
   private func giveUpEverything() async {
     let (names, member) = state.withLock { state in
-      (Partition.all.map(state.ownership.lease) + [state.ownership.memberLease], state.ownership.member)
+      (state.ownership.partitions.map(state.ownership.lease) + [state.ownership.memberLease], state.ownership.member)
     }
     // Those of others are not ours to give and stay as they are.
     _ = try? await storage.lease(names, holder: member, for: .zero, in: Self.home)

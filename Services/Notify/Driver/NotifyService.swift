@@ -18,14 +18,16 @@ public final class NotifyService: Service {
   /// - Parameters:
   ///   - environment: whose subscription lists are served.
   ///   - timing: of the leases on partitions.
+  ///   - partitions: that the instances share; fewer than all for simulations.
   public init(
     bus: any MessageBus, host: Host, version: String = "0.1.0", environment: Model.Environment = .development,
-    timing: LeaseTiming = LeaseTiming()
+    timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all
   ) {
     endpoints = ServiceHost(name: "caravan-notify", version: version, bus: bus, host: host)
     work = NotifyWork(endpoints: endpoints, bus: bus, host: host, environment: environment)
     owner = PartitionOwner(
-      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, work: work)
+      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
+      work: work)
   }
 
   /// The partitions this instance acts for now.

@@ -19,18 +19,20 @@ public final class QueryService: Service {
 
   /// - Parameters:
   ///   - directory: of the index, used by this instance alone; what is in it can be deleted and is built again.
+  ///   - partitions: that the instances share; fewer than all for simulations.
   ///   - survivesPowerCut: false for simulations: nothing waits for the disk.
   /// - Throws: `unavailable` when another process uses the directory; `storageFull` when it cannot be used.
   public init(
     bus: any MessageBus, host: Host, directory: String, version: String = "0.1.0",
-    timing: LeaseTiming = LeaseTiming(), survivesPowerCut: Bool = true
+    timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all, survivesPowerCut: Bool = true
   ) throws(CaravanError) {
     endpoints = ServiceHost(name: "caravan-query", version: version, bus: bus, host: host)
     work = try QueryWork(
       endpoints: endpoints, bus: bus, host: host, directory: directory,
       durability: survivesPowerCut ? .normal : .none)
     owner = PartitionOwner(
-      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, work: work)
+      Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
+      work: work)
   }
 
   /// The partitions this instance answers for now.

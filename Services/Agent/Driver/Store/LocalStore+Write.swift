@@ -55,7 +55,7 @@ extension LocalStore {
       for key in keys { targets.append(try target(key, columns, of: state)) }
     } else {
       let id = try newID(values, of: state)
-      let drafts = columns.map { ($0, ObjectDraft(nil)) }
+      let drafts = columns.map { ($0, ObjectDraft(nil, options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
     let handle = newHandle()
@@ -186,7 +186,7 @@ extension LocalStore {
           .serverBusy, "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
           retryAfterMilliseconds: 50)
       }
-      drafts[column] = ObjectDraft(try RowCodec.manifest(row.cells[column]))
+      drafts[column] = ObjectDraft(try RowCodec.manifest(row.cells[column]), options.chunking)
     }
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
   }

@@ -8,10 +8,12 @@ struct ObjectDraft {
   private(set) var parts: [AssetManifest.Part]
   private var edits: ObjectEdits
   private var overlay: ObjectOverlay
+  private let chunking: ChunkingParameters
   /// The app has written or truncated.
   private(set) var isTouched = false
 
-  init(_ manifest: AssetManifest?) {
+  init(_ manifest: AssetManifest?, _ chunking: ChunkingParameters) {
+    self.chunking = chunking
     parts = manifest?.parts ?? []
     let size = Int(manifest?.size ?? 0)
     edits = ObjectEdits(originalSize: size)
@@ -77,7 +79,7 @@ struct ObjectDraft {
   }
 
   private func makeRechunker() throws(CaravanError) -> Rechunker {
-    do { return try Rechunker(oldLengths: parts.map { Int($0.length) }, edits: edits) } catch {
+    do { return try Rechunker(oldLengths: parts.map { Int($0.length) }, edits: edits, parameters: chunking) } catch {
       throw CaravanError(.internalError, "\(error)")
     }
   }

@@ -1,3 +1,4 @@
+public import Chunking
 internal import Model
 
 /// What the local store holds at most at any one time.
@@ -41,6 +42,8 @@ public struct LocalStoreOptions: Sendable {
   public var cacheBytes = 2 << 20
   /// The file may not grow beyond this; 0: as far as the disk goes.
   public var maximumBytes = 0
+  /// How objects are cut; anything but the standard is for simulations, where small objects shall have many chunks.
+  public var chunking = ChunkingParameters.standard
 
   public init() {}
 }
