@@ -35,8 +35,10 @@ struct SchemaTextTests {
     arguments: [
       ("", "position 1: expected a column name"), ("name", "position 5: expected a type for column 'name'"),
       ("name NUMBER", "position 6: expected a type"), ("name TEXT,", "position 11: expected a column name"),
-      ("name TEXT date INTEGER", "position 11: expected PRIMARY KEY"), ("\"a\" TEXT", "position 1: expected a column name"),
-      ("_id TEXT", "reserved"), ("a TEXT, A INTEGER", "position 9: column 'A' stands twice"), ("a TEXT; DROP", "found ';'"),
+      ("name TEXT date INTEGER", "position 11: expected PRIMARY KEY"),
+      ("\"a\" TEXT", "position 1: expected a column name"),
+      ("_id TEXT", "reserved"), ("a TEXT, A INTEGER", "position 9: column 'A' stands twice"),
+      ("a TEXT; DROP", "found ';'"),
       ("a VARCHAR(", "expected a length"), ("a VARCHAR(8", "expected ')'"), ("a INT PRIMARY", "expected KEY"),
       ("1a TEXT", "expected a column name"), ("ä TEXT", "outside ASCII"), ("rowid TEXT", "the store needs"),
     ])
@@ -60,11 +62,14 @@ struct SchemaTextTests {
   @Test("random texts are either refused or render to a text that means the same")
   func fuzz() {
     var generator = SystemRandomNumberGenerator()
-    let words = ["name", "a", "TEXT", "INT", "OBJECT", "PRIMARY", "KEY", ",", "(", ")", "8", " ", "'", "_x", ";", "é", "\u{0}"]
+    let words = [
+      "name", "a", "TEXT", "INT", "OBJECT", "PRIMARY", "KEY", ",", "(", ")", "8", " ", "'", "_x", ";", "é", "\u{0}",
+    ]
     var accepted = 0
     for _ in 0..<20_000 {
-      let text = (0..<Int.random(in: 0...9, using: &generator)).map { _ in words.randomElement(using: &generator) ?? "" }
-        .joined(separator: " ")
+      let text = (0..<Int.random(in: 0...9, using: &generator)).map { _ in words.randomElement(using: &generator) ?? ""
+      }
+      .joined(separator: " ")
       guard let schema = try? SchemaText(parsing: text) else { continue }
       accepted += 1
       #expect((try? SchemaText(parsing: schema.description)) == schema, "\(text)")

@@ -67,7 +67,9 @@ struct CrashRecoveryTests {
     let plan = CrashRecovery.plan(for: line.before, changedObjects: false)
     #expect(plan?.action == line.action)
     if let plan { #expect(plan.flags == line.after) }
-    if let plan = CrashRecovery.plan(for: line.before, changedObjects: true) { #expect(plan.flags == line.afterObjects) }
+    if let plan = CrashRecovery.plan(for: line.before, changedObjects: true) {
+      #expect(plan.flags == line.afterObjects)
+    }
   }
 
   @Test("SIM-73: 32 states, 24 reachable in 22 printed rows, 8 unreachable")

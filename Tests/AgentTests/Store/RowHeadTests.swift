@@ -124,13 +124,16 @@ struct RowHeadTests {
     Case(name: "clean, newer", head: RowHead(version: 2), arrival: Arrival(version: 3), decision: .apply),
     Case(name: "SIM-04 clean, older", head: RowHead(version: 4), arrival: Arrival(version: 3), decision: .ignore),
     Case(name: "own, known", head: RowHead(version: 3), arrival: Arrival(version: 3, isOwn: true), decision: .ignore),
-    Case(name: "clean, deleted", head: RowHead(version: 2), arrival: Arrival(version: 3, isDeleted: true), decision: .remove),
+    Case(
+      name: "clean, deleted", head: RowHead(version: 2), arrival: Arrival(version: 3, isDeleted: true),
+      decision: .remove),
     Case(name: "3(c) TD", head: RowHead(flags: dirty, version: 2), arrival: Arrival(version: 3), decision: .conflict),
     Case(
       name: "E2 OD alone", head: RowHead(flags: RowFlags(objectDirty: true), version: 2), arrival: Arrival(version: 3),
       decision: .conflict),
     Case(
-      name: "same on both sides", head: RowHead(flags: dirty, version: 2), arrival: Arrival(version: 3, equalsLocal: true),
+      name: "same on both sides", head: RowHead(flags: dirty, version: 2),
+      arrival: Arrival(version: 3, equalsLocal: true),
       decision: .apply),
     Case(
       name: "deleted here, changed there", head: RowHead(flags: dirty, version: 2, presence: .deleted),

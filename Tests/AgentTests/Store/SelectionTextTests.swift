@@ -17,7 +17,8 @@ struct SelectionTextTests {
   @Test(
     "what could leave the parentheses is refused, with its place",
     arguments: [
-      "1) OR (1", "(1", "name = 'x", "1; DROP TABLE x", "1 -- hide", "1 /* hide */", "name = :a", "name = ?1", "`name` = 1",
+      "1) OR (1", "(1", "name = 'x", "1; DROP TABLE x", "1 -- hide", "1 /* hide */", "name = :a", "name = ?1",
+      "`name` = 1",
       "[name] = 1", "\"nmae\" = 'x'", "", "  ", "name = \"x", "a\u{0}b", String(repeating: "(", count: 65),
     ])
   func refused(text: String) {
@@ -43,19 +44,24 @@ struct ObjectOverlayTests {
   func model() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<300 {
-      let below = (0..<Int.random(in: 0...200, using: &generator)).map { _ in UInt8.random(in: 1...9, using: &generator) }
+      let below = (0..<Int.random(in: 0...200, using: &generator)).map { _ in UInt8.random(in: 1...9, using: &generator)
+      }
       var flat = below
       var overlay = ObjectOverlay(below: below.count)
       for _ in 0..<12 {
         if Int.random(in: 0..<4, using: &generator) == 0 {
           let size = Int.random(in: 0...260, using: &generator)
-          if size < flat.count { flat.removeLast(flat.count - size) } else {
+          if size < flat.count {
+            flat.removeLast(flat.count - size)
+          } else {
             flat += [UInt8](repeating: 0, count: size - flat.count)
           }
           overlay.truncate(to: size)
         } else {
           let offset = Int.random(in: 0...250, using: &generator)
-          let bytes = (0..<Int.random(in: 1...60, using: &generator)).map { _ in UInt8.random(in: 10...99, using: &generator) }
+          let bytes = (0..<Int.random(in: 1...60, using: &generator)).map { _ in
+            UInt8.random(in: 10...99, using: &generator)
+          }
           if offset > flat.count { flat += [UInt8](repeating: 0, count: offset - flat.count) }
           flat.replaceSubrange(offset..<min(flat.count, offset + bytes.count), with: bytes)
           overlay.write(bytes, at: offset)
@@ -79,7 +85,9 @@ struct ObjectOverlayTests {
 
   @Test("row ids sort by time, and by nothing else")
   func ids() {
-    let ids = [0, 1, 1_700_000_000_000, 1_700_000_000_001].map { RowID.make(milliseconds: $0, random: Array(repeating: 255, count: 10)) }
+    let ids = [0, 1, 1_700_000_000_000, 1_700_000_000_001].map {
+      RowID.make(milliseconds: $0, random: Array(repeating: 255, count: 10))
+    }
     #expect(ids == ids.sorted())
     #expect(ids.allSatisfy { $0.utf8.count == RowID.textCount })
     #expect(RowID.make(digest: Array(0..<32)) == RowID.make(digest: Array(0..<16)))

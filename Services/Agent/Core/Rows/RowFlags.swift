@@ -32,7 +32,8 @@ public struct RowFlags: Sendable, Hashable {
 
   /// One integer: TD 1, OD 2, SP 4, CF 8, OO from bit 8 on. Collectable rows are exactly those of 1, 2 and 3.
   public var packed: Int64 {
-    (tableDirty ? 1 : 0) | (objectDirty ? 2 : 0) | (syncPending ? 4 : 0) | (inConflict ? 8 : 0) | Int64(openObjects) << 8
+    (tableDirty ? 1 : 0) | (objectDirty ? 2 : 0) | (syncPending ? 4 : 0) | (inConflict ? 8 : 0) | Int64(openObjects)
+      << 8
   }
 
   public init(packed: Int64) {

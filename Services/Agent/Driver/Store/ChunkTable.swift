@@ -29,7 +29,8 @@ struct ChunkTable {
       """
       INSERT INTO chunks (hash, refs, present) VALUES (?, 1, 0)
       ON CONFLICT (hash) DO UPDATE SET refs = refs + 1 RETURNING present
-      """, hash) { row in row.flag(0) } ?? false
+      """, hash
+    ) { row in row.flag(0) } ?? false
   }
 
   /// Retains each distinct chunk once.

@@ -33,7 +33,8 @@ extension LocalStore {
     _ = try state(table)
     if let session = resolutions[table], session.owner != owner {
       throw CaravanError(
-        .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later", retryAfterMilliseconds: 200)
+        .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later",
+        retryAfterMilliseconds: 200)
     }
     if resolutions[table] == nil { resolutions[table] = ResolutionSession(owner: owner) }
   }
@@ -47,7 +48,8 @@ extension LocalStore {
       """
       SELECT id, name, version, deleted, body, lacking FROM incoming
       WHERE table_id = ? AND role = 1 AND lacking = 0 AND name > ? ORDER BY name LIMIT ?
-      """, state.number, after, min(limit, StoreLimits.conflictsPerPage)) { row in StoredIncoming(row) }
+      """, state.number, after, min(limit, StoreLimits.conflictsPerPage)
+    ) { row in StoredIncoming(row) }
     var views: [ConflictView] = []
     for copy in copies {
       guard let row = try state.rows.row(id: copy.name, database) else { continue }
@@ -128,7 +130,9 @@ extension LocalStore {
     case .keepLocal: break
     }
     if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
-    if copy.isDeleted { try forgetAncestor(of: row.key, in: state) } else {
+    if copy.isDeleted {
+      try forgetAncestor(of: row.key, in: state)
+    } else {
       try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
     }
     try dropIncoming(named: id, role: .serverCopy, of: state)

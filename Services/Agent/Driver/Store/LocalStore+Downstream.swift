@@ -145,7 +145,8 @@ extension LocalStore {
       """
       SELECT hash FROM incoming JOIN wants ON wants.incoming = incoming.id WHERE table_id = ? AND lacking > 0
       ORDER BY version, incoming.id LIMIT ?
-      """, state.number, limit) { row in ChunkHash(row.bytes(0)) }
+      """, state.number, limit
+    ) { row in ChunkHash(row.bytes(0)) }
     return hashes.compactMap { $0 }.filter { seen.insert($0).inserted }
   }
 
@@ -160,15 +161,20 @@ extension LocalStore {
       for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try fulfil(chunk)) }
       state.bytesDown += bytesDown
       try applyWaiting(&state)
+      try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
     }
     for other in tables.values where touched.contains(other.number) && other.table != table {
-      try change(other.table) { (state) throws(CaravanError) in try applyWaiting(&state) }
+      try change(other.table) { (state) throws(CaravanError) in
+        try applyWaiting(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
+      }
       tellNewsIfAny(of: other.table)
     }
     tellNewsIfAny(of: table)
     if let hash = damaged.first {
-      throw CaravanError(.chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
+      throw CaravanError(
+        .chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
     }
     let after = try state(table)
     var summary = PullSummary()
@@ -182,7 +188,8 @@ extension LocalStore {
   public func reset(_ table: TableID) throws(CaravanError) {
     try change(table) { (state) throws(CaravanError) in
       guard state.op == nil else {
-        throw CaravanError(.invalidData, "table '\(table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
+        throw CaravanError(
+          .invalidData, "table '\(table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
       }
       for role in [IncomingRole.waiting, .serverCopy] {
         let names = try database.all(
@@ -191,7 +198,8 @@ extension LocalStore {
         for name in names { try dropIncoming(named: name, role: role, of: state) }
       }
       let name = state.rows.quotedName
-      try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0").run()
+      try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
+        .run()
       try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
       (state.token, state.isResyncing, state.waiting) = ([], true, 0)
       try chunkTable.sweepUnlessWriting(openWrites)

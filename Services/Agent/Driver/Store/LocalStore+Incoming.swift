@@ -62,7 +62,8 @@ extension LocalStore {
   func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
     try database.first(
       "SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND name = ?",
-      state.number, role.rawValue, name) { row in StoredIncoming(row) }
+      state.number, role.rawValue, name
+    ) { row in StoredIncoming(row) }
   }
 
   /// Complete entries of a role, in the order of their versions.
@@ -71,7 +72,8 @@ extension LocalStore {
       """
       SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND lacking = 0
       ORDER BY version
-      """, state.number, role.rawValue) { row in StoredIncoming(row) }
+      """, state.number, role.rawValue
+    ) { row in StoredIncoming(row) }
   }
 
   func countWaiting(of state: TableState) throws(CaravanError) -> Int {

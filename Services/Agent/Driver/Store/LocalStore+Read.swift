@@ -92,7 +92,8 @@ extension LocalStore {
     let columns = try projection(request.columns, of: state)
     closeIdleCursors()
     guard cursors.values.count(where: { $0.table.app == request.table.app }) < StoreLimits.cursorsPerApp else {
-      throw CaravanError(.limitExceeded, "\(StoreLimits.cursorsPerApp) reads are open: close one, or read it to its end")
+      throw CaravanError(
+        .limitExceeded, "\(StoreLimits.cursorsPerApp) reads are open: close one, or read it to its end")
     }
     let reader = try takeReader()
     do {

@@ -11,20 +11,25 @@ extension LocalStore {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / pageBytes))")
     }
     for state in try TableState.loadAll(database) { tables[state.table] = state }
-    try database.transaction { () throws(CaravanError) in try chunkTable.sweep() }
     for table in tables.keys.sorted() {
-      let restored = try change(table) { (state) throws(CaravanError) in try recoverRows(of: &state) }
+      let restored = try change(table) { (state) throws(CaravanError) in
+        let torn = try recoverRows(of: &state)
+        try applyWaiting(&state)
+        return torn
+      }
       let newest = try newestChange(of: table)
       lastChange = max(lastChange, newest)
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
+    try database.transaction { () throws(CaravanError) in try chunkTable.sweep() }
   }
 
   /// Rows of a plan keep SP until the plan is settled: only the cloud knows whether they were taken.
   /// - Returns: torn rows.
   private func recoverRows(of state: inout TableState) throws(CaravanError) -> Int {
     let planned = Set(
-      try database.all("SELECT row FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number) {
+      try database.all("SELECT row FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)
+      {
         row in row.integer(0)
       })
     var torn = 0
@@ -32,7 +37,8 @@ extension LocalStore {
     for key in try state.rows.keys(where: "_flags <> 0 AND (_flags > 255 OR _flags & 4)", database) {
       guard var row = try state.rows.row(key: key, database), !planned.contains(key) else { continue }
       guard let plan = CrashRecovery.plan(for: row.head.flags, changedObjects: true) else {
-        throw CaravanError(.internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")
+        throw CaravanError(
+          .internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")
       }
       row.head.flags = plan.flags
       guard plan.action == .restoreTorn else {

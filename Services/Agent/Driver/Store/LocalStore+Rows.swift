@@ -76,7 +76,9 @@ extension LocalStore {
   func insertRow(
     id: String, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], into state: TableState
   ) throws(CaravanError) -> Int {
-    if let old = try state.rows.row(id: id, database) { return try revive(old, cells: cells, drafts: drafts, of: state) }
+    if let old = try state.rows.row(id: id, database) {
+      return try revive(old, cells: cells, drafts: drafts, of: state)
+    }
     var row = StoredRow(
       key: 0, id: id, head: RowHead(), change: nextChange(), extra: [],
       cells: [SQLValue](repeating: .null, count: state.schema.columns.count))
@@ -93,7 +95,8 @@ extension LocalStore {
     switch old.head.presence {
     case .live, .unconfirmed:
       throw CaravanError(.objectExists, "table '\(state.table.name)' has a row of this primary key: update that")
-    case .torn: throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")
+    case .torn:
+      throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")
     case .deleted: break
     }
     var row = old
@@ -148,7 +151,8 @@ extension LocalStore {
     guard bytes <= Limits.recordBytes else {
       throw CaravanError(
         .limitExceeded,
-        "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT column")
+        "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT column"
+      )
     }
     return bytes
   }
@@ -157,7 +161,8 @@ extension LocalStore {
 
   /// The content the cloud knows, kept while the row differs from it.
   func keepAncestor(_ row: StoredRow, in state: TableState) throws(CaravanError) {
-    try setAncestor(try state.codec.body(row.cells, extra: row.extra), version: row.head.version, of: row.key, in: state)
+    try setAncestor(
+      try state.codec.body(row.cells, extra: row.extra), version: row.head.version, of: row.key, in: state)
   }
 
   func setAncestor(_ body: [UInt8], version: Seq, of key: Int64, in state: TableState) throws(CaravanError) {

@@ -27,7 +27,8 @@ extension LocalStore {
       views.append(
         TableStatusView(
           table: state.table, rows: try count(RowTable.visible),
-          dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"), pending: try count("_flags <> 0 AND _flags & 4"),
+          dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"),
+          pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2"),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
           isLocalOnly: state.isLocalOnly))

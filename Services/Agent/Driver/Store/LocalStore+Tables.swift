@@ -32,7 +32,8 @@ extension LocalStore {
     let allowed = name.utf8.allSatisfy {
       (0x61...0x7a).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d || $0 == 0x2e
     }
-    guard allowed, (1...64).contains(name.utf8.count), name.utf8.first.map({ (0x61...0x7a).contains($0 | 0x20) }) == true
+    guard allowed, (1...64).contains(name.utf8.count),
+      name.utf8.first.map({ (0x61...0x7a).contains($0 | 0x20) }) == true
     else {
       throw CaravanError(
         .invalidData,
@@ -44,7 +45,8 @@ extension LocalStore {
     guard state.schema == schema else {
       throw CaravanError(
         .schemaNotAdditive,
-        "table '\(state.table.name)' exists with the schema '\("\(state.schema)".prefix(400))': use that, or drop the table")
+        "table '\(state.table.name)' exists with the schema '\("\(state.schema)".prefix(400))': use that, or drop the table"
+      )
     }
     guard state.isLocalOnly != localOnly else { return }
     let rows = try change(state.table) { (state) throws(CaravanError) in
@@ -95,7 +97,8 @@ extension LocalStore {
       SELECT body FROM ancestors WHERE table_id = ?1 UNION ALL
       SELECT body FROM incoming WHERE table_id = ?1 UNION ALL
       SELECT body FROM plan_rows WHERE body IS NOT NULL AND op IN (SELECT op FROM plans WHERE table_id = ?1)
-      """, state.number) { row in row.bytes(0) }
+      """, state.number
+    ) { row in row.bytes(0) }
     for body in bodies { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
     try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
     try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)

@@ -52,7 +52,8 @@ extension LocalStore {
     let chunks = try body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
     try chunkTable.retain(chunks)
     try database.run(
-      "INSERT INTO plan_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", op, position, row.key, row.id, row.head.version, type, body,
+      "INSERT INTO plan_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", op, position, row.key, row.id, row.head.version, type,
+      body,
       armed.objects ? 2 : 1)
     return Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
   }
@@ -93,7 +94,8 @@ extension LocalStore {
   }
 
   private func plannedRows(of op: UInt64) throws(CaravanError) -> [PlannedRow] {
-    try database.all("SELECT row, id, base, type, body, armed FROM plan_rows WHERE op = ? ORDER BY position", op) { row in
+    try database.all("SELECT row, id, base, type, body, armed FROM plan_rows WHERE op = ? ORDER BY position", op) {
+      row in
       PlannedRow(
         key: row.integer(0), id: row.text(1), base: row.unsigned(2) == 0 ? .absent : .version(row.unsigned(2)),
         type: UInt32(truncatingIfNeeded: row.integer(3)), body: row.isNull(4) ? nil : row.bytes(4),
@@ -164,7 +166,9 @@ extension LocalStore {
       try forgetAncestor(of: row.key, in: state)
       summary.accepted += 1
     case .editedSince:
-      if let body = planned.body { try setAncestor(body, version: row.head.version, of: row.key, in: state) } else {
+      if let body = planned.body {
+        try setAncestor(body, version: row.head.version, of: row.key, in: state)
+      } else {
         try forgetAncestor(of: row.key, in: state)
       }
       summary.accepted += 1

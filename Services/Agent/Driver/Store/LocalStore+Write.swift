@@ -42,7 +42,8 @@ extension LocalStore {
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let columns = try objectColumns(objects, of: state)
     guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
-      throw CaravanError(.limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")
+      throw CaravanError(
+        .limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")
     }
     var targets: [OpenWrite.Target] = []
     if let selection {
@@ -96,8 +97,8 @@ extension LocalStore {
     do {
       try change(write.table) { (state) throws(CaravanError) in
         for target in write.targets { bytes += try carryOut(write, target, in: state) }
-        try chunkTable.sweepUnlessWriting(openWrites)
         try applyWaiting(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
       }
     } catch {
       openWrites[handle] = write
@@ -134,8 +135,8 @@ extension LocalStore {
   private func afterAbandoning(_ tables: Set<TableID>) throws(CaravanError) {
     for table in tables.sorted() where self.tables[table] != nil {
       try change(table) { (state) throws(CaravanError) in
-        try chunkTable.sweepUnlessWriting(openWrites)
         try applyWaiting(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
       }
       tellNewsIfAny(of: table)
     }
@@ -183,7 +184,8 @@ extension LocalStore {
     for column in columns {
       if isOpen(row: key, column: column, of: state.table) {
         throw CaravanError(
-          .serverBusy, "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
+          .serverBusy,
+          "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
           retryAfterMilliseconds: 50)
       }
       drafts[column] = ObjectDraft(try RowCodec.manifest(row.cells[column]), options.chunking)

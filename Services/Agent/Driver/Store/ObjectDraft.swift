@@ -69,7 +69,8 @@ struct ObjectDraft {
     }
     guard folded.count <= Limits.chunksPerObject else {
       throw CaravanError(
-        .limitExceeded, "an object has \(folded.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+        .limitExceeded,
+        "an object has \(folded.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
     }
     let size = edits.size
     parts = folded

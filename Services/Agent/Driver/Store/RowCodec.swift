@@ -121,7 +121,8 @@ struct RowCodec {
     case (_, .null): return .null
     case (.text, .text(let text)):
       guard !text.utf8.contains(0) else {
-        throw CaravanError(.schemaViolation, "column '\(column.name)' got a text with a NUL character: use a BLOB column")
+        throw CaravanError(
+          .schemaViolation, "column '\(column.name)' got a text with a NUL character: use a BLOB column")
       }
       return .text(text)
     case (.integer, .integer(let number)): return .integer(number)
@@ -134,11 +135,13 @@ struct RowCodec {
     case (.data, .data(let bytes)): return .blob(bytes)
     case (.object, _):
       throw CaravanError(
-        .schemaViolation, "column '\(column.name)' is an OBJECT and takes no value: open it for writing, or set it to null")
+        .schemaViolation,
+        "column '\(column.name)' is an OBJECT and takes no value: open it for writing, or set it to null")
     case (.text, _), (.integer, _), (.real, _), (.data, _):
       throw CaravanError(
         .schemaViolation,
-        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue) value")
+        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue) value"
+      )
     }
   }
 

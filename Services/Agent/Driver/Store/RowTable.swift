@@ -84,7 +84,9 @@ struct RowTable {
   func visitCollectable(
     _ database: Connection, _ body: (StoredRow) throws(CaravanError) -> Bool
   ) throws(CaravanError) {
-    let keys = [1, 2, 3].map { "SELECT _row, _change AS changed FROM \(quotedName) WHERE _flags = \($0) AND _flags <> 0" }
+    let keys = [1, 2, 3].map {
+      "SELECT _row, _change AS changed FROM \(quotedName) WHERE _flags = \($0) AND _flags <> 0"
+    }
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
     var wanted = true
     try database.statement(text: text).visit { (row) throws(CaravanError) in

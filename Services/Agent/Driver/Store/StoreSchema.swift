@@ -99,6 +99,7 @@ struct StoreMeta {
   }
 
   private static func write(_ key: Key, _ value: UInt64, _ database: Connection) throws(CaravanError) {
-    try database.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key.rawValue, value)
+    try database.run(
+      "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key.rawValue, value)
   }
 }

@@ -103,6 +103,9 @@ public struct LocalChunk: Sendable, Hashable {
     self.hash = hash
     self.bytes = bytes
   }
+
+  /// The chunk these bytes are.
+  public init(containing bytes: [UInt8]) { self.init(hash: ChunkHash(of: bytes), bytes: bytes) }
 }
 
 public struct TableRegistration: Sendable, Hashable {

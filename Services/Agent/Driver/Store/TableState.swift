@@ -69,7 +69,8 @@ struct TableState {
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
         (SELECT op FROM plans WHERE table_id = tables.id)
       FROM tables ORDER BY id
-      """) { (row) throws(CaravanError) in try TableState(row) }
+      """
+    ) { (row) throws(CaravanError) in try TableState(row) }
     return states
   }
 

@@ -1,0 +1,74 @@
+internal import AgentCore
+public import Model
+internal import SQLite
+
+// What a doctor, a simulation or a test looks at.
+extension LocalStore {
+  /// Looks for what must never be: chunks counted wrongly, objects whose bytes are missing, flags without their plan
+  /// (invariants I2 and I3). Takes time in proportion to the store.
+  /// - Returns: one line each; none in a sound store.
+  public func problems() throws(CaravanError) -> [String] {
+    var problems = try database.integrityProblems()
+    var named: [ChunkHash: Int] = [:]
+    func count(_ chunks: [ChunkHash]) { for hash in Set(chunks) { named[hash, default: 0] += 1 } }
+    for state in tables.values {
+      for key in try state.rows.keys(where: "1", database) {
+        guard let row = try state.rows.row(key: key, database) else { continue }
+        let chunks = try state.codec.chunks(row.cells, extra: row.extra)
+        count(chunks)
+        for hash in Set(chunks) where try ChunkReader(database: database).bytes(hash) == nil {
+          problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
+        }
+        if row.head.flags.syncPending, row.head.flags.inConflict {
+          problems.append("row \(row.id) of \(state.table) is in a push and in conflict")
+        }
+      }
+      problems += try loosePlans(of: state)
+    }
+    let bodies = "SELECT body FROM ancestors UNION ALL SELECT body FROM incoming UNION ALL SELECT body FROM plan_rows"
+    for body in try database.prepare("SELECT body FROM (\(bodies)) WHERE body IS NOT NULL").all(read: { row in
+      row.bytes(0)
+    }) {
+      count(try RowCodec.chunks(inBody: body))
+    }
+    return problems + (try miscounts(named))
+  }
+
+  /// UNI-08: SP=1 ⇔ the row is in a plan.
+  private func loosePlans(of state: TableState) throws(CaravanError) -> [String] {
+    let planned = "SELECT row FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = \(state.number))"
+    return try state.rows.keys(where: "_flags & 4 AND _row NOT IN (\(planned))", database).map {
+      "row \($0) of \(state.table) is marked pending and is in no plan"
+    }
+  }
+
+  private func miscounts(_ named: [ChunkHash: Int]) throws(CaravanError) -> [String] {
+    var problems: [String] = []
+    var left = named
+    let stored = try database.all("SELECT hash, refs, id FROM chunks") { row in
+      (hash: ChunkHash(row.bytes(0)), refs: Int(row.integer(1)))
+    }
+    for case (let hash?, let refs) in stored {
+      let expected = left.removeValue(forKey: hash) ?? 0
+      // An open write's chunks are counted by nobody until it closes.
+      if refs != expected, !(refs == 0 && !openWrites.isEmpty) {
+        problems.append("chunk \(hash) is counted \(refs) times and named \(expected) times")
+      } else if refs == 0, openWrites.isEmpty {
+        problems.append("chunk \(hash) is named by nobody and still here")
+      }
+    }
+    return problems + left.keys.map { "chunk \($0) is named and unknown" }
+  }
+
+  /// Chunks whose bytes are in the store.
+  public func storedChunks() throws(CaravanError) -> Int {
+    try database.first("SELECT count(*) FROM chunk_bytes") { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Bytes of the store's file.
+  public func fileBytes() throws(CaravanError) -> Int {
+    let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0
+    let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? 0
+    return pages * size
+  }
+}
