@@ -43,6 +43,8 @@ public enum EngineLimits {
   public static let volumeBytes: UInt64 = 1 << 20
   /// How long an app's demand waits for a connection that is just being made.
   public static let connectionGrace: Duration = .seconds(3)
+  /// How long a connection that is given up may take to end.
+  public static let drainDeadline: Duration = .seconds(1)
   public static let notificationsWaiting = 64
   /// Apps that wait for one table and direction.
   public static let waitersPerTable = 256

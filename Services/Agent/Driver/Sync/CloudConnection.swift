@@ -26,10 +26,11 @@ struct CloudConnection: Sendable {
         await engine.connected(bus)
         await attend(bus, events, notifications)
         await engine.disconnected()
-        notifications.cancel()
+        await bus.drain(deadline: EngineLimits.drainDeadline)
       } catch {
         engine.host.log.info("the cloud cannot be reached", [.error: error.description])
       }
+      if Task.isCancelled { return }
       let wait = backoff.failed(random: engine.host.random.next())
       try? await engine.host.clock.sleep(for: .nanoseconds(Int64(clamping: wait)))
     }

@@ -214,6 +214,7 @@ extension SyncEngine {
         try await store.reset(table)
         unexplained.remove(table)
       }
+      try await loadRegistrations()
       host.log.warning("the store was older than what it had sent: it begins a new epoch", [.count: tables.count])
     } catch {
       host.log.warning("a new epoch has to wait", [.error: error.description])

@@ -145,6 +145,9 @@ public actor SyncEngine: Service {
   func loadRegistrations() async throws(CaravanError) {
     let current = try await store.registrations()
     list = try await store.subscriptions()
+    // The cloud ignores an older list of the same device. A new store counts from the beginning, but epochs, which have
+    // the time in their upper bits, grow from one store of a device to the next.
+    list.generation += await store.epoch >> 16
     errands.listChanged(to: list.generation)
     let now = moment
     var kept: [Key: SyncRegistration] = [:]

@@ -1,0 +1,56 @@
+public import Model
+public import Runtime
+
+/// A device: its store, its engine and its one connection (SIM-40, SIM-42). The executable runs one; a simulation as
+/// many as it likes, each with a directory, a host and a bus of its own.
+public final class Agent: Service {
+  public struct Configuration: Sendable {
+    /// Where the store lies.
+    public var directory: String
+    public var identity: DeviceIdentity
+    /// What the machine is connected by; nil: nothing, so that nothing is sent.
+    public var link: LinkClass?
+    public var store: LocalStoreOptions
+
+    public init(
+      directory: String, identity: DeviceIdentity, link: LinkClass?, store: LocalStoreOptions = LocalStoreOptions()
+    ) {
+      self.directory = directory
+      self.identity = identity
+      self.link = link
+      self.store = store
+    }
+  }
+
+  public let store: LocalStore
+  public let engine: SyncEngine
+  private let connection: CloudConnection
+
+  /// Opens the store and recovers what a crash left behind; nothing is sent before `run`.
+  /// - Parameter connect: makes the bus; called again when it fails, or when the bus has closed.
+  /// - Throws: as `LocalStore.open`.
+  public init(
+    _ configuration: Configuration, host: Host, connect: @escaping BusMaker
+  ) async throws(CaravanError) {
+    let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
+    let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
+    await store.whenDirtied { table, bytes in engine.tableChanged(table, bytes: bytes) }
+    self.store = store
+    self.engine = engine
+    connection = CloudConnection(engine: engine, connect: connect)
+  }
+
+  /// Syncs until `shutDown`, or until the task is cancelled, which is what a crash looks like; the store is closed then.
+  public func run() async throws {
+    var failure: (any Error)?
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.connection.run() }
+      do { try await engine.run() } catch { failure = error }
+      group.cancelAll()
+    }
+    await store.close()
+    if let failure { throw failure }
+  }
+
+  public func shutDown() { engine.shutDown() }
+}

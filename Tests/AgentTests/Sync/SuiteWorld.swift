@@ -1,0 +1,132 @@
+import AgentCore
+import Bus
+import Crypto
+import Model
+import NotifyDriver
+import Runtime
+import SchemaDriver
+import StorageDriver
+import StoreSQLite
+import SyncDriver
+import TestKit
+
+@testable import AgentDriver
+
+/// The cloud's services and devices in one simulated world, over a network with faults.
+final class SuiteWorld: Sendable {
+  let world: Simulation
+  let faults = FaultPlan()
+  let hub: InProcessHub
+  let directory: TemporaryDirectory
+
+  init(seed: UInt64) throws {
+    world = Simulation(seed: seed)
+    directory = try TemporaryDirectory()
+    let net = world.host("net").host
+    hub = InProcessHub(clock: net.clock, random: net.random, faults: faults)
+    let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
+    let hub = hub
+    _ = world.start { await hub.run() }
+    let storageHost = world.host("storage").host
+    _ = world.start {
+      let feed = ChangeFeed()
+      let store = try await StoreSQLite(.simulation(.memory), host: storageHost, observer: feed)
+      let bus = hub.connect(as: "storage")
+      try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: key).run()
+    }
+    let schema = SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema").host)
+    let sync = try SyncService(bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key)
+    let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host)
+    let services: [any Service] = [schema, sync, notify]
+    for service in services { _ = world.start { try await service.run() } }
+  }
+
+  /// The device of this name, started on whatever its directory holds.
+  func start(_ name: String) async throws -> RunningDevice {
+    let host = world.host(name).host
+    var options = LocalStoreOptions()
+    options.isDurable = false
+    let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: name))
+    let hub = hub
+    let agent = try await Agent(
+      Agent.Configuration(directory: "\(directory.path)/\(name)", identity: identity, link: .wired, store: options),
+      host: host
+    ) { () throws(CaravanError) in hub.connect(as: name) }
+    return RunningDevice(agent: agent, clock: host.clock, task: world.start { try await agent.run() })
+  }
+}
+
+struct RunningDevice: Sendable {
+  static let table = TableID(app: ContainerID(unchecked: "photos"), name: "album")
+  let agent: Agent
+  let clock: any Clock
+  let task: SimulatedTask<Void>
+
+  var store: LocalStore { agent.store }
+
+  /// As by `kill -9`: what is not in the store's file is gone.
+  func kill() async throws {
+    task.cancel()
+    try? await task.value()
+  }
+
+  func createTable() async throws {
+    try await store.createTable(
+      Self.table, schema: try SchemaText(parsing: "name VARCHAR, number INTEGER, photo OBJECT"), localOnly: false)
+  }
+
+  /// Both directions, at once.
+  func register() async throws {
+    for direction in Direction.allCases {
+      try await store.register(
+        Self.table, direction,
+        SyncRegistration(periodMilliseconds: 0, delayToleranceMilliseconds: 0, link: .roaming))
+    }
+    await agent.engine.registrationsChanged(of: Self.table)
+  }
+
+  func write(_ name: String, _ number: Int64) async throws {
+    let cells = [CellValue("name", .text(name)), CellValue("number", .integer(number))]
+    try await store.write(Self.table, cells: cells)
+  }
+
+  func update(_ name: String, _ number: Int64) async throws {
+    try await store.write(
+      Self.table, cells: [CellValue("number", .integer(number))], selection: Selection("name = ?", [.text(name)]))
+  }
+
+  func delete(_ name: String) async throws {
+    _ = try await store.delete(Self.table, selection: Selection("name = ?", [.text(name)]))
+  }
+
+  func writePhoto(_ name: String, _ bytes: [UInt8]) async throws {
+    let opened = try await store.openWrite(
+      Self.table, cells: [CellValue("name", .text(name))], objects: ["photo"], owner: 1)
+    try await store.writeObject(opened.handle, row: 0, object: "photo", offset: 0, bytes: bytes, owner: 1)
+    _ = try await store.closeWrite(opened.handle, owner: 1)
+  }
+
+  func rows() async throws -> [RowView] {
+    var request = ReadRequest(table: Self.table)
+    request.order = [ReadRequest.OrderTerm("name")]
+    return try await store.beginRead(request, owner: 1).rows
+  }
+
+  func numbers() async throws -> [String: Int64] {
+    var numbers: [String: Int64] = [:]
+    for row in try await rows() {
+      guard case .text(let name)? = row.cells.first(where: { $0.column == "name" })?.value else { continue }
+      guard case .integer(let number)? = row.cells.first(where: { $0.column == "number" })?.value else { continue }
+      numbers[name] = number
+    }
+    return numbers
+  }
+
+  func until(_ what: String, within limit: Duration = .seconds(600), _ condition: () async throws -> Bool) async throws {
+    let end = clock.now + limit
+    while try await !condition() {
+      guard clock.now < end else { throw NotYet(what: what) }
+      try await clock.sleep(for: .milliseconds(5))
+    }
+  }
+}
