@@ -79,6 +79,8 @@ public enum BusEvent: Sendable, Equatable {
   case slowConsumer(subject: String, dropped: UInt64)
   /// The broker refused a publish or a subscription for want of permission.
   case denied(String)
+  /// For good: it was drained, or the broker has refused the credentials twice in a row. Whoever owns the bus makes
+  /// another when it has reason to believe in its credentials.
   case closed
 }
 

@@ -35,9 +35,7 @@ final class ConnectionContext: Sendable {
     switch status {
     case NATS_SLOW_CONSUMER:
       guard let subscription else { return }
-      var total: Int64 = 0
-      guard natsSubscription_GetDropped(subscription, &total) == NATS_OK else { return }
-      intakes.withLock { $0[Handle(pointer: subscription)] }?.noteLost(total)
+      intakes.withLock { $0[Handle(pointer: subscription)] }?.noteLost(by: subscription)
     case NATS_NOT_PERMITTED, NATS_CONNECTION_AUTH_FAILED: events.send(.denied(Self.lastError(connection)))
     default: break
     }
@@ -108,10 +106,19 @@ extension ConnectionContext {
 // MARK: Connecting
 
 extension ConnectionContext {
-  /// Tries once, for at most `NATSLimits.connectTimeout` for each address; goes on trying on the library's threads.
+  /// Tries once, for at most `NATSLimits.connectTimeout` for each address. When no broker is there, goes on trying on
+  /// the library's threads.
   /// - Throws: `notAuthenticated`, or `invalidData` for options that cannot work.
   func connectBlocking() throws(CaravanError) -> Handle {
     try check(Library.open, "start libnats")
+    // The library says why it was refused only when it is not to try again.
+    do { return try connectBlocking(insisting: false) } catch {
+      guard error.code != .notAuthenticated else { throw error }
+      return try connectBlocking(insisting: true)
+    }
+  }
+
+  private func connectBlocking(insisting: Bool) throws(CaravanError) -> Handle {
     var settings: OpaquePointer?
     try check(natsOptions_Create(&settings), "make options")
     defer { natsOptions_Destroy(settings) }
@@ -119,6 +126,10 @@ extension ConnectionContext {
     let context = Unmanaged.passRetained(self)
     do throws(CaravanError) {
       try set(settings, context.toOpaque())
+      if insisting {
+        let status = natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, context.toOpaque())
+        try check(status, "retry")
+      }
       var connection: OpaquePointer?
       let status = natsConnection_Connect(&connection, settings)
       guard status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection else {
@@ -141,7 +152,6 @@ extension ConnectionContext {
     try check(natsOptions_SetMaxReconnect(settings, -1), "reconnect")
     try check(natsOptions_SetReconnectBufSize(settings, NATSLimits.reconnectBufferBytes), "reconnect buffer")
     try check(natsOptions_SetCustomReconnectDelay(settings, Self.onDelay, context), "reconnect delay")
-    try check(natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, context), "retry")
     try check(natsOptions_UseGlobalMessageDelivery(settings, true), "delivery threads")
     // Without it a published message waits up to a millisecond for the library's flusher.
     try check(natsOptions_SetSendAsap(settings, true), "send at once")

@@ -10,7 +10,8 @@ final class Intake: Sendable {
   private let end: @Sendable () -> Void
   /// Notes what the library itself dropped.
   private let lose: @Sendable (UInt64) -> Void
-  private let lost = Mutex<Int64>(0)
+  /// As far as we know; nil while the library has dropped nothing.
+  private let lost = Mutex<Int64?>(nil)
 
   init(
     accept: @escaping @Sendable (OpaquePointer) -> Void, lose: @escaping @Sendable (UInt64) -> Void = { _ in },
@@ -21,19 +22,25 @@ final class Intake: Sendable {
     self.end = end
   }
 
-  /// The library counts what it dropped since the subscription began.
-  func noteLost(_ total: Int64) {
+  /// The library counts what it dropped since the subscription began, and says when it begins to drop, but not when
+  /// it goes on: whoever calls this once is asked again with every message.
+  func noteLost(by subscription: OpaquePointer) {
+    var total: Int64 = 0
+    guard natsSubscription_GetDropped(subscription, &total) == NATS_OK else { return }
     let new = lost.withLock { lost in
-      defer { lost = max(lost, total) }
-      return total - lost
+      let known = lost ?? 0
+      lost = max(known, total)
+      return total - known
     }
     if new > 0 { lose(UInt64(new)) }
   }
 
-  static let onMessage: natsMsgHandler = { _, _, message, context in
-    guard let message else { return }
-    if let context { Unmanaged<Intake>.fromOpaque(context).takeUnretainedValue().accept(message) }
+  static let onMessage: natsMsgHandler = { _, subscription, message, context in
+    guard let message, let context else { return }
+    let intake = Unmanaged<Intake>.fromOpaque(context).takeUnretainedValue()
+    intake.accept(message)
     natsMsg_Destroy(message)
+    if let subscription, intake.lost.withLock({ $0 != nil }) { intake.noteLost(by: subscription) }
   }
 
   static let onComplete: natsOnCompleteCB = { context in

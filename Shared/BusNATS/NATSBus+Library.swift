@@ -23,7 +23,7 @@ extension NATSBus {
     }
     let subscription = LibrarySubscription(Handle(pointer: pointer), context)
     context.enter(intake, of: subscription.handle)
-    let messages = Int32(clamping: capacity)
+    let messages = Int32(clamping: max(capacity, NATSLimits.pendingMessages))
     try check(natsSubscription_SetPendingLimits(pointer, messages, Int32(BusLimits.subscriptionBytes)), "set limits")
     // When this fails, the connection was closed a moment ago: nobody will say when the context is no longer used, so
     // the library keeps it for ever.

@@ -54,7 +54,8 @@ public final class NATSBus: MessageBus {
 
   public var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
 
-  /// - Throws: `unavailable` when there is no connection within the time; `cancelled`.
+  /// - Throws: `unavailable` when there is no connection within the time, `notAuthenticated` when there was a broker
+  ///   and it refused; `cancelled`.
   public func waitUntilConnected(deadline: Duration) async throws(CaravanError) {
     let events = events()
     let address = context.options.urls.joined(separator: ",")
@@ -69,6 +70,9 @@ public final class NATSBus: MessageBus {
       return await group.next() ?? false
     }
     if Task.isCancelled { throw CaravanError(.cancelled, "waiting for the broker was cancelled") }
+    if natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CLOSED {
+      throw CaravanError(.notAuthenticated, "the broker at \(address) refuses the connection: check the credentials")
+    }
     if isLate || !isConnected {
       throw CaravanError(
         .unavailable, "no broker at \(address) within \(deadline.wholeMilliseconds) ms: is it running?")

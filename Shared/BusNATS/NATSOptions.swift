@@ -48,6 +48,8 @@ public struct NATSOptions: Sendable {
 enum NATSLimits {
   /// Threads of the process that hand messages over.
   static let deliveryThreads: Int32 = 2
+  /// Messages the library may hold for a subscription until one of its threads hands them over.
+  static let pendingMessages = 4_096
   static let connectTimeout: Duration = .seconds(3)
   /// How long one write to the socket may take; then the connection is given up and made anew.
   static let writeDeadline: Duration = .seconds(5)

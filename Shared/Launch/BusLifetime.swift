@@ -1,4 +1,5 @@
 public import Bus
+internal import Model
 public import Runtime
 
 /// Keeps a bus open until all services after it in the group have ended, and logs what happens to it.
@@ -12,19 +13,30 @@ public struct BusLifetime: Service {
     self.host = host
   }
 
-  public func run() async {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await report() }
-      await stop.wait()
-      await bus.drain(deadline: LaunchLimits.drainDeadline)
-      group.cancelAll()
+  /// - Throws: `notAuthenticated` when the bus closes unasked.
+  public func run() async throws {
+    let events = bus.events()
+    let wasAsked = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        await report(events)
+        return stop.isOpen
+      }
+      group.addTask {
+        await stop.wait()
+        await bus.drain(deadline: LaunchLimits.drainDeadline)
+        return true
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? true
+    }
+    if !wasAsked && !Task.isCancelled {
+      throw CaravanError(.notAuthenticated, "the broker refuses this process for good: check its credentials")
     }
   }
 
   public func shutDown() { stop.open() }
 
-  private func report() async {
-    let events = bus.events()
+  private func report(_ events: any BusEventStream) async {
     while let event = await events.next() {
       switch event {
       case .connected: host.log.info("the bus is connected")

@@ -26,6 +26,18 @@ public enum TextFile {
     return text
   }
 
+  /// The end of a file that may be large; its first character may be a broken one.
+  public static func tail(_ path: String, bytes count: Int) throws(CaravanError) -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("read", path) }
+    defer { close(descriptor) }
+    let size = Int(lseek(descriptor, 0, SEEK_END))
+    var buffer = [UInt8](repeating: 0, count: min(size, count))
+    let got = unsafe pread(descriptor, &buffer, buffer.count, size - buffer.count)
+    guard got >= 0 else { throw failure("read", path) }
+    return String(decoding: buffer.prefix(got), as: UTF8.self)
+  }
+
   /// Replaces the file in one step; only its owner may read it.
   public static func writeSecret(_ text: String, to path: String) throws(CaravanError) {
     let draft = "\(path).new"

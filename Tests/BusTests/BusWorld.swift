@@ -69,7 +69,7 @@ actor NATSWorld: BusWorld {
 
   init() async throws {
     directory = try TemporaryDirectory()
-    configuration = NATSConfiguration(port: try LoopbackPort.free())
+    configuration = NATSConfiguration(port: try LoopbackPort.free(random: Host.quiet.random))
     try await startBroker()
   }
 

@@ -57,7 +57,7 @@ struct ChildProcessTests {
     #expect(!long.isRunning)
   }
 
-  @Test("It dies with the process that started it, however that ends", .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
+  @Test("It dies with the process that started it", .enabled(if: access("/usr/bin/setpriv", X_OK) == 0))
   func diesWithParent() async throws {
     // The guardian sets the signal on itself before it becomes the program.
     try await withTemporaryDirectory { directory in

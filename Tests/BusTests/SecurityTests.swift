@@ -33,7 +33,7 @@ private struct Realm {
     ).sign(with: operatorKey)
     let account = try Self.account(accountKey, scopeKey, operatorKey, now)
     configuration = NATSConfiguration(
-      port: try LoopbackPort.free(),
+      port: try LoopbackPort.free(random: Host.quiet.random),
       operator: .init(
         token: root, systemAccount: systemKey.publicKey, accounts: [system, account], directory: "\(directory)/jwt"),
       tls: tls)

@@ -66,7 +66,7 @@ struct ServiceHostTests {
     }
   }
 
-  @Test("Beyond the bound in flight: serverBusy with a retry-after; the others are answered", arguments: BusKind.allCases)
+  @Test("Beyond the bound in flight: serverBusy with a retry-after; others are answered", arguments: BusKind.allCases)
   func busy(kind: BusKind) async throws {
     try await withWorld(kind) { world in
       let (server, client) = (try await world.connect("a"), try await world.connect("b"))
@@ -75,7 +75,9 @@ struct ServiceHostTests {
       let service = ServiceHost(name: "schema", version: "1.0.0", bus: server, host: .quiet, endpoints: [endpoint])
       try await running([service]) {
         let ask: @Sendable () async -> CaravanError? = {
-          await failure { try await client.call(DatabaseRef(), to: .echo, deadline: .seconds(60), as: DatabaseRef.self) }
+          await failure {
+            try await client.call(DatabaseRef(), to: .echo, deadline: .seconds(60), as: DatabaseRef.self)
+          }
         }
         try await eventually("the service is there") {
           try await client.gather(Message(), to: .discovery(.ping, service: "schema"), within: .seconds(1), limit: 1)
@@ -135,7 +137,9 @@ struct ServiceHostTests {
     try await withWorld(kind) { world in
       let (server, client) = (try await world.connect("a"), try await world.connect("b"))
       let service = ServiceHost(name: "notify", version: "1.0.0", bus: server, host: .quiet)
-      func subject(_ number: UInt32) throws -> Subject { .partitioned(.notify, try Partition(number), method: "attach") }
+      func subject(_ number: UInt32) throws -> Subject {
+        .partitioned(.notify, try Partition(number), method: "attach")
+      }
       func endpoint(_ number: UInt32) throws -> Endpoint {
         Endpoint("attach", .exact(try subject(number)), group: nil, maxInFlight: 4) { _ in [UInt8(number)] }
       }
@@ -191,7 +195,7 @@ struct ServiceHostTests {
         #expect(info["endpoints"]?.arrayValue?.first?["subject"]?.stringValue == "svc.schema.echo")
         #expect(info["endpoints"]?.arrayValue?.first?["queue_group"]?.stringValue == "schema")
         let stats = try await ask(.stats, nil, nil, 2)
-        #expect(stats.map { $0["type"]?.stringValue } == ["io.nats.micro.v1.stats_response", "io.nats.micro.v1.stats_response"])
+        #expect(stats.allSatisfy { $0["type"]?.stringValue == "io.nats.micro.v1.stats_response" })
         let endpoints = stats.compactMap { $0["endpoints"]?.arrayValue?.first }
         #expect(endpoints.compactMap { $0["num_requests"]?.intValue }.reduce(0, +) == 4)
         #expect(endpoints.compactMap { $0["num_errors"]?.intValue }.reduce(0, +) == 1)

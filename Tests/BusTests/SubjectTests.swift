@@ -7,7 +7,10 @@ import Testing
 struct SubjectTests {
   static let all: [(Subject, String)] = [
     (.exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "pi-4")), "edge.ann.pi-4.exchange"),
-    (.chunks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[63]), "edge.ann.d.chunks.63"),
+    (
+      .chunks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[63]),
+      "edge.ann.d.chunks.63"
+    ),
     (.notify(DeviceID(unchecked: "d")), "inbox.d.notify"),
     (.service(.schema, method: "define"), "svc.schema.define"),
     (.partitioned(.storage, Partition.all[7], method: "readLog"), "svc.storage.7.readLog"),
@@ -27,9 +30,10 @@ struct SubjectTests {
   @Test(
     "What is no subject of Caravan is refused",
     arguments: [
-      "", ".", "edge", "edge.ann.d", "edge.ann.d.exchange.x", "edge.Ann.d.exchange", "edge..d.exchange", "edge.*.d.exchange",
-      "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "inbox.d.other", "svc.unknown.define",
-      "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64", "changes.-1", "changes",
+      "", ".", "edge", "edge.ann.d", "edge.ann.d.exchange.x", "edge.Ann.d.exchange", "edge..d.exchange",
+      "edge.*.d.exchange", "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "inbox.d.other",
+      "svc.unknown.define", "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64",
+      "changes.-1", "changes",
       "$SRV", "$SRV.NAP", "$SRV.PING.", "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try Subject(parsing: text) } }

@@ -1,22 +1,23 @@
 internal import Glibc
 public import Model
+public import Runtime
 
 /// TCP ports of this machine.
 public enum LoopbackPort {
+  /// Below the ports that the kernel gives to outgoing connections, which would take one back at any moment.
+  private static let range: Range<UInt16> = 10_000..<32_768
+  private static let attempts = 100
+
   /// One that nobody used a moment ago.
-  public static func free() throws(CaravanError) -> UInt16 {
-    let socket = makeSocket()
-    defer { close(socket) }
-    var address = Self.address("127.0.0.1", 0)
-    guard unsafe withAddress(&address, { unsafe bind(socket, $0, $1) }) == 0 else {
-      throw CaravanError(.unavailable, "no free port on the loopback interface: \(SystemError.text(errno))")
+  public static func free(random: any RandomSource) throws(CaravanError) -> UInt16 {
+    for _ in 0..<attempts {
+      let port = range.lowerBound + UInt16(random.below(UInt64(range.count)))
+      let socket = makeSocket()
+      defer { close(socket) }
+      var address = Self.address("127.0.0.1", port)
+      if unsafe withAddress(&address, { unsafe bind(socket, $0, $1) }) == 0 { return port }
     }
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = unsafe withUnsafeMutablePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
-    }
-    guard status == 0 else { throw CaravanError(.unavailable, "no port: \(SystemError.text(errno))") }
-    return UInt16(bigEndian: address.sin_port)
+    throw CaravanError(.unavailable, "no free port on the loopback interface: \(SystemError.text(errno))")
   }
 
   /// Whether somebody listens there. `0.0.0.0` is looked for on the loopback interface.

@@ -39,6 +39,8 @@ public struct NATSConfiguration: Sendable {
   /// nil: everybody may do everything; for tests.
   public var `operator`: Operator?
   public var tls: TLS?
+  /// Where the server tells of itself over HTTP (`/healthz`); nil: nowhere.
+  public var monitor: HostPort?
 
   public init(
     host: String = "127.0.0.1", port: UInt16, name: String = "caravan", operator: Operator? = nil, tls: TLS? = nil
@@ -60,6 +62,7 @@ public struct NATSConfiguration: Sendable {
       "host: \(quoted(host))", "port: \(port)", "server_name: \(quoted(name))",
       "max_payload: \(Limits.messageBytes + Self.headerAllowance)",
     ]
+    if let monitor { lines.append("http: \(quoted(monitor.description))") }
     if let tls {
       var parts = ["cert_file: \(quoted(tls.certificateFile))", "key_file: \(quoted(tls.keyFile))"]
       if let authority = tls.clientAuthorityFile { parts += ["ca_file: \(quoted(authority))", "verify: true"] }

@@ -1,18 +1,29 @@
+internal import Glibc
 public import Model
 public import Runtime
 
 /// A nats-server of our own.
 public enum NATSServerProcess {
-  public static let program = "nats-server"
+  /// Where it is installed, or its name when it is nowhere: Debian puts it where only root's `PATH` leads.
+  public static var program: String {
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+    let folders = path.split(separator: ":").map(String.init) + ["/usr/local/sbin", "/usr/sbin", "/usr/local/bin"]
+    let places = folders.map { "\($0)/nats-server" }
+    return places.first { unsafe access($0, X_OK) == 0 } ?? "nats-server"
+  }
 
   /// Writes the configuration to `<directory>/nats.conf`, starts the server, and returns when it answers.
   /// - Parameter log: where its output goes; nil: `<directory>/nats.log`.
-  /// - Throws: `unavailable` when it does not answer in time, with the end of its log.
+  /// - Throws: `unavailable` when somebody else has the port, or when it does not answer in time, with the end of its
+  ///   log.
   public static func start(
     _ configuration: NATSConfiguration, in directory: String, log: String? = nil, host: Host
   ) async throws(CaravanError) -> ChildProcess {
     let file = "\(directory)/nats.conf"
     let log = log ?? "\(directory)/nats.log"
+    guard !LoopbackPort.accepts(configuration.port, at: configuration.host) else {
+      throw CaravanError(.unavailable, "port \(configuration.port) is in use by another program: choose another port")
+    }
     try TextFile.writeSecret(configuration.text, to: file)
     let server = try await ChildProcess.start(
       ChildCommand(program, ["-c", file], output: .file(log)), host: host)

@@ -44,10 +44,11 @@ public final class ChildProcess: Service {
 
   public var isRunning: Bool {
     state.withLock { state in
-      switch state {
-      case .running: true
-      case .over: false
-      }
+      guard case .running = state else { return false }
+      var information = unsafe siginfo_t()
+      // With nothing to tell, it succeeds and leaves the number 0.
+      let status = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
+      return unsafe status == 0 && information.si_signo == 0
     }
   }
 
