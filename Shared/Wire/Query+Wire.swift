@@ -68,7 +68,7 @@ extension QueryRequest {
     guard predicate.count <= Limits.predicateTerms, sort.count <= Limits.predicateTerms else {
       throw CaravanError(
         .limitExceeded,
-        "a query has \(predicate.count) terms and \(sort.count) sort keys: the limit is \(Limits.predicateTerms) of each"
+        "a query has \(predicate.count) terms, \(sort.count) sort keys: the limit is \(Limits.predicateTerms) of each"
       )
     }
     var terms: [Predicate.Term] = []

@@ -99,6 +99,16 @@ import Wire
     }
   }
 
+  @Test("a commit whose hint was lost is found once a later one, to another zone, was heard") func gap() throws {
+    let (world, _, type) = try Self.started()
+    world.faults.set { $0.lost = { $0.subject.hasPrefix("changes.") } }
+    try world.save([("lost", RecordFields())], type: type, to: zone("a"))
+    world.faults.set { $0.lost = { _ in false } }
+    try world.save([("heard", RecordFields())], type: type, to: zone("b"))
+    try world.settle()
+    #expect(try world.findAll(query()).map(\.name) == ["lost", "heard"])
+  }
+
   @Test("a zone deleted and made anew: nothing of its old life is found") func zoneDeleted() throws {
     let (world, _, type) = try Self.started()
     try world.save([("old", RecordFields([1: .text("x")])), ("both", RecordFields())], type: type, to: zone("photos"))

@@ -7,7 +7,8 @@ package enum NotifyLimits {
   package static let longestRetryMilliseconds: Int64 = 16_000
   /// After so many sendings without an answer the device is away, until it attaches (MOB-43).
   package static let sendings = 6
-  /// A new owner of a partition offers everything to every device that does not attach by itself, spread over this long.
+  /// A new owner of a partition offers everything to every device that does not attach by itself, spread over this
+  /// long.
   package static let sweepMilliseconds: Int64 = 30_000
   /// Requests of one partition at a time.
   package static let inFlight = 32

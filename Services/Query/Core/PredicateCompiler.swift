@@ -1,7 +1,7 @@
 package import Model
 
-/// Turns postfix terms into one SQL condition. Nothing of what a caller sends becomes SQL text: fields become the column
-/// of their number, values become parameters.
+/// Turns postfix terms into one SQL condition. Nothing of what a caller sends becomes SQL text: fields become the
+/// column of their number, values become parameters.
 package struct PredicateCompiler {
   private let type: RecordType
   private var stack: [Fragment] = []

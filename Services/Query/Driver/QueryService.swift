@@ -8,8 +8,8 @@ import SchemaClient
 import StorageClient
 import Wire
 
-/// `caravan-query`: answers questions about the records of one type of a database (CK-80). Any number of instances share
-/// the partitions, each with an index of its own.
+/// `caravan-query`: answers questions about the records of one type of a database (CK-80). Any number of instances
+/// share the partitions, each with an index of its own.
 public final class QueryService: Service {
   static let name = ServiceName.query
 
