@@ -1,3 +1,4 @@
+internal import Runtime
 internal import Synchronization
 
 /// Where elements wait for one consumer. `push` never waits, so any thread may call it; beyond the bounds something is
@@ -24,7 +25,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   }
 
   private struct State {
-    var ring: Ring<Element>
+    var ring = Ring<Element>()
     /// Of what is in the ring.
     var weight = 0
     var dropped: UInt64 = 0
@@ -32,10 +33,11 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var waiter: CheckedContinuation<Item?, Never>?
   }
 
+  private let capacity: Int
   private let overflow: Overflow
   private let heaviest: Int
   private let weigh: @Sendable (Element) -> Int
-  private let state: Mutex<State>
+  private let state = Mutex(State())
 
   /// - Parameters:
   ///   - capacity: elements that may wait.
@@ -44,10 +46,11 @@ package final class Mailbox<Element: Sendable>: Sendable {
     capacity: Int, overflow: Overflow = .dropNewest, heaviest: Int = .max,
     weigh: @escaping @Sendable (Element) -> Int = { _ in 0 }
   ) {
+    precondition(capacity > 0, "a mailbox of capacity \(capacity) can hold nothing")
+    self.capacity = capacity
     self.overflow = overflow
     self.heaviest = heaviest
     self.weigh = weigh
-    state = Mutex(State(ring: Ring(capacity: capacity)))
   }
 
   @discardableResult
@@ -56,7 +59,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     let (waiter, result) = state.withLock { state -> (CheckedContinuation<Item?, Never>?, Push) in
       if state.isFinished { return (nil, .finished) }
       if let waiter = state.waiter.take() { return (waiter, .accepted) }
-      let fits = state.ring.isEmpty || !state.ring.isFull && state.weight <= heaviest - weight
+      let fits = state.ring.isEmpty || state.ring.count < capacity && state.weight <= heaviest - weight
       if !fits {
         state.dropped += 1
         let result: Push = state.dropped == 1 ? .droppedFirst : .dropped

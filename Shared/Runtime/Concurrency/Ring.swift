@@ -1,18 +1,20 @@
 /// First in, first out, at constant cost; grows as needed.
-struct Ring<Element> {
+package struct Ring<Element> {
   private var slots: [Element?] = []
   private var head = 0
-  private(set) var count = 0
+  package private(set) var count = 0
 
-  var isEmpty: Bool { count == 0 }
+  package init() {}
 
-  mutating func append(_ element: Element) {
+  package var isEmpty: Bool { count == 0 }
+
+  package mutating func append(_ element: Element) {
     if count == slots.count { grow() }
     slots[(head + count) % slots.count] = element
     count += 1
   }
 
-  mutating func popFirst() -> Element? {
+  package mutating func popFirst() -> Element? {
     guard count > 0 else { return nil }
     let first = slots[head].take()
     head = (head + 1) % slots.count
