@@ -26,7 +26,7 @@ public struct ConflictResolution: Sendable {
 
   /// Every conflicted row, with what is here, what the cloud has, and what both began with (SIM-26).
   public func conflicts() async throws(CaravanError) -> [Conflict] {
-    let request = Wire.TableName(table: table.name)
+    let request = Wire.ConflictedRows(table: table.name)
     guard case .conflicts(let page) = try await table.connection.request(.conflictedRows(request)) else {
       throw AppConnection.surprise("look at conflicts")
     }

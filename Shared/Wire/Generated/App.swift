@@ -35,6 +35,22 @@ public enum RowState: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__RowState) { self = Self(rawValue: c.rawValue) ?? .clean }
 }
 
+public enum RowCopy: UInt32, Sendable, CaseIterable {
+  case mine = 0
+  case theirs = 1
+  case ancestor = 2
+
+  var c: Caravan__V1__RowCopy {
+    switch self {
+    case .mine: CARAVAN__V1__ROW_COPY__ROW_COPY_MINE
+    case .theirs: CARAVAN__V1__ROW_COPY__ROW_COPY_THEIRS
+    case .ancestor: CARAVAN__V1__ROW_COPY__ROW_COPY_ANCESTOR
+    }
+  }
+
+  init(c: Caravan__V1__RowCopy) { self = Self(rawValue: c.rawValue) ?? .mine }
+}
+
 public enum LinkClass: UInt32, Sendable, CaseIterable {
   case none = 0
   case wired = 1
@@ -107,7 +123,7 @@ public struct AppRequest: WireMessage, Equatable {
     case unregisterSync(UnregisterSync)
     case syncNow(SyncNow)
     case beginResolution(TableName)
-    case conflictedRows(TableName)
+    case conflictedRows(ConflictedRows)
     case resolveConflict(ResolveConflict)
     case endResolution(TableName)
     case status(Empty)
@@ -220,7 +236,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_UNREGISTER_SYNC: kind = .unregisterSync(try UnregisterSync(c: m.pointee.unregister_sync))
     case CARAVAN__V1__APP_REQUEST__KIND_SYNC_NOW: kind = .syncNow(try SyncNow(c: m.pointee.sync_now))
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION: kind = .beginResolution(try TableName(c: m.pointee.begin_resolution))
-    case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS: kind = .conflictedRows(try TableName(c: m.pointee.conflicted_rows))
+    case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS: kind = .conflictedRows(try ConflictedRows(c: m.pointee.conflicted_rows))
     case CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT: kind = .resolveConflict(try ResolveConflict(c: m.pointee.resolve_conflict))
     case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION: kind = .endResolution(try TableName(c: m.pointee.end_resolution))
     case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
@@ -849,19 +865,22 @@ public struct Select: WireMessage, Equatable {
   public var selection: Selection?
   public var order: [OrderBy]
   public var pageRows: UInt32
+  public var hold: Bool
 
   public init(
     table: String = "",
     columns: [String] = [],
     selection: Selection? = nil,
     order: [OrderBy] = [],
-    pageRows: UInt32 = 0
+    pageRows: UInt32 = 0,
+    hold: Bool = false
   ) {
     self.table = table
     self.columns = columns
     self.selection = selection
     self.order = order
     self.pageRows = pageRows
+    self.hold = hold
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Select> {
@@ -871,6 +890,7 @@ public struct Select: WireMessage, Equatable {
     if let selection { m.pointee.selection = selection.pack(into: &arena) }
     (m.pointee.n_order, m.pointee.order) = arena.messages(order) { $0.pack(into: &$1) }
     if pageRows != 0 { m.pointee.has_page_rows = 1; m.pointee.page_rows = pageRows }
+    if hold { m.pointee.has_hold = 1; m.pointee.hold = hold ? 1 : 0 }
     return m
   }
 
@@ -880,6 +900,7 @@ public struct Select: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
     order = try copyMessages(m.pointee.n_order, m.pointee.order) { (p) throws(WireError) in try OrderBy(c: p) }
     pageRows = m.pointee.has_page_rows != 0 ? m.pointee.page_rows : 0
+    hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1056,25 +1077,30 @@ public struct Row: WireMessage, Equatable {
 public struct RowPage: WireMessage, Equatable {
   public var cursor: UInt64
   public var rows: [Row]
+  public var more: Bool
 
   public init(
     cursor: UInt64 = 0,
-    rows: [Row] = []
+    rows: [Row] = [],
+    more: Bool = false
   ) {
     self.cursor = cursor
     self.rows = rows
+    self.more = more
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RowPage> {
     let m = arena.make(Caravan__V1__RowPage.self, caravan__v1__row_page__init)
     if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
     (m.pointee.n_rows, m.pointee.rows) = arena.messages(rows) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__RowPage>) throws(WireError) {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
     rows = try copyMessages(m.pointee.n_rows, m.pointee.rows) { (p) throws(WireError) in try Row(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1097,6 +1123,7 @@ public struct ReadObject: WireMessage, Equatable {
   public var offset: UInt64
   public var length: UInt32
   public var cursor: UInt64
+  public var copy: RowCopy
 
   public init(
     table: String = "",
@@ -1104,7 +1131,8 @@ public struct ReadObject: WireMessage, Equatable {
     object: String = "",
     offset: UInt64 = 0,
     length: UInt32 = 0,
-    cursor: UInt64 = 0
+    cursor: UInt64 = 0,
+    copy: RowCopy = .mine
   ) {
     self.table = table
     self.row = row
@@ -1112,6 +1140,7 @@ public struct ReadObject: WireMessage, Equatable {
     self.offset = offset
     self.length = length
     self.cursor = cursor
+    self.copy = copy
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadObject> {
@@ -1122,6 +1151,7 @@ public struct ReadObject: WireMessage, Equatable {
     if offset != 0 { m.pointee.has_offset = 1; m.pointee.offset = offset }
     if length != 0 { m.pointee.has_length = 1; m.pointee.length = length }
     if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
+    if copy != .mine { m.pointee.has_copy = 1; m.pointee.copy = copy.c }
     return m
   }
 
@@ -1132,6 +1162,7 @@ public struct ReadObject: WireMessage, Equatable {
     offset = m.pointee.has_offset != 0 ? m.pointee.offset : 0
     length = m.pointee.has_length != 0 ? m.pointee.length : 0
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
+    copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
   public func encoded() -> [UInt8] {
@@ -1384,6 +1415,43 @@ public struct SyncNow: WireMessage, Equatable {
   }
 }
 
+public struct ConflictedRows: WireMessage, Equatable {
+  public var table: String
+  public var after: String
+
+  public init(
+    table: String = "",
+    after: String = ""
+  ) {
+    self.table = table
+    self.after = after
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ConflictedRows> {
+    let m = arena.make(Caravan__V1__ConflictedRows.self, caravan__v1__conflicted_rows__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if !after.isEmpty { m.pointee.after = arena.string(after) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ConflictedRows>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    after = try copyText(m.pointee.after)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__conflicted_rows__get_packed_size(m)) { caravan__v1__conflicted_rows__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__conflicted_rows__unpack(nil, data.count, data) else { throw .malformed("ConflictedRows") }
+    defer { caravan__v1__conflicted_rows__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ConflictRow: WireMessage, Equatable {
   public var mine: Row?
   public var theirs: Row?
@@ -1433,21 +1501,26 @@ public struct ConflictRow: WireMessage, Equatable {
 
 public struct ConflictPage: WireMessage, Equatable {
   public var conflicts: [ConflictRow]
+  public var more: Bool
 
   public init(
-    conflicts: [ConflictRow] = []
+    conflicts: [ConflictRow] = [],
+    more: Bool = false
   ) {
     self.conflicts = conflicts
+    self.more = more
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ConflictPage> {
     let m = arena.make(Caravan__V1__ConflictPage.self, caravan__v1__conflict_page__init)
     (m.pointee.n_conflicts, m.pointee.conflicts) = arena.messages(conflicts) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ConflictPage>) throws(WireError) {
     conflicts = try copyMessages(m.pointee.n_conflicts, m.pointee.conflicts) { (p) throws(WireError) in try ConflictRow(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1468,17 +1541,20 @@ public struct ResolveConflict: WireMessage, Equatable {
   public var row: String
   public var choice: Choice
   public var cells: [Cell]
+  public var fromTheirs: [String]
 
   public init(
     table: String = "",
     row: String = "",
     choice: Choice = .unspecified,
-    cells: [Cell] = []
+    cells: [Cell] = [],
+    fromTheirs: [String] = []
   ) {
     self.table = table
     self.row = row
     self.choice = choice
     self.cells = cells
+    self.fromTheirs = fromTheirs
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ResolveConflict> {
@@ -1487,6 +1563,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     if !row.isEmpty { m.pointee.row = arena.string(row) }
     if choice != .unspecified { m.pointee.has_choice = 1; m.pointee.choice = choice.c }
     (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    (m.pointee.n_from_theirs, m.pointee.from_theirs) = arena.strings(fromTheirs)
     return m
   }
 
@@ -1495,6 +1572,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     row = try copyText(m.pointee.row)
     choice = m.pointee.has_choice != 0 ? Choice(c: m.pointee.choice) : .unspecified
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+    fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
   public func encoded() -> [UInt8] {

@@ -1222,6 +1222,51 @@ void   caravan__v1__sync_now__free_unpacked
   assert(message->base.descriptor == &caravan__v1__sync_now__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__conflicted_rows__init
+                     (Caravan__V1__ConflictedRows         *message)
+{
+  static const Caravan__V1__ConflictedRows init_value = CARAVAN__V1__CONFLICTED_ROWS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__conflicted_rows__get_packed_size
+                     (const Caravan__V1__ConflictedRows *message)
+{
+  assert(message->base.descriptor == &caravan__v1__conflicted_rows__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__conflicted_rows__pack
+                     (const Caravan__V1__ConflictedRows *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__conflicted_rows__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__conflicted_rows__pack_to_buffer
+                     (const Caravan__V1__ConflictedRows *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__conflicted_rows__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ConflictedRows *
+       caravan__v1__conflicted_rows__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ConflictedRows *)
+     protobuf_c_message_unpack (&caravan__v1__conflicted_rows__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__conflicted_rows__free_unpacked
+                     (Caravan__V1__ConflictedRows *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__conflicted_rows__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__conflict_row__init
                      (Caravan__V1__ConflictRow         *message)
 {
@@ -1795,7 +1840,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Caravan__V1__AppRequest, kind_case),
     offsetof(Caravan__V1__AppRequest, conflicted_rows),
-    &caravan__v1__table_name__descriptor,
+    &caravan__v1__conflicted_rows__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -2816,7 +2861,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor =
   (ProtobufCMessageInit) caravan__v1__write_closed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[6] =
 {
   {
     "table",
@@ -2878,9 +2923,22 @@ static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[5] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "hold",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Select, has_hold),
+    offsetof(Caravan__V1__Select, hold),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__select__field_indices_by_name[] = {
   1,   /* field[1] = columns */
+  5,   /* field[5] = hold */
   3,   /* field[3] = order */
   4,   /* field[4] = page_rows */
   2,   /* field[2] = selection */
@@ -2889,7 +2947,7 @@ static const unsigned caravan__v1__select__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__select__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
 {
@@ -2899,7 +2957,7 @@ const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
   "Caravan__V1__Select",
   "caravan.v1",
   sizeof(Caravan__V1__Select),
-  5,
+  6,
   caravan__v1__select__field_descriptors,
   caravan__v1__select__field_indices_by_name,
   1,  caravan__v1__select__number_ranges,
@@ -3136,7 +3194,7 @@ const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
   (ProtobufCMessageInit) caravan__v1__row__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__row_page__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__row_page__field_descriptors[3] =
 {
   {
     "cursor",
@@ -3162,15 +3220,28 @@ static const ProtobufCFieldDescriptor caravan__v1__row_page__field_descriptors[2
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "more",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__RowPage, has_more),
+    offsetof(Caravan__V1__RowPage, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__row_page__field_indices_by_name[] = {
   0,   /* field[0] = cursor */
+  2,   /* field[2] = more */
   1,   /* field[1] = rows */
 };
 static const ProtobufCIntRange caravan__v1__row_page__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__row_page__descriptor =
 {
@@ -3180,14 +3251,14 @@ const ProtobufCMessageDescriptor caravan__v1__row_page__descriptor =
   "Caravan__V1__RowPage",
   "caravan.v1",
   sizeof(Caravan__V1__RowPage),
-  2,
+  3,
   caravan__v1__row_page__field_descriptors,
   caravan__v1__row_page__field_indices_by_name,
   1,  caravan__v1__row_page__number_ranges,
   (ProtobufCMessageInit) caravan__v1__row_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptors[7] =
 {
   {
     "table",
@@ -3261,8 +3332,21 @@ static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "copy",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ReadObject, has_copy),
+    offsetof(Caravan__V1__ReadObject, copy),
+    &caravan__v1__row_copy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_object__field_indices_by_name[] = {
+  6,   /* field[6] = copy */
   5,   /* field[5] = cursor */
   4,   /* field[4] = length */
   2,   /* field[2] = object */
@@ -3273,7 +3357,7 @@ static const unsigned caravan__v1__read_object__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__read_object__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_object__descriptor =
 {
@@ -3283,7 +3367,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_object__descriptor =
   "Caravan__V1__ReadObject",
   "caravan.v1",
   sizeof(Caravan__V1__ReadObject),
-  6,
+  7,
   caravan__v1__read_object__field_descriptors,
   caravan__v1__read_object__field_indices_by_name,
   1,  caravan__v1__read_object__number_ranges,
@@ -3635,6 +3719,57 @@ const ProtobufCMessageDescriptor caravan__v1__sync_now__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_now__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__conflicted_rows__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ConflictedRows, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ConflictedRows, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__conflicted_rows__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__conflicted_rows__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__conflicted_rows__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ConflictedRows",
+  "ConflictedRows",
+  "Caravan__V1__ConflictedRows",
+  "caravan.v1",
+  sizeof(Caravan__V1__ConflictedRows),
+  2,
+  caravan__v1__conflicted_rows__field_descriptors,
+  caravan__v1__conflicted_rows__field_indices_by_name,
+  1,  caravan__v1__conflicted_rows__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__conflicted_rows__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__conflict_row__field_descriptors[4] =
 {
   {
@@ -3712,7 +3847,7 @@ const ProtobufCMessageDescriptor caravan__v1__conflict_row__descriptor =
   (ProtobufCMessageInit) caravan__v1__conflict_row__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__conflict_page__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__conflict_page__field_descriptors[2] =
 {
   {
     "conflicts",
@@ -3726,14 +3861,27 @@ static const ProtobufCFieldDescriptor caravan__v1__conflict_page__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ConflictPage, has_more),
+    offsetof(Caravan__V1__ConflictPage, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__conflict_page__field_indices_by_name[] = {
   0,   /* field[0] = conflicts */
+  1,   /* field[1] = more */
 };
 static const ProtobufCIntRange caravan__v1__conflict_page__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__conflict_page__descriptor =
 {
@@ -3743,14 +3891,14 @@ const ProtobufCMessageDescriptor caravan__v1__conflict_page__descriptor =
   "Caravan__V1__ConflictPage",
   "caravan.v1",
   sizeof(Caravan__V1__ConflictPage),
-  1,
+  2,
   caravan__v1__conflict_page__field_descriptors,
   caravan__v1__conflict_page__field_indices_by_name,
   1,  caravan__v1__conflict_page__number_ranges,
   (ProtobufCMessageInit) caravan__v1__conflict_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__resolve_conflict__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__resolve_conflict__field_descriptors[5] =
 {
   {
     "table",
@@ -3800,17 +3948,30 @@ static const ProtobufCFieldDescriptor caravan__v1__resolve_conflict__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "from_theirs",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__ResolveConflict, n_from_theirs),
+    offsetof(Caravan__V1__ResolveConflict, from_theirs),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__resolve_conflict__field_indices_by_name[] = {
   3,   /* field[3] = cells */
   2,   /* field[2] = choice */
+  4,   /* field[4] = from_theirs */
   1,   /* field[1] = row */
   0,   /* field[0] = table */
 };
 static const ProtobufCIntRange caravan__v1__resolve_conflict__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor =
 {
@@ -3820,7 +3981,7 @@ const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor =
   "Caravan__V1__ResolveConflict",
   "caravan.v1",
   sizeof(Caravan__V1__ResolveConflict),
-  4,
+  5,
   caravan__v1__resolve_conflict__field_descriptors,
   caravan__v1__resolve_conflict__field_indices_by_name,
   1,  caravan__v1__resolve_conflict__number_ranges,
@@ -4309,6 +4470,36 @@ const ProtobufCEnumDescriptor caravan__v1__row_state__descriptor =
   caravan__v1__row_state__enum_values_by_name,
   1,
   caravan__v1__row_state__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__row_copy__enum_values_by_number[3] =
+{
+  { "ROW_COPY_MINE", "CARAVAN__V1__ROW_COPY__ROW_COPY_MINE", 0 },
+  { "ROW_COPY_THEIRS", "CARAVAN__V1__ROW_COPY__ROW_COPY_THEIRS", 1 },
+  { "ROW_COPY_ANCESTOR", "CARAVAN__V1__ROW_COPY__ROW_COPY_ANCESTOR", 2 },
+};
+static const ProtobufCIntRange caravan__v1__row_copy__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__row_copy__enum_values_by_name[3] =
+{
+  { "ROW_COPY_ANCESTOR", 2 },
+  { "ROW_COPY_MINE", 0 },
+  { "ROW_COPY_THEIRS", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__row_copy__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.RowCopy",
+  "RowCopy",
+  "Caravan__V1__RowCopy",
+  "caravan.v1",
+  3,
+  caravan__v1__row_copy__enum_values_by_number,
+  3,
+  caravan__v1__row_copy__enum_values_by_name,
+  1,
+  caravan__v1__row_copy__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__link_class__enum_values_by_number[5] =

@@ -1461,7 +1461,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[5] =
 {
   {
     "container",
@@ -1511,8 +1511,21 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[4] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "all_tombstones",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Pull, has_all_tombstones),
+    offsetof(Caravan__V1__Pull, all_tombstones),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__pull__field_indices_by_name[] = {
+  4,   /* field[4] = all_tombstones */
   0,   /* field[0] = container */
   3,   /* field[3] = max_bytes */
   2,   /* field[2] = token */
@@ -1521,7 +1534,7 @@ static const unsigned caravan__v1__pull__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__pull__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -1531,7 +1544,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  4,
+  5,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
   1,  caravan__v1__pull__number_ranges,

@@ -1762,7 +1762,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[8] =
 {
   {
     "zone",
@@ -1848,9 +1848,22 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "all_tombstones",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ReadChangesRequest, has_all_tombstones),
+    offsetof(Caravan__V1__ReadChangesRequest, all_tombstones),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_changes_request__field_indices_by_name[] = {
   1,   /* field[1] = after */
+  7,   /* field[7] = all_tombstones */
   2,   /* field[2] = incarnation */
   4,   /* field[4] = max_bytes */
   3,   /* field[3] = max_records */
@@ -1861,7 +1874,7 @@ static const unsigned caravan__v1__read_changes_request__field_indices_by_name[]
 static const ProtobufCIntRange caravan__v1__read_changes_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
 {
@@ -1871,7 +1884,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
   "Caravan__V1__ReadChangesRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ReadChangesRequest),
-  7,
+  8,
   caravan__v1__read_changes_request__field_descriptors,
   caravan__v1__read_changes_request__field_indices_by_name,
   1,  caravan__v1__read_changes_request__number_ranges,

@@ -44,6 +44,7 @@ typedef struct Caravan__V1__Affected Caravan__V1__Affected;
 typedef struct Caravan__V1__RegisterSync Caravan__V1__RegisterSync;
 typedef struct Caravan__V1__UnregisterSync Caravan__V1__UnregisterSync;
 typedef struct Caravan__V1__SyncNow Caravan__V1__SyncNow;
+typedef struct Caravan__V1__ConflictedRows Caravan__V1__ConflictedRows;
 typedef struct Caravan__V1__ConflictRow Caravan__V1__ConflictRow;
 typedef struct Caravan__V1__ConflictPage Caravan__V1__ConflictPage;
 typedef struct Caravan__V1__ResolveConflict Caravan__V1__ResolveConflict;
@@ -68,6 +69,15 @@ typedef enum _Caravan__V1__RowState {
   CARAVAN__V1__ROW_STATE__ROW_STATE_CONFLICT = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__ROW_STATE)
 } Caravan__V1__RowState;
+/*
+ * Which side of a row in conflict.
+ */
+typedef enum _Caravan__V1__RowCopy {
+  CARAVAN__V1__ROW_COPY__ROW_COPY_MINE = 0,
+  CARAVAN__V1__ROW_COPY__ROW_COPY_THEIRS = 1,
+  CARAVAN__V1__ROW_COPY__ROW_COPY_ANCESTOR = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__ROW_COPY)
+} Caravan__V1__RowCopy;
 typedef enum _Caravan__V1__LinkClass {
   CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE = 0,
   CARAVAN__V1__LINK_CLASS__LINK_CLASS_WIRED = 1,
@@ -142,7 +152,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__UnregisterSync *unregister_sync;
     Caravan__V1__SyncNow *sync_now;
     Caravan__V1__TableName *begin_resolution;
-    Caravan__V1__TableName *conflicted_rows;
+    Caravan__V1__ConflictedRows *conflicted_rows;
     Caravan__V1__ResolveConflict *resolve_conflict;
     Caravan__V1__TableName *end_resolution;
     Caravan__V1__Empty *status;
@@ -197,12 +207,16 @@ struct  Caravan__V1__AppReply
 
 
 /*
- * `app` is also its container. The first contact of an app binds it to the peer's uid and makes its token.
+ * `app` is also its container. The first contact of an app binds it to the peer's uid and makes its token; a second
+ * hello that brings the token back makes the binding final. Only hellos are answered before the first welcome.
  */
 struct  Caravan__V1__AppHello
 {
   ProtobufCMessage base;
   char *app;
+  /*
+   * 64 hexadecimal digits; empty on first contact
+   */
   char *token;
 };
 #define CARAVAN__V1__APP_HELLO__INIT \
@@ -214,7 +228,7 @@ struct  Caravan__V1__AppWelcome
 {
   ProtobufCMessage base;
   /*
-   * set on first contact: keep it
+   * set on first contact: keep it in `<socket>.tokens/<app>`, readable by its user only
    */
   char *token;
   protobuf_c_boolean has_max_message_bytes;
@@ -413,10 +427,15 @@ struct  Caravan__V1__Select
   Caravan__V1__OrderBy **order;
   protobuf_c_boolean has_page_rows;
   uint32_t page_rows;
+  /*
+   * keep the snapshot after the last page, for reading objects; close the cursor then
+   */
+  protobuf_c_boolean has_hold;
+  protobuf_c_boolean hold;
 };
 #define CARAVAN__V1__SELECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__select__descriptor) \
-    , NULL, 0,NULL, NULL, 0,NULL, 0, 0 }
+    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__OrderBy
@@ -479,16 +498,18 @@ struct  Caravan__V1__RowPage
 {
   ProtobufCMessage base;
   /*
-   * 0: this was the last page
+   * 0: closed, this was the last page
    */
   protobuf_c_boolean has_cursor;
   uint64_t cursor;
   size_t n_rows;
   Caravan__V1__Row **rows;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
 };
 #define CARAVAN__V1__ROW_PAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__row_page__descriptor) \
-    , 0, 0, 0,NULL }
+    , 0, 0, 0,NULL, 0, 0 }
 
 
 struct  Caravan__V1__ReadObject
@@ -506,10 +527,12 @@ struct  Caravan__V1__ReadObject
    */
   protobuf_c_boolean has_cursor;
   uint64_t cursor;
+  protobuf_c_boolean has_copy;
+  Caravan__V1__RowCopy copy;
 };
 #define CARAVAN__V1__READ_OBJECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_object__descriptor) \
-    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__ROW_COPY__ROW_COPY_MINE }
 
 
 struct  Caravan__V1__ObjectBytes
@@ -603,6 +626,20 @@ struct  Caravan__V1__SyncNow
     , NULL, 0, 0, 0, 0 }
 
 
+/*
+ * Ordered by row id, from behind `after` on.
+ */
+struct  Caravan__V1__ConflictedRows
+{
+  ProtobufCMessage base;
+  char *table;
+  char *after;
+};
+#define CARAVAN__V1__CONFLICTED_ROWS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__conflicted_rows__descriptor) \
+    , NULL, NULL }
+
+
 struct  Caravan__V1__ConflictRow
 {
   ProtobufCMessage base;
@@ -625,10 +662,12 @@ struct  Caravan__V1__ConflictPage
   ProtobufCMessage base;
   size_t n_conflicts;
   Caravan__V1__ConflictRow **conflicts;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
 };
 #define CARAVAN__V1__CONFLICT_PAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__conflict_page__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0, 0 }
 
 
 struct  Caravan__V1__ResolveConflict
@@ -639,14 +678,19 @@ struct  Caravan__V1__ResolveConflict
   protobuf_c_boolean has_choice;
   Caravan__V1__Choice choice;
   /*
-   * of a new value
+   * of a new value, which begins as mine
    */
   size_t n_cells;
   Caravan__V1__Cell **cells;
+  /*
+   * columns of a new value to take from theirs, objects included
+   */
+  size_t n_from_theirs;
+  char **from_theirs;
 };
 #define CARAVAN__V1__RESOLVE_CONFLICT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__resolve_conflict__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__CHOICE__CHOICE_UNSPECIFIED, 0,NULL }
+    , NULL, NULL, 0, CARAVAN__V1__CHOICE__CHOICE_UNSPECIFIED, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__SetLink
@@ -1255,6 +1299,25 @@ Caravan__V1__SyncNow *
 void   caravan__v1__sync_now__free_unpacked
                      (Caravan__V1__SyncNow *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ConflictedRows methods */
+void   caravan__v1__conflicted_rows__init
+                     (Caravan__V1__ConflictedRows         *message);
+size_t caravan__v1__conflicted_rows__get_packed_size
+                     (const Caravan__V1__ConflictedRows   *message);
+size_t caravan__v1__conflicted_rows__pack
+                     (const Caravan__V1__ConflictedRows   *message,
+                      uint8_t             *out);
+size_t caravan__v1__conflicted_rows__pack_to_buffer
+                     (const Caravan__V1__ConflictedRows   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ConflictedRows *
+       caravan__v1__conflicted_rows__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__conflicted_rows__free_unpacked
+                     (Caravan__V1__ConflictedRows *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ConflictRow methods */
 void   caravan__v1__conflict_row__init
                      (Caravan__V1__ConflictRow         *message);
@@ -1490,6 +1553,9 @@ typedef void (*Caravan__V1__UnregisterSync_Closure)
 typedef void (*Caravan__V1__SyncNow_Closure)
                  (const Caravan__V1__SyncNow *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ConflictedRows_Closure)
+                 (const Caravan__V1__ConflictedRows *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ConflictRow_Closure)
                  (const Caravan__V1__ConflictRow *message,
                   void *closure_data);
@@ -1522,6 +1588,7 @@ typedef void (*Caravan__V1__CounterValue_Closure)
 
 extern const ProtobufCEnumDescriptor    caravan__v1__table_sync__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_state__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__row_copy__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__link_class__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__choice__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__upcall_kind__descriptor;
@@ -1552,6 +1619,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__affected__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__register_sync__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__unregister_sync__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__sync_now__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__conflicted_rows__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__conflict_row__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__conflict_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor;

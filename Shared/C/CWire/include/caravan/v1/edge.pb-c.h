@@ -200,10 +200,15 @@ struct  Caravan__V1__Pull
   ProtobufCBinaryData token;
   protobuf_c_boolean has_max_bytes;
   uint32_t max_bytes;
+  /*
+   * The device may hold records newer than its token (its own, or copies from conflicts): leave no tombstone out.
+   */
+  protobuf_c_boolean has_all_tombstones;
+  protobuf_c_boolean all_tombstones;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0 }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ZoneSubscription

@@ -214,10 +214,15 @@ struct  Caravan__V1__ReadChangesRequest
   char *reader;
   protobuf_c_boolean has_reader_epoch;
   uint64_t reader_epoch;
+  /*
+   * also of records created after the position (CK-43 leaves them out)
+   */
+  protobuf_c_boolean has_all_tombstones;
+  protobuf_c_boolean all_tombstones;
 };
 #define CARAVAN__V1__READ_CHANGES_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_request__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ReadChangesReply
