@@ -1,0 +1,118 @@
+import Bus
+import Crypto
+import Model
+import Runtime
+import Sealing
+import StorageClient
+import StorageCore
+import Store
+import TestKit
+import Testing
+import Wire
+
+/// Goal: bulk bytes come in whole, under a ticket of their database's, within its limits; or not at all.
+@Suite(.timeLimit(.minutes(2))) struct ChunkGateTests {
+  @Test("put, put again, commit, get in order; absent chunks come without data")
+  func roundTrip() async throws {
+    try await StorageBench.with { bench in
+      let chunks = [Chunk([UInt8](repeating: 1, count: 200_000)), Chunk([2])]
+      let put = ChunkRequest(ticket: bench.ticket(bytes: 200_001), put: chunks)
+      let stored = chunks.flatMap(\.hash)
+      #expect(try await bench.chunks(put).stored == stored)
+      #expect(try await bench.chunks(put).stored == stored, "sending again costs nothing of the ticket")
+      let hashes = try ChunkHash.list(stored)
+      let reply = try await bench.commit(1, [StorageBench.save("a", chunks: hashes)], to: StorageBench.zone())
+      #expect(reply.outcomes.map(\.verdict) == [.accepted])
+
+      let absent = SHA256.hash([9]).bytes
+      let get = ChunkRequest(ticket: bench.ticket(upload: false), get: chunks[1].hash + absent + chunks[0].hash)
+      #expect(try await bench.chunks(get).chunks == [chunks[1], Chunk(hash: absent), chunks[0]])
+      #expect(try await bench.storage.missing([hashes[0], ChunkHash(absent)!], in: StorageBench.database) == [ChunkHash(absent)!])
+    }
+  }
+
+  @Test("an answer holds as many chunks as fit, in the order asked")
+  func bounded() async throws {
+    try await StorageBench.with { bench in
+      let chunks = (0..<6).map { Chunk([UInt8](repeating: UInt8($0), count: Limits.chunkBytes)) }
+      for chunk in chunks { _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(bytes: 1 << 21), put: [chunk])) }
+      let get = ChunkRequest(ticket: bench.ticket(upload: false), get: chunks.flatMap(\.hash))
+      #expect(try await bench.chunks(get).chunks == Array(chunks.prefix(Limits.chunkBatchBytes / Limits.chunkBytes)))
+    }
+  }
+
+  @Test("a damaged or truncated chunk is refused, and none of its request is kept")
+  func damaged() async throws {
+    try await StorageBench.with { bench in
+      let good = Chunk([UInt8](repeating: 1, count: 1_000))
+      var flipped = Chunk([UInt8](repeating: 2, count: 1_000))
+      flipped.data[500] ^= 1
+      var short = Chunk([UInt8](repeating: 3, count: 1_000))
+      short.data.removeLast()
+      for bad in [flipped, short] {
+        let refusal = await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [good, bad]))
+        #expect(refusal == .chunkDamaged)
+      }
+      var nameless = good
+      nameless.hash.removeLast()
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [nameless])) == .invalidData)
+      let status = try await bench.status()
+      #expect(status.chunks == 0)
+    }
+  }
+
+  @Test("a ticket is for one device, one database, one direction and a time, and cannot be edited")
+  func tickets() async throws {
+    try await StorageBench.with { bench in
+      let chunk = Chunk([1])
+      let other = try DeviceID("tablet")
+      #expect(await bench.refusal(ChunkRequest(put: [chunk])) == .invalidData)
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), as: other) == .notAuthenticated)
+      let foreign = TicketSeal(key: try TicketKey([UInt8](repeating: 6, count: TicketKey.byteCount))).issue(
+        TicketGrant(
+          database: StorageBench.database, device: StorageBench.device, isUpload: true, bytes: 9,
+          expiresMilliseconds: .max))
+      #expect(await bench.refusal(ChunkRequest(ticket: foreign, put: [chunk])) == .notAuthenticated)
+      let edits: [(inout Ticket) -> Void] = [
+        { $0.bytes += 1 }, { $0.expiresMilliseconds += 1 }, { $0.database?.container = "photos" }, { $0.device = "tablet" },
+        { $0.mac[0] ^= 1 }, { $0.mac = [] }, { $0.database?.environment = "production" },
+      ]
+      for edit in edits {
+        var ticket = bench.ticket()
+        edit(&ticket)
+        #expect(await bench.refusal(ChunkRequest(ticket: ticket, put: [chunk])) == .notAuthenticated)
+      }
+      var download = bench.ticket(upload: false)
+      download.upload = true
+      #expect(await bench.refusal(ChunkRequest(ticket: download, put: [chunk])) == .notAuthenticated)
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(upload: false), put: [chunk])) == .notAuthenticated)
+      let elsewhere = Partition.all.first { $0 != StorageBench.partition }!
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), partition: elsewhere) == .invalidData)
+      let old = bench.ticket(lasting: 5)
+      bench.clock.advance(by: .seconds(5))
+      #expect(await bench.refusal(ChunkRequest(ticket: old, put: [chunk])) == .leaseExpired)
+      #expect(try await bench.status().chunks == 0)
+    }
+  }
+
+  @Test("sizes: empty, too large, too many bytes, more than the ticket allows in all")
+  func sizes() async throws {
+    try await StorageBench.with { bench in
+      func refusal(_ put: [Chunk], _ ticket: Ticket) async -> ErrorCode? {
+        await bench.refusal(ChunkRequest(ticket: ticket, put: put))
+      }
+      #expect(await refusal([Chunk([])], bench.ticket()) == .limitExceeded)
+      let large = Chunk([UInt8](repeating: 0, count: Limits.chunkBytes + 1))
+      #expect(await refusal([large], bench.ticket()) == .limitExceeded)
+      let many = (0..<5).map { Chunk([UInt8](repeating: UInt8($0), count: Limits.chunkBytes)) }
+      #expect(await refusal(many, bench.ticket(bytes: 1 << 30)) == .limitExceeded)
+      let ticket = bench.ticket(bytes: 250)
+      #expect(await refusal([Chunk([UInt8](repeating: 1, count: 200))], ticket) == nil)
+      #expect(await refusal([Chunk([UInt8](repeating: 2, count: 51))], ticket) == .limitExceeded)
+      #expect(await refusal([Chunk([UInt8](repeating: 2, count: 50))], ticket) == nil)
+      let wanted = [UInt8](repeating: 0, count: 32 * (StorageLimits.chunksPerRequest + 1))
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), get: wanted)) == .limitExceeded)
+      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), get: [1, 2])) == .invalidData)
+    }
+  }
+}
