@@ -12,6 +12,9 @@ public struct ChangeQuery: Sendable, Hashable {
   public var maxBytes: Int
   /// Whose own entries come without bodies (UNI-11).
   public var reader: Reader?
+  /// Tombstones of records created after the position come too. A reader that also writes needs them: it holds records
+  /// newer than its position. Others never saw what is gone (CK-43).
+  public var allTombstones: Bool
 
   public struct Reader: Sendable, Hashable {
     public var writer: String
@@ -25,7 +28,7 @@ public struct ChangeQuery: Sendable, Hashable {
 
   public init(
     zone: ZoneID, after: Seq = 0, incarnation: Incarnation = 0, maxRecords: Int = 1_000,
-    maxBytes: Int = Limits.pageBytes, reader: Reader? = nil
+    maxBytes: Int = Limits.pageBytes, reader: Reader? = nil, allTombstones: Bool = false
   ) {
     self.zone = zone
     self.after = after
@@ -33,6 +36,7 @@ public struct ChangeQuery: Sendable, Hashable {
     self.maxRecords = maxRecords
     self.maxBytes = maxBytes
     self.reader = reader
+    self.allTombstones = allTombstones
   }
 }
 

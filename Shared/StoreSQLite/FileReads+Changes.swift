@@ -60,6 +60,7 @@ struct WriterNames {
 struct PageBuilder {
   let after: Seq
   private let own: Int64?
+  private let allTombstones: Bool
   private let maxRecords: Int
   private let maxBytes: Int
   private var writer = EntryPageWriter(capacity: 4 << 10)
@@ -72,6 +73,7 @@ struct PageBuilder {
   init(_ query: ChangeQuery, after: Seq, own: Int64?) {
     self.after = after
     self.own = own
+    allTombstones = query.allTombstones
     maxRecords = min(max(1, query.maxRecords), StoreLimits.recordsPerPage)
     maxBytes = min(max(1, query.maxBytes), Limits.pageBytes)
     last = after
@@ -83,8 +85,8 @@ struct PageBuilder {
     let created = row.unsigned(2)
     let flags = row.integer(3)
     let isDeleted = flags & EntryFlags.deleted != 0
-    // CK-43: whoever has nothing before `created` never saw the record that is gone.
-    if !(isDeleted && created > after) {
+    // CK-43: who only reads, and has nothing before `created`, never saw the record that is gone.
+    if !(isDeleted && created > after && !allTombstones) {
       let isOwn = writer == own
       let nameBytes = row.byteCount(5)
       let bodyBytes = isOwn ? 0 : row.byteCount(6)

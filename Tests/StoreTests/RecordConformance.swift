@@ -132,6 +132,8 @@ import Wire
       #expect(try await bench.pull(zone).isEmpty, "a new device holds nothing that could be gone")
       let page = try await bench.store.changes(ChangeQuery(zone: zone))
       #expect(page.last == 4 && !page.more, "elided entries are passed all the same")
+      let writer = ChangeQuery(zone: zone, after: start.last, incarnation: start.incarnation, allTombstones: true)
+      #expect(try await bench.page(writer).1.map(\.name) == ["old", "new"], "a writer may hold what is newer than its position")
     }
   }
 

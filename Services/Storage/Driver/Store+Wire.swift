@@ -33,7 +33,8 @@ extension ReadChangesRequest {
       zone: zone, after: after, incarnation: incarnation,
       maxRecords: RequestRules.bounded(maxRecords, by: StoreLimits.recordsPerPage),
       maxBytes: RequestRules.bounded(maxBytes, by: Limits.pageBytes),
-      reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch))
+      reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch),
+      allTombstones: allTombstones)
   }
 }
 

@@ -16,7 +16,7 @@ extension DeviceSession {
     let comeAgain = PullResult(token: pull.token, more: true)
     guard let room = account.take(wanted) else { return comeAgain }
     let reply: ReadChangesReply
-    do throws(CaravanError) { reply = try await changes(of: zone, after: position, maxBytes: room) } catch {
+    do throws(CaravanError) { reply = try await changes(of: zone, after: position, pull, room) } catch {
       _ = account.settle(taken: room, needed: 0)
       throw error
     }
@@ -29,11 +29,12 @@ extension DeviceSession {
   }
 
   private func changes(
-    of zone: ZoneID, after position: ChangePosition, maxBytes: Int
+    of zone: ZoneID, after position: ChangePosition, _ pull: Pull, _ maxBytes: Int
   ) async throws(CaravanError) -> ReadChangesReply {
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), after: position.seq, incarnation: position.incarnation,
-      maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text, readerEpoch: epoch)
+      maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text, readerEpoch: epoch,
+      allTombstones: pull.allTombstones)
     return try await cloud.storage.changes(of: zone, request)
   }
 

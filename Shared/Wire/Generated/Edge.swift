@@ -358,17 +358,20 @@ public struct Pull: WireMessage, Equatable {
   public var zone: String
   public var token: [UInt8]
   public var maxBytes: UInt32
+  public var allTombstones: Bool
 
   public init(
     container: String = "",
     zone: String = "",
     token: [UInt8] = [],
-    maxBytes: UInt32 = 0
+    maxBytes: UInt32 = 0,
+    allTombstones: Bool = false
   ) {
     self.container = container
     self.zone = zone
     self.token = token
     self.maxBytes = maxBytes
+    self.allTombstones = allTombstones
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -377,6 +380,7 @@ public struct Pull: WireMessage, Equatable {
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
+    if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
     return m
   }
 
@@ -385,6 +389,7 @@ public struct Pull: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
+    allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
   }
 
   public func encoded() -> [UInt8] {

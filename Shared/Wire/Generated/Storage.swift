@@ -305,6 +305,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
   public var maxBytes: UInt32
   public var reader: String
   public var readerEpoch: UInt64
+  public var allTombstones: Bool
 
   public init(
     zone: ZoneRef? = nil,
@@ -313,7 +314,8 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     maxRecords: UInt32 = 0,
     maxBytes: UInt32 = 0,
     reader: String = "",
-    readerEpoch: UInt64 = 0
+    readerEpoch: UInt64 = 0,
+    allTombstones: Bool = false
   ) {
     self.zone = zone
     self.after = after
@@ -322,6 +324,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     self.maxBytes = maxBytes
     self.reader = reader
     self.readerEpoch = readerEpoch
+    self.allTombstones = allTombstones
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesRequest> {
@@ -333,6 +336,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
     if !reader.isEmpty { m.pointee.reader = arena.string(reader) }
     if readerEpoch != 0 { m.pointee.has_reader_epoch = 1; m.pointee.reader_epoch = readerEpoch }
+    if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
     return m
   }
 
@@ -344,6 +348,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
     reader = try copyText(m.pointee.reader)
     readerEpoch = m.pointee.has_reader_epoch != 0 ? m.pointee.reader_epoch : 0
+    allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -36,6 +36,8 @@ import Testing
       let (a, b) = try await Self.pair(suite)
       try await a.write("x", 1)
       try await b.until("x is at b") { try await b.numbers() == ["x": 1] }
+      // By then the notifier owns its partitions.
+      try await a.clock.sleep(for: .seconds(5))
       let start = a.clock.now
       try await b.update("x", 2)
       try await b.write("y", 7)

@@ -1,4 +1,4 @@
-internal import Crypto
+public import Crypto
 public import Model
 
 /// Who this device is, as the broker will prove to the cloud.
@@ -12,15 +12,12 @@ public struct DeviceIdentity: Sendable, Hashable {
   }
 
   /// From the token of a creds file: its name is the device, its tag `user:` the user.
-  /// - Throws: `notAuthenticated` when either is missing.
-  public init(credentials text: String) throws(CaravanError) {
-    let claims: JWTClaims
-    do throws(CryptoError) { claims = try Credentials(parsing: text).jwt.claims } catch {
-      throw CaravanError(.notAuthenticated, "\(error); enrol the device again")
-    }
+  /// - Throws: `notAuthenticated` when it is no device's, `invalidData` for names that are not allowed.
+  public init(_ credentials: Credentials) throws(CaravanError) {
+    let claims = credentials.jwt.claims
     guard case .user(let user) = claims.body, let name = user.tag("user") else {
       throw CaravanError(
-        .notAuthenticated, "the credentials of '\(claims.name)' carry no tag 'user:': use a device's, not a service's")
+        .notAuthenticated, "the credentials of '\(claims.name)' have no tag 'user:': use a device's, not a service's")
     }
     self.init(user: try UserID(name), device: try DeviceID(claims.name))
   }

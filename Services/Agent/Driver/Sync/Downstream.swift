@@ -66,9 +66,12 @@ struct Downstream: Sendable {
     }
   }
 
+  /// The device writes too, so it may hold rows newer than its token, and must hear of the end of those as well.
   private func pull(_ token: [UInt8], maximumBytes: Int) -> Operation.Kind {
     .pull(
-      Pull(container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes)))
+      Pull(
+        container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
+        allTombstones: true))
   }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
