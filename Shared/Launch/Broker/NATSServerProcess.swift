@@ -32,7 +32,7 @@ public enum NATSServerProcess {
       guard server.isRunning, host.clock.now < expiry, (try? await host.clock.sleep(for: .milliseconds(20))) != nil
       else {
         await server.stop(clock: host.clock)
-        let said = (try? TextFile.read(log))?.suffix(500) ?? "nothing"
+        let said = (try? TextFile.tail(log, bytes: 500)) ?? "nothing"
         throw CaravanError(.unavailable, "nats-server does not answer at \(configuration.url); its log says: \(said)")
       }
     }

@@ -142,7 +142,7 @@ actor BenchSuite {
 
   /// A request as sync asks storage, answered by nobody but an echo.
   nonisolated func roundTripFloor(_ floors: Floors, rounds: Int) async throws -> Samples {
-    let asking = try await connect(as: "sync")
+    let asking = try await connect(as: "cli")
     let answering = try await connect(as: "storage")
     let subject = Subject.partitioned(.storage, try Partition(0), method: "floor")
     let samples = try await floors.roundTrip(asking, answering, on: subject, rounds: rounds)

@@ -1,0 +1,17 @@
+public import Model
+
+/// A link as people type it.
+public enum LinkText {
+  /// - Returns: nil for `none`.
+  /// - Throws: `invalidData` with the names there are.
+  public static func parse(_ text: String) throws(CaravanError) -> LinkClass? {
+    if text == "none" { return nil }
+    guard let link = LinkClass(name: text) else {
+      let names = LinkClass.allCases.map(\.name).joined(separator: ", ")
+      throw CaravanError(.invalidData, "'\(text.prefix(80))' is no link: use one of \(names) or none")
+    }
+    return link
+  }
+
+  public static func name(_ link: LinkClass?) -> String { link?.name ?? "none" }
+}

@@ -1,0 +1,43 @@
+public import Encoding
+public import Model
+
+extension Value {
+  /// As people read it; null is empty.
+  public var shown: String {
+    switch self {
+    case .null: ""
+    case .text(let text): text
+    case .integer(let number): String(number)
+    case .real(let number): number.description
+    case .data(let bytes): "0x" + Hex.encode(bytes)
+    case .asset(let manifest): Size.text(manifest.size)
+    }
+  }
+
+  /// As programs read it: bytes in base 64, an object as `{"size": n}`.
+  public var json: JSON {
+    switch self {
+    case .null: .null
+    case .text(let text): .string(text)
+    case .integer(let number): .int(number)
+    case .real(let number): .double(number)
+    case .data(let bytes): .string(Base64.encode(bytes))
+    case .asset(let manifest): ["size": .int(Int64(clamping: manifest.size))]
+    }
+  }
+}
+
+public enum Size {
+  /// `950 B`, `1.4 KiB`, `12.0 MiB`.
+  public static func text(_ bytes: UInt64) -> String {
+    guard bytes >= 1024 else { return "\(bytes) B" }
+    var value = Double(bytes) / 1024
+    var units = ["KiB", "MiB", "GiB", "TiB"][...]
+    while value >= 1023.95, units.count > 1 {
+      value /= 1024
+      units.removeFirst()
+    }
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(units.first ?? "TiB")"
+  }
+}

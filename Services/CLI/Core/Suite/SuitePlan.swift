@@ -1,0 +1,92 @@
+public import Model
+
+/// A service of the suite, in the order in which they start: each needs those before it.
+public enum SuiteService: String, Sendable, Hashable, CaseIterable {
+  case storage, schema, notify, query, sync, gateway
+
+  public var executable: String { "caravan-\(rawValue)" }
+
+  /// How many of it may run: storage on SQLite owns its files alone, and the gateway its address.
+  public var isScalable: Bool {
+    switch self {
+    case .storage, .gateway: false
+    case .schema, .notify, .query, .sync: true
+    }
+  }
+}
+
+/// `--scale sync=3,notify=2`.
+public struct SuiteScale: Sendable, Hashable {
+  public static let most = 32
+
+  private var counts: [SuiteService: Int] = [:]
+
+  /// - Throws: `invalidData` naming what cannot be.
+  public init(_ texts: [String] = []) throws(CaravanError) {
+    for text in texts {
+      let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, let service = SuiteService(rawValue: parts[0]), let count = Int(parts[1]) else {
+        let names = SuiteService.allCases.filter(\.isScalable).map(\.rawValue).joined(separator: ", ")
+        throw CaravanError(.invalidData, "--scale '\(text.prefix(80))': write SERVICE=N with a service of \(names)")
+      }
+      guard (1...Self.most).contains(count) else {
+        throw CaravanError(.invalidData, "--scale \(text): 1 to \(Self.most) of a service can run here")
+      }
+      guard count == 1 || service.isScalable else {
+        throw CaravanError(.invalidData, "--scale \(text): there is one \(service.rawValue), it cannot be scaled here")
+      }
+      counts[service] = count
+    }
+  }
+
+  public subscript(_ service: SuiteService) -> Int { counts[service] ?? 1 }
+}
+
+/// One process of a service.
+public struct SuiteProcess: Sendable, Hashable {
+  public let service: SuiteService
+  /// From 1.
+  public let number: Int
+
+  /// `sync`, `sync-2`: its log, its directory.
+  public var name: String { number == 1 ? service.rawValue : "\(service.rawValue)-\(number)" }
+
+  /// All of them in the order of their start.
+  public static func all(_ scale: SuiteScale) -> [SuiteProcess] {
+    SuiteService.allCases.flatMap { service in
+      (1...scale[service]).map { SuiteProcess(service: service, number: $0) }
+    }
+  }
+}
+
+/// Where things lie below the directory of `caravan up`.
+public struct SuiteDirectory: Sendable, Hashable {
+  public let path: String
+
+  /// - Parameter path: absolute, without a slash at its end.
+  public init(_ path: String) { self.path = path }
+
+  public var keys: String { "\(path)/keys" }
+  public var nats: String { "\(path)/nats" }
+  public var logs: String { "\(path)/logs" }
+  public var runFile: String { "\(path)/run.json" }
+  public func log(_ name: String) -> String { "\(logs)/\(name).log" }
+  public func credentials(_ name: String) -> String { "\(keys)/creds/\(name).creds" }
+
+  /// The command line of a process, without its program.
+  /// - Parameters:
+  ///   - bus: what reaches the bus: `--nats …`.
+  ///   - http: where the gateway listens.
+  public func arguments(of process: SuiteProcess, bus: [String], http: String) -> [String] {
+    let common = bus + ["--creds", credentials(process.service.rawValue)]
+    switch process.service {
+    case .storage: return common + ["--data", "\(path)/storage", "--ticket-key", "\(keys)/ticket.key"]
+    case .sync: return common + ["--ticket-key", "\(keys)/ticket.key"]
+    case .schema, .notify: return common
+    case .query: return common + ["--data", "\(path)/\(process.name)"]
+    case .gateway:
+      return common
+        + ["--http", http, "--signing-key", "\(keys)/device-signing.nk", "--admin-token", "\(keys)/admin.token"]
+    }
+  }
+}

@@ -1,0 +1,35 @@
+internal import CLICore
+internal import Client
+internal import Encoding
+internal import Model
+
+extension AppRow.State {
+  var name: String {
+    switch self {
+    case .clean: "clean"
+    case .dirty: "dirty"
+    case .pending: "pending"
+    case .conflict: "conflict"
+    }
+  }
+}
+
+extension AppRow {
+  /// - Parameter columns: those to show, in their order.
+  func json(_ columns: [String]) -> JSON {
+    var cells = JSON.Object()
+    for column in columns where objects[column] == nil { cells[column] = self[column].json }
+    var sizes = JSON.Object()
+    for column in columns { sizes[column] = objects[column].map { .int(Int64(clamping: $0)) } }
+    return [
+      "id": .string(id), "version": .int(Int64(clamping: version)), "state": .string(state.name),
+      "cells": .object(cells), "objects": .object(sizes),
+    ]
+  }
+
+  /// A cell as people read it.
+  func shown(_ column: String) -> String { objects[column].map { Size.text($0) } ?? self[column].shown }
+
+  /// Columns that there are, where the schema is not known.
+  var columns: [String] { (Array(cells.keys) + Array(objects.keys)).sorted() }
+}

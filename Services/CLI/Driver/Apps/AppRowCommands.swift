@@ -1,0 +1,199 @@
+internal import CLICore
+internal import Client
+internal import Encoding
+internal import Model
+internal import Runtime
+
+/// `write`, `read`, `update`, `delete`.
+enum AppRowCommands {
+  private static let columns = Flag<[String]>("columns", "A,B", "columns to show; all without it", default: [])
+  private static let order = Flag<String?>("order-by", "COLUMNS", "COLUMN [asc|desc], several with commas")
+  private static let limit = Flag<Int?>("limit", "N", "most rows shown")
+  private static let out = Flag<String?>("out", "DIR", "write the rows' objects to DIR/<row>.<column>")
+  private static let all = Flag<Bool>("all", "every row of the table")
+
+  private static func operands(_ text: String, from least: Int) -> Command.Operands {
+    .init(text, least...AppCommands.operandLimit)
+  }
+
+  static let tools = [
+    AppSession.tool(
+      "write", "Adds a row; objects come from files.", operands("TABLE COLUMN=VALUE|COLUMN=@FILE ...", from: 2)
+    ) { session in try await write(session) },
+    AppSession.tool(
+      "read", "Shows rows.", operands("TABLE [ARGUMENT ...]", from: 1),
+      flags: [AppSelection.flag, columns, order, limit, out]
+    ) { session in try await read(session) },
+    AppSession.tool(
+      "update", "Changes every row selected.", operands("TABLE [ARGUMENT ...] COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
+      flags: [AppSelection.flag, all]
+    ) { session in try await update(session) },
+    AppSession.tool(
+      "delete", "Removes every row selected.", operands("TABLE [ARGUMENT ...]", from: 1),
+      flags: [AppSelection.flag, all]
+    ) { session in try await delete(session) },
+  ]
+
+  // MARK: Write
+
+  private static func write(_ session: AppSession) async throws {
+    let schema = try await session.schema()
+    let content = try Content(Assignment.list(session.operands.dropFirst(), schema: schema))
+    let row = try await session.table.write(content.cells, objects: content.objects) { try await content.fill($0) }
+    session.say(row, json: ["row": .string(row)])
+  }
+
+  private static func update(_ session: AppSession) async throws {
+    let schema = try await session.schema()
+    let selected = try selection(session, schema)
+    guard !selected.rest.isEmpty else {
+      throw CaravanError(.invalidData, "nothing to change: name COLUMN=VALUE behind the arguments of --where")
+    }
+    let content = try Content(Assignment.list(selected.rest, schema: schema))
+    let rows = try await session.table.update(selected.selection, content.cells, objects: content.objects) {
+      try await content.fill($0)
+    }
+    session.say(Self.counted(rows.count, "changed"), json: ["rows": .array(rows.map(JSON.string))])
+  }
+
+  private static func delete(_ session: AppSession) async throws {
+    let selected = try selection(session, try await session.schema())
+    try selected.requireNothingElse()
+    let count = try await session.table.delete(selected.selection)
+    session.say(Self.counted(Int(clamping: count), "removed"), json: ["rows": .int(Int64(clamping: count))])
+  }
+
+  /// - Throws: `invalidData` when neither `--where` nor `--all` is given: a slip must not cost a table.
+  private static func selection(_ session: AppSession, _ schema: SchemaText?) throws(CaravanError) -> AppSelection {
+    let text = session.options[AppSelection.flag]
+    guard (text != nil) != session.options[all] else {
+      throw CaravanError(.invalidData, "which rows? Give either --where TEXT or --all")
+    }
+    return try AppSelection(text, session.operands.dropFirst(), schema: schema)
+  }
+
+  private static func counted(_ count: Int, _ what: String) -> String {
+    "\(count) row\(count == 1 ? "" : "s") \(what)"
+  }
+
+  // MARK: Read
+
+  private static func read(_ session: AppSession) async throws {
+    let schema = try await session.schema()
+    let selected = try AppSelection(session.options[AppSelection.flag], session.operands.dropFirst(), schema: schema)
+    try selected.requireNothingElse()
+    let names = session.options[columns]
+    let shown = names.isEmpty ? schema?.columns.map(\.name) ?? [] : names
+    let keys = try session.options[order].map(SortText.keys) ?? []
+    let rows = session.table.rows(
+      selected.selection, columns: names, orderBy: keys.map { (column: $0.field, descending: $0.isDescending) })
+    let folder = try session.options[out].map { path throws(CaravanError) in try OutFolder(path) }
+    var list = JSONList(session.terminal)
+    var table = TextTable(["ROW", "STATE"] + shown)
+    var left = session.options[limit] ?? .max
+    for try await row in rows {
+      guard left > 0 else { break }
+      left -= 1
+      let files = try await folder?.save(row, of: session.table) ?? []
+      if session.asJSON {
+        list.add(json(row, shown, files))
+      } else {
+        table.add([row.id, row.state.name] + shown.map(row.shown))
+      }
+    }
+    if session.asJSON { return list.finish() }
+    session.terminal.say(table.isEmpty ? "no rows" : table.text)
+  }
+
+  private static func json(
+    _ row: AppRow, _ columns: [String], _ files: [(column: String, path: String)]
+  ) -> JSON {
+    guard !files.isEmpty, var object = row.json(columns).objectValue else { return row.json(columns) }
+    var paths = JSON.Object()
+    for file in files { paths[file.column] = .string(file.path) }
+    object["files"] = .object(paths)
+    return .object(object)
+  }
+}
+
+/// What a write puts into a row.
+private struct Content: Sendable {
+  let cells: [String: Value]
+  /// Files by column.
+  let files: [(column: String, path: String)]
+
+  var objects: [String] { files.map(\.column) }
+
+  /// Reads the files that become cells; looks whether those that become objects are there.
+  init(_ assignments: [Assignment]) throws(CaravanError) {
+    var cells: [String: Value] = [:]
+    var files: [(column: String, path: String)] = []
+    for assignment in assignments {
+      switch assignment.source {
+      case .value(let value): cells[assignment.column] = value
+      case .file(let path, isObject: true):
+        if path != "-" { _ = try LocalFile(reading: path) }
+        files.append((assignment.column, path))
+      case .file(let path, isObject: false): cells[assignment.column] = .data(try Self.bytes(path))
+      }
+    }
+    self.cells = cells
+    self.files = files
+  }
+
+  private static func bytes(_ path: String) throws(CaravanError) -> [UInt8] {
+    let file = try LocalFile(reading: path)
+    var bytes: [UInt8] = []
+    while true {
+      let piece = try file.read()
+      if piece.isEmpty { return bytes }
+      bytes += piece
+      guard bytes.count <= Limits.recordBytes else {
+        throw CaravanError(
+          .limitExceeded, "'\(path)' has more than \(Limits.recordBytes) bytes: keep it in an OBJECT column")
+      }
+    }
+  }
+
+  /// Streams the files; a file that is longer than memory is no matter.
+  func fill(_ writer: ObjectWriter) async throws {
+    for (column, path) in files {
+      guard path != "-" || writer.rows.count == 1 else {
+        throw CaravanError(.invalidData, "standard input can be written to one row, and \(writer.rows.count) are selected")
+      }
+      for row in writer.rows.indices {
+        let file = try LocalFile(reading: path)
+        try await writer.truncate(column, to: 0, row: row)
+        var offset: UInt64 = 0
+        while true {
+          let piece = try file.read()
+          if piece.isEmpty { break }
+          try await writer.write(piece, to: column, at: offset, row: row)
+          offset += UInt64(piece.count)
+        }
+      }
+    }
+  }
+}
+
+/// Where objects are written to.
+private struct OutFolder: Sendable {
+  private let path: String
+
+  init(_ path: String) throws(CaravanError) {
+    self.path = path
+    _ = try Folder(making: path)
+  }
+
+  /// Every object of the row, as a file.
+  func save(_ row: AppRow, of table: Table) async throws -> [(column: String, path: String)] {
+    var files: [(column: String, path: String)] = []
+    for column in row.objects.keys.sorted() {
+      let file = "\(path)/\(row.id).\(column)"
+      let output = try LocalFile(writing: file)
+      for try await piece in table.contents(of: column, row: row.id) { try output.write(piece) }
+      files.append((column, file))
+    }
+    return files
+  }
+}

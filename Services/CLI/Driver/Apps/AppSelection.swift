@@ -1,0 +1,37 @@
+internal import CLICore
+internal import Client
+internal import Model
+internal import Runtime
+
+/// `--where TEXT` and the operands that are its arguments.
+struct AppSelection: Sendable {
+  static let flag = Flag<String?>(
+    "where", "TEXT", "which rows: an SQL expression with '?' for the arguments, which follow as operands")
+
+  let selection: Table.Selection
+  /// Operands that are no arguments.
+  let rest: [String]
+
+  /// - Parameter operands: behind the table's name.
+  init(_ text: String?, _ operands: some Sequence<String>, schema: SchemaText?) throws(CaravanError) {
+    let operands = Array(operands)
+    guard let text else {
+      selection = .all
+      rest = operands
+      return
+    }
+    let kinds = try ArgumentKinds(text, schema: schema)
+    guard operands.count >= kinds.count else {
+      throw CaravanError(
+        .invalidData, "--where has \(kinds.count) '?' and \(operands.count) arguments follow: give one for each")
+    }
+    selection = Table.Selection(text, try kinds.values(operands.prefix(kinds.count)))
+    rest = Array(operands.dropFirst(kinds.count))
+  }
+
+  /// For commands that take no other operands.
+  func requireNothingElse() throws(CaravanError) {
+    guard let first = rest.first else { return }
+    throw CaravanError(.invalidData, "'\(first)' is one argument too many: --where has a '?' for each")
+  }
+}

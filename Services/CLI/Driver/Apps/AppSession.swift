@@ -1,0 +1,47 @@
+internal import CLICore
+internal import Client
+internal import Encoding
+internal import Model
+internal import Runtime
+
+/// What commands of `caravan app` share: where the agent is, who speaks, and what its tables are.
+struct AppSession: Sendable {
+  static let socket = Flag<String>("socket", "PATH", "the agent's socket", environment: "CARAVAN_SOCKET")
+  static let app = Flag<String>("app", "A", "the app: 1 to 63 of a-z, 0-9 and '-'", environment: "CARAVAN_APP")
+  static let json = Flag<Bool>("json", "for programs")
+  static let flags: FlagList = [socket, app, json]
+
+  let client: CaravanClient
+  let options: Options
+  let terminal: Terminal
+
+  var asJSON: Bool { options[Self.json] }
+  var operands: [String] { options.operands }
+
+  /// A command of `caravan app`, of these flags beside those of all.
+  static func tool(
+    _ words: String, _ summary: String, _ operands: Command.Operands = .none, flags: FlagList = [],
+    _ work: @escaping @Sendable (AppSession) async throws -> Void
+  ) -> Tool {
+    Tool(Command("caravan app \(words)", summary, operands: operands, flags: Self.flags + flags)) { options, terminal in
+      try await CaravanClient.withConnection(to: options[socket], app: options[app], host: terminal.host) { client in
+        try await work(AppSession(client: client, options: options, terminal: terminal))
+      }
+    }
+  }
+
+  /// The table that the first operand names.
+  var table: Table { client.table(operands[0]) }
+
+  /// Its columns; nil when there is no such table: whatever is asked of it then, the agent refuses.
+  func schema() async throws(CaravanError) -> SchemaText? {
+    guard let table = try await client.status().tables.first(where: { $0.name == operands[0] }), !table.schema.isEmpty
+    else { return nil }
+    return try SchemaText(parsing: table.schema)
+  }
+
+  /// Says a result: the line to people, the value to programs.
+  func say(_ line: String, json value: @autoclosure () -> JSON) {
+    terminal.say(asJSON ? value().encoded() : line)
+  }
+}

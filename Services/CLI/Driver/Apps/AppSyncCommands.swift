@@ -1,0 +1,114 @@
+internal import CLICore
+internal import Client
+internal import Encoding
+internal import Model
+internal import Runtime
+
+/// Registrations, `sync` and `watch`.
+enum AppSyncCommands {
+  private static let period = Flag<Seconds>("period", "S", "how often to look, in seconds; 0: at once")
+  private static let tolerance = Flag<Seconds>(
+    "delay-tolerance", "S", "how long a change may wait for company, in seconds", default: Seconds(.zero))
+  private static let link = Flag<String>("link", "LINK", "the dearest link to use: wired, wifi, cellular, roaming",
+    default: LinkClass.wifi.name)
+  private static let onlyWrite = Flag<Bool>("write", "only send")
+  private static let onlyRead = Flag<Bool>("read", "only fetch")
+  private static let count = Flag<Int?>("count", "N", "end after so many calls")
+
+  private static let oneTable = Command.Operands("TABLE", 1...1)
+
+  static let tools = [
+    AppSession.tool(
+      "register-write", "Sends the table's changes in the background.", oneTable, flags: [period, tolerance, link]
+    ) { session in
+      let (period, tolerance, link) = try registration(session)
+      try await session.table.registerWriteSync(period: period, delayTolerance: tolerance, link: link)
+      done(session, "registered")
+    },
+    AppSession.tool(
+      "register-read", "Fetches others' changes in the background.", oneTable, flags: [period, tolerance, link]
+    ) { session in
+      let (period, tolerance, link) = try registration(session)
+      try await session.table.registerReadSync(period: period, delayTolerance: tolerance, link: link)
+      done(session, "registered")
+    },
+    AppSession.tool("unregister-write", "Ends what register-write began.", oneTable) { session in
+      try await session.table.unregisterWriteSync()
+      done(session, "unregistered")
+    },
+    AppSession.tool("unregister-read", "Ends what register-read began.", oneTable) { session in
+      try await session.table.unregisterReadSync()
+      done(session, "unregistered")
+    },
+    AppSession.tool(
+      "sync", "Sends and fetches now, and waits until that is done.", oneTable, flags: [onlyWrite, onlyRead]
+    ) { session in try await sync(session) },
+    AppSession.tool(
+      "watch", "Shows new data and conflicts as they come, until it is interrupted.", oneTable, flags: [count]
+    ) { session in try await watch(session) },
+  ]
+
+  private static func registration(
+    _ session: AppSession
+  ) throws(CaravanError) -> (period: Duration, tolerance: Duration, link: LinkClass) {
+    guard let link = try LinkText.parse(session.options[link]) else {
+      throw CaravanError(.invalidData, "--link none would never sync: use unregister instead")
+    }
+    return (session.options[period].duration, session.options[tolerance].duration, link)
+  }
+
+  private static func done(_ session: AppSession, _ what: String) {
+    session.say("table '\(session.operands[0])' is \(what)", json: ["table": .string(session.operands[0])])
+  }
+
+  private static func sync(_ session: AppSession) async throws(CaravanError) {
+    switch (session.options[onlyWrite], session.options[onlyRead]) {
+    case (true, false): try await session.table.writeSyncNow()
+    case (false, true): try await session.table.readSyncNow()
+    case (true, true), (false, false): try await session.table.syncNow()
+    }
+    done(session, "synced")
+  }
+
+  private static func watch(_ session: AppSession) async throws {
+    try await session.table.watch()
+    var left = session.options[count] ?? .max
+    while left > 0 {
+      guard let upcall = await session.client.nextUpcall() else {
+        throw CaravanError(.networkNotConnected, "the agent has gone: start it again, and this")
+      }
+      left -= 1
+      let kind =
+        switch upcall.kind {
+        case .newData: "new-data"
+        case .conflict: "conflict"
+        }
+      session.say(
+        "\(kind)  \(upcall.table)  \(upcall.rows) row\(upcall.rows == 1 ? "" : "s")",
+        json: [
+          "kind": .string(kind), "table": .string(upcall.table), "rows": .int(Int64(clamping: upcall.rows)),
+        ])
+    }
+  }
+}
+
+/// A time in seconds, `600` or `0.5`; or with a unit, `10m`.
+struct Seconds: FlagValue, CustomStringConvertible {
+  let duration: Duration
+
+  init(_ duration: Duration) { self.duration = duration }
+
+  init?(flagText: String) {
+    if let seconds = Double(flagText), seconds.isFinite, (0...1e9).contains(seconds) {
+      duration = .milliseconds(Int64((seconds * 1000).rounded()))
+    } else if let duration = Duration(flagText: flagText) {
+      self.duration = duration
+    } else {
+      return nil
+    }
+  }
+
+  static var flagKind: String { "a number of seconds" }
+
+  var description: String { "\(Double(duration.wholeMilliseconds) / 1000)" }
+}

@@ -1,0 +1,40 @@
+internal import Bus
+internal import BusNATS
+internal import Crypto
+internal import Launch
+internal import Model
+internal import Runtime
+
+/// How a command reaches the bus: as the suite of `--dir` says, or as its flags do.
+struct BusSession: Sendable {
+  static let connectDeadline: Duration = .seconds(5)
+  private static let drainDeadline: Duration = .seconds(1)
+
+  var options: NATSOptions
+
+  /// - Parameters:
+  ///   - url: nil: the broker of the suite that runs in the directory.
+  ///   - authority: who signed the broker's certificate.
+  init(
+    url: String, authority: String?, credentials file: String, name: String
+  ) throws(CaravanError) {
+    options = NATSOptions(urls: [url], credentials: try Credentials.reading(file), name: name)
+    options.tls = authority.map { NATSOptions.TLS(authorityFile: $0) }
+  }
+
+  /// Connects, runs `body`, and disconnects.
+  func with<R: Sendable>(
+    _ host: Host, _ body: (any MessageBus) async throws(CaravanError) -> R
+  ) async throws(CaravanError) -> R {
+    let bus = try await NATSBus.connect(options, host: host)
+    do throws(CaravanError) {
+      try await bus.waitUntilConnected(deadline: Self.connectDeadline)
+      let result = try await body(bus)
+      await bus.drain(deadline: Self.drainDeadline)
+      return result
+    } catch {
+      await bus.drain(deadline: Self.drainDeadline)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,27 @@
+internal import Encoding
+
+/// A JSON array, one element a line, said as it comes.
+struct JSONList {
+  private let terminal: Terminal
+  private var pending: JSON?
+  private var hasBegun = false
+
+  init(_ terminal: Terminal) { self.terminal = terminal }
+
+  mutating func add(_ element: JSON) {
+    flush(isLast: false)
+    pending = element
+  }
+
+  mutating func finish() {
+    flush(isLast: true)
+    terminal.say(hasBegun ? "]" : "[]")
+  }
+
+  private mutating func flush(isLast: Bool) {
+    guard let element = pending.take() else { return }
+    if !hasBegun { terminal.say("[") }
+    hasBegun = true
+    terminal.say(element.encoded() + (isLast ? "" : ","))
+  }
+}

@@ -1,0 +1,66 @@
+internal import CLICore
+internal import Glibc
+internal import Model
+package import Runtime
+
+/// One command of `caravan`, and what it does.
+package struct Tool: Sendable {
+  package typealias Work = @Sendable (Options, Terminal) async throws -> Void
+
+  package let command: Command
+  package let work: Work
+
+  package init(_ command: Command, _ work: @escaping Work) {
+    self.command = command
+    self.work = work
+  }
+}
+
+/// The command line as a whole.
+package enum Caravan {
+  package static let tools: [Tool] =
+    SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + AppCommands.tools + KeyCommands.tools
+    + BenchCommand.commands.map { command in
+      Tool(command) { options, terminal in
+        let name = command.name.split(separator: " ").last.map(String.init) ?? ""
+        try await BenchCommand.run(name, options, programs: Suite.programs(), host: terminal.host)
+      }
+    }
+
+  private static let commands = CommandSet(
+    "caravan", "Caravan keeps rows and objects of devices and cloud the same.", tools.map(\.command))
+
+  /// - Parameter arguments: without the executable's name.
+  /// - Returns: the exit code: 0 done, 1 refused with the reason on standard error, 2 not understood.
+  package static func run(_ arguments: [String], environment: [String: String], _ terminal: Terminal) async -> Int32 {
+    // A reader that hangs up is an error of one write.
+    signal(SIGPIPE, SIG_IGN)
+    do throws(CommandLineStop) {
+      let (command, rest) = try commands.select(normalised(arguments))
+      guard let tool = tools.first(where: { $0.command.name == command.name }) else {
+        preconditionFailure("the command '\(command.name)' does nothing")
+      }
+      let options = try command.parse(rest, environment: environment)
+      return await run(tool, options, terminal)
+    } catch {
+      return error.report()
+    }
+  }
+
+  private static func normalised(_ arguments: [String]) -> [String] {
+    guard arguments.first == "app" else { return arguments }
+    return ["app"] + AppArguments.wordFirst(Array(arguments.dropFirst()), valued: AppCommands.leadingFlags)
+  }
+
+  private static func run(_ tool: Tool, _ options: Options, _ terminal: Terminal) async -> Int32 {
+    do {
+      try await tool.work(options, terminal)
+      return ExitCode.success
+    } catch let error as CaravanError {
+      Terminal.complain("\(tool.command.name): \(error.message)")
+    } catch {
+      Terminal.complain("\(tool.command.name): \(error)")
+    }
+    return ExitCode.failure
+  }
+}

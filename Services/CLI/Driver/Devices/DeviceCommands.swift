@@ -1,0 +1,121 @@
+internal import Bus
+internal import CLICore
+internal import Crypto
+internal import Encoding
+internal import Glibc
+internal import Launch
+internal import Model
+internal import Runtime
+
+/// `caravan device add|revoke|list`.
+enum DeviceCommands {
+  private static let user = Flag<String>("user", "U", "whose device it is: 1 to 63 of a-z, 0-9 and '-'")
+  private static let name = Flag<String>("name", "N", "what it is called, in the whole deployment")
+  private static let out = Flag<String>("out", "FILE", "where its credentials go; a secret")
+  private static let json = Flag<Bool>("json", "for programs")
+
+  static let tools = [
+    Tool(
+      Command("caravan device add", "Enrols a device.", flags: [user, name, out] + Deployment.gatewayFlags)
+    ) { options, terminal in try await add(options, terminal) },
+    Tool(
+      Command(
+        "caravan device revoke", "Makes a device's credentials void and ends its connections.",
+        operands: .init("NAME", 1...1), flags: Deployment.gatewayFlags + Deployment.brokerFlags)
+    ) { options, terminal in try await revoke(options, terminal) },
+    Tool(
+      Command("caravan device list", "Shows every device.", flags: [json] + Deployment.gatewayFlags)
+    ) { options, terminal in try await list(options, terminal) },
+  ]
+
+  private static func text(_ json: JSON, _ name: String) throws(CaravanError) -> String {
+    guard let text = json[name]?.stringValue else {
+      throw CaravanError(.internalError, "the gateway's answer lacks \"\(name)\": do it and this program fit together?")
+    }
+    return text
+  }
+
+  // MARK: Add
+
+  private static func add(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let user = try UserID(options[user])
+    let device = try DeviceID(options[name])
+    let file = options[out]
+    let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
+    if unsafe access(file, F_OK) == 0 {
+      try await confirm(file, user, device, gateway)
+      return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
+    }
+    let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
+    let minted = try await gateway.call(
+      "POST", "/v1/enrolment-tokens", ["user": .string(user.text), "device": .string(device.text)])
+    let enrolled = try await gateway.call(
+      "POST", "/v1/enrol", ["token": .string(text(minted, "token")), "public_key": .string(key.publicKey.text)])
+    let token = try text(enrolled, "jwt")
+    let credentials = try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
+    try TextFile.writeSecret(credentials.rendered, to: file)
+    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)")
+  }
+
+  /// That the file holds this device's credentials and that they still count: the command may be run again.
+  private static func confirm(
+    _ file: String, _ user: UserID, _ device: DeviceID, _ gateway: GatewayClient
+  ) async throws(CaravanError) {
+    let known = try? Credentials.reading(file)
+    guard let known, known.jwt.claims.name == device.text, case .user(let claims) = known.jwt.claims.body,
+      claims.tag("user") == user.text
+    else { throw CaravanError(.objectExists, "'\(file)' exists and is something else: choose another file for --out") }
+    let record = try await gateway.call("GET", "/v1/devices/\(device)")
+    guard record["public_key"]?.stringValue == known.key.publicKey.text, record["revoked"] == .null else {
+      throw CaravanError(.objectExists, "'\(file)' holds credentials that are void: remove it and run this again")
+    }
+  }
+
+  // MARK: Revoke
+
+  private static func revoke(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let device = try DeviceID(options.operands[0])
+    let deployment = Deployment(options: options, host: terminal.host)
+    let gateway = try deployment.gatewayClient()
+    let record = try await gateway.call("GET", "/v1/devices/\(device)")
+    let publicKey = try text(record, "public_key")
+    let key = try crypto { () throws(CryptoError) in try PublicNKey(publicKey, kind: .user) }
+    let keys = try deployment.keyDirectory()
+    let token = try keys.accountToken(revoking: key, at: terminal.host.clock.wallTime.milliseconds / 1000)
+    try await deployment.bus(.system).with(terminal.host) { bus throws(CaravanError) in
+      try Self.check(
+        await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: BusSession.connectDeadline))
+    }
+    // The broker knows; from here on its next start must know too, and then the registry.
+    try keys.save(account: token)
+    _ = try await gateway.call("DELETE", "/v1/devices/\(device)")
+    terminal.say("device '\(device)' is revoked")
+  }
+
+  /// - Throws: `internalError` when the broker did not take the token.
+  private static func check(_ answer: Message) throws(CaravanError) {
+    let json: JSON?
+    do { json = try JSON.parse(answer.payload) } catch { json = nil }
+    guard json?["data"]?["code"]?.intValue == 200 else {
+      let reason = json?["error"]?["description"]?.stringValue ?? String(decoding: answer.payload, as: UTF8.self)
+      throw CaravanError(.internalError, "the broker does not take the revocation: \(reason.prefix(300))")
+    }
+  }
+
+  // MARK: List
+
+  private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
+    let devices = try await gateway.call("GET", "/v1/devices")["devices"]?.arrayValue ?? []
+    if options[json] { return terminal.say(JSON.array(devices).encoded()) }
+    var table = TextTable(["DEVICE", "USER", "ENROLLED", "STATE"])
+    for device in devices {
+      let revoked = device["revoked"]?.stringValue
+      table.add([
+        try text(device, "device"), try text(device, "user"), String(try text(device, "issued").prefix(19)),
+        revoked.map { "revoked \($0.prefix(19))" } ?? "active",
+      ])
+    }
+    terminal.say(table.isEmpty ? "no device is enrolled: caravan device add" : table.text)
+  }
+}

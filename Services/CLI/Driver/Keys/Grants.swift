@@ -1,0 +1,85 @@
+internal import Bus
+internal import Crypto
+internal import SchemaClient
+internal import StorageClient
+
+/// Who holds credentials of its own, beside devices.
+enum Holder: String, Sendable, CaseIterable {
+  case storage, sync, schema, notify, query, gateway
+  /// Whoever operates the suite, through this program.
+  case cli
+  /// Revokes devices at the broker: in the system account, unlike all others.
+  case system
+
+  /// Also the middle of its inbox. No device can have it: a device's name has no `_`, and the broker lets a device
+  /// listen to the inbox of its name.
+  var userName: String { "svc_\(rawValue)" }
+
+  /// A request's answer may come so late.
+  private static let answerLifetime: Int64 = 120_000_000_000
+
+  /// The subjects its code needs, and nothing else (architecture §4). Answers go where their requests say, once.
+  var permissions: Permissions {
+    var permissions = Permissions(
+      publish: Permissions.Rules(allow: asks), subscribe: Permissions.Rules(allow: listens + ["inbox.\(userName).>"]))
+    if asks.isEmpty { permissions.publish = .nothing }
+    if isService { permissions.responses = Permissions.Responses(count: 1, lifetime: Self.answerLifetime) }
+    return permissions
+  }
+
+  private var isService: Bool {
+    switch self {
+    case .storage, .sync, .schema, .notify, .query, .gateway: true
+    case .cli, .system: false
+    }
+  }
+
+  /// What it publishes to.
+  private var asks: [String] {
+    switch self {
+    case .storage: [SubjectPattern.everyChange.text]
+    case .sync:
+      Self.storage([.commit, .settle, .changes, .fetch, .drop]) + Self.schema([.type, .propose])
+        + Self.partitioned(.notify, ["attach", "ack"])
+    case .schema: Self.storage([.commit, .changes, .fetch])
+    case .notify:
+      Self.storage([.zones, .changes, .fetch, .log, .lease, .leases, .cursor]) + ["inbox.*.notify"]
+    case .query:
+      Self.storage([.zones, .changes, .fetch, .log, .lease, .leases, .cursor]) + Self.schema([.type, .types])
+    case .gateway: Self.storage([.commit, .changes, .fetch]) + Self.discovery
+    case .cli:
+      // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
+      Self.storage([.status]) + Self.partitioned(.storage, ["floor"]) + Self.schema([.type, .types])
+        + Self.partitioned(.query, ["find"]) + Self.discovery
+    case .system: [Subject.claimsUpdate.text]
+    }
+  }
+
+  /// What it subscribes to, beside its inbox.
+  private var listens: [String] {
+    switch self {
+    case .storage: ["svc.storage.>", SubjectPattern.everyChunks(nil).text] + Self.discovery
+    case .sync: [SubjectPattern.everyExchange.text] + Self.discovery
+    case .schema: ["svc.schema.*"] + Self.discovery
+    case .notify: ["svc.notify.>", SubjectPattern.everyChange.text] + Self.discovery
+    case .query: ["svc.query.>", SubjectPattern.everyChange.text] + Self.discovery
+    case .gateway: Self.discovery
+    case .cli, .system: []
+    }
+  }
+
+  private static let discovery = ["$SRV.>"]
+
+  private static func storage(_ methods: [StorageMethod]) -> [String] { methods.map(\.pattern.text) }
+  private static func schema(_ methods: [SchemaMethod]) -> [String] { methods.map(\.subject.text) }
+
+  private static func partitioned(_ service: ServiceName, _ methods: [String]) -> [String] {
+    methods.map { SubjectPattern.everyPartition(service, method: $0).text }
+  }
+}
+
+extension Permissions {
+  /// What the broker makes of a device's name and user (architecture §4).
+  static let device = Permissions(
+    publish: Rules(allow: ["edge.{{tag(user)}}.{{name()}}.>"]), subscribe: Rules(allow: ["inbox.{{name()}}.>"]))
+}

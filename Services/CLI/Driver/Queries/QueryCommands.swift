@@ -1,0 +1,106 @@
+internal import Bus
+internal import CLICore
+internal import Encoding
+internal import Model
+internal import Runtime
+internal import SchemaClient
+internal import Wire
+
+/// `caravan query`: records of one type, as the query service finds them.
+enum QueryCommands {
+  private static let user = Flag<String?>("user", "U", "whose private database; without it the container's public one")
+  private static let container = Flag<String>("container", "C", "the container: an app's name")
+  private static let type = Flag<String>("type", "T", "the record type: a table's name")
+  private static let selection = Flag<String?>(
+    "where", "TEXT", "which: a=? AND (b>? OR c LIKE 'x%'); the arguments follow as operands")
+  private static let order = Flag<String?>("order-by", "FIELDS", "FIELD [asc|desc], several with commas")
+  private static let limit = Flag<Int?>("limit", "N", "most records shown")
+  private static let json = Flag<Bool>("json", "a JSON array")
+
+  static let tools = [
+    Tool(
+      Command(
+        "caravan query", "Finds records in the cloud.", operands: .init("[ARGUMENT ...]", 0...Limits.predicateTerms),
+        flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
+          + [user, container, type, selection, order, limit, json])
+    ) { options, terminal in try await find(options, terminal) }
+  ]
+
+  private static let deadline: Duration = .seconds(10)
+  private static let pageRows = 200
+
+  private static func find(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let container = try ContainerID(options[container])
+    let text = try options[selection].map { text throws(CaravanError) in try WhereText(text) }
+    guard text != nil || options.operands.isEmpty else {
+      throw CaravanError(.invalidData, "'\(options.operands[0])' is an argument of no --where")
+    }
+    var query = Model.Query(
+      database: DatabaseID(
+        container: container, owner: try options[user].map { name throws(CaravanError) in try UserID(name) }),
+      type: options[type])
+    query.sort = try options[order].map(SortText.keys) ?? []
+    let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
+    try await bus.with(terminal.host) { bus throws(CaravanError) in
+      let type = try await SchemaClient(bus: bus).type(named: query.type, of: container, in: query.database.environment)
+      query.predicate = try text?.predicate(of: type, options.operands) ?? Predicate()
+      if options[json] {
+        try await printJSON(query, options[limit], bus, terminal)
+      } else {
+        try await printTable(query, type, options[limit], bus, terminal)
+      }
+    }
+  }
+
+  /// Hands over the hits page by page.
+  private static func pages(
+    _ query: Model.Query, _ limit: Int?, _ bus: any MessageBus,
+    _ take: (QueryReply) throws(CaravanError) -> Void
+  ) async throws(CaravanError) {
+    var query = query
+    var left = limit ?? .max
+    while left > 0 {
+      query.limit = min(left, pageRows)
+      let reply: QueryReply = try await bus.call(
+        QueryRequest(query), to: .partitioned(.query, Partition(of: query.database), method: "find"),
+        deadline: deadline)
+      try take(reply)
+      left -= reply.hits.count
+      guard !reply.cursor.isEmpty, !reply.hits.isEmpty else { return }
+      query.cursor = reply.cursor
+    }
+  }
+
+  private static func printTable(
+    _ query: Model.Query, _ type: Model.RecordType, _ limit: Int?, _ bus: any MessageBus, _ terminal: Terminal
+  ) async throws(CaravanError) {
+    var table = TextTable(["ZONE", "RECORD"] + type.fields.map(\.name))
+    try await pages(query, limit, bus) { reply throws(CaravanError) in
+      for hit in reply.hits {
+        let fields = try RecordFields(body: hit.entry?.body ?? [])
+        table.add([hit.zone, hit.entry?.name ?? ""] + type.fields.map { fields[$0.id].shown })
+      }
+    }
+    terminal.say(table.isEmpty ? "nothing found" : table.text)
+  }
+
+  private static func printJSON(
+    _ query: Model.Query, _ limit: Int?, _ bus: any MessageBus, _ terminal: Terminal
+  ) async throws(CaravanError) {
+    var list = JSONList(terminal)
+    try await pages(query, limit, bus) { reply throws(CaravanError) in
+      let type = try required(reply.type, "type").model()
+      for hit in reply.hits {
+        let entry = try required(hit.entry, "entry").model()
+        let fields = try RecordFields(body: entry.body)
+        var values = JSON.Object()
+        for field in type.fields { values[field.name] = fields[field.id].json }
+        list.add([
+          "zone": .string(hit.zone), "record": .string(entry.name), "version": .int(Int64(clamping: entry.version)),
+          "fields": .object(values),
+        ])
+      }
+    }
+    list.finish()
+  }
+}

@@ -1,0 +1,99 @@
+internal import CLICore
+internal import Encoding
+internal import Launch
+internal import Model
+internal import Runtime
+
+/// Says when the suite is ready, and keeps its run file true.
+struct Announcer: Service {
+  static let startDeadline: Duration = .seconds(30)
+  /// A process that died so often before the suite was ready will not live.
+  static let deathsAtStart = 3
+  private static let pollPeriod: Duration = .milliseconds(20)
+  private static let filePeriod: Duration = .milliseconds(250)
+
+  let run: RunFile
+  let directory: SuiteDirectory
+  let gateway: GatewayClient
+  let board: ProcessBoard
+  let terminal: Terminal
+  private let stop = Latch()
+
+  init(
+    _ run: RunFile, directory: SuiteDirectory, gateway: GatewayClient, board: ProcessBoard, terminal: Terminal
+  ) {
+    self.run = run
+    self.directory = directory
+    self.gateway = gateway
+    self.board = board
+    self.terminal = terminal
+  }
+
+  func run() async throws {
+    guard try await waitUntilReady() else { return }
+    var written = file
+    try write(written)
+    terminal.say("ready \(written.json.encoded())")
+    while !stop.isOpen && !Task.isCancelled {
+      await pause(Self.filePeriod)
+      if file != written {
+        written = file
+        try write(written)
+      }
+    }
+    var over = run
+    over.process = 0
+    try write(over)
+  }
+
+  func shutDown() { stop.open() }
+
+  private var file: RunFile {
+    var file = run
+    file.processes = board.entries.compactMap { entry in entry.process.map { (entry.name, Int64($0)) } }
+    return file
+  }
+
+  private func write(_ file: RunFile) throws(CaravanError) {
+    try TextFile.writeSecret(file.json.encoded() + "\n", to: directory.runFile)
+  }
+
+  /// - Returns: false when it was told to stop before.
+  private func waitUntilReady() async throws(CaravanError) -> Bool {
+    let clock = terminal.host.clock
+    let expiry = clock.now + Self.startDeadline
+    var reason = "nobody answers at http://\(gateway.address)"
+    while !stop.isOpen && !Task.isCancelled {
+      do throws(CaravanError) {
+        let answer = try await gateway.send("GET", "/readyz")
+        if answer.status == 200 { return true }
+        reason = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? reason
+      } catch {
+        reason = error.message
+      }
+      if let dead = board.entries.first(where: { $0.deaths >= Self.deathsAtStart }) {
+        throw CaravanError(.unavailable, "\(dead.name) does not stay alive; its log says: \(lastWords(of: dead.name))")
+      }
+      guard clock.now < expiry else {
+        throw CaravanError(
+          .timedOut, "not ready within \(Self.startDeadline.components.seconds) s: \(reason); see \(directory.logs)")
+      }
+      await pause(Self.pollPeriod)
+    }
+    return false
+  }
+
+  private func lastWords(of name: String) -> String {
+    let lines = (try? TextFile.tail(directory.log(name), bytes: 2_000))?.split(whereSeparator: \.isNewline) ?? []
+    return lines.last.map(String.init) ?? "nothing (\(directory.log(name)))"
+  }
+
+  private func pause(_ wait: Duration) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await terminal.host.clock.sleep(for: wait) }
+      group.addTask { await stop.wait() }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import Synchronization
+
+/// Which processes of the suite run now.
+final class ProcessBoard: Sendable {
+  struct Entry: Sendable {
+    let name: String
+    var process: Int32?
+    var deaths = 0
+  }
+
+  private let state: Mutex<[Entry]>
+
+  /// - Parameter names: in the order in which they are shown.
+  init(_ names: [String]) { state = Mutex(names.map { Entry(name: $0) }) }
+
+  var entries: [Entry] { state.withLock { $0 } }
+
+  func started(_ name: String, _ process: Int32) { change(name) { $0.process = process } }
+  func ended(_ name: String) { change(name) { $0.process = nil } }
+
+  func died(_ name: String) {
+    change(name) { entry in
+      entry.process = nil
+      entry.deaths += 1
+    }
+  }
+
+  private func change(_ name: String, _ change: (inout Entry) -> Void) {
+    state.withLock { entries in
+      guard let index = entries.firstIndex(where: { $0.name == name }) else { return }
+      change(&entries[index])
+    }
+  }
+}

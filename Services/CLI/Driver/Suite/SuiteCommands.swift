@@ -1,0 +1,92 @@
+internal import CLICore
+internal import Glibc
+internal import Launch
+internal import Model
+internal import Runtime
+internal import SQLite
+
+/// `caravan up`: nats-server and every service on one machine.
+enum SuiteCommands {
+  private static let http = Flag<HostPort?>(
+    "http", "H:P", "where HTTP is served (default: 127.0.0.1:8080, or a free port where that is taken)")
+  private static let nats = Flag<HostPort?>(
+    "nats", "H:P", "where devices connect (default: 127.0.0.1:4222, or a free port); with TLS unless it is loopback")
+  private static let scale = Flag<[String]>(
+    "scale", "SERVICE=N", "so many processes of a service; repeatable", default: [])
+
+  static let tools = [
+    Tool(
+      Command(
+        "caravan up", "Starts nats-server and every service, says 'ready {json}', and runs until SIGINT or SIGTERM.",
+        operands: .init("[SERVICE=N ...]", 0...SuiteService.allCases.count),
+        flags: [Flag<String?>.suiteDirectory, http, nats, scale, Flag<LogLevel>.logLevel])
+    ) { options, terminal in try await up(options, terminal) }
+  ]
+
+  private static func up(_ options: Options, _ terminal: Terminal) async throws {
+    let directory = try SuiteDirectory(options[Flag<String?>.suiteDirectory])
+    let scale = try SuiteScale(options[scale] + options.operands)
+    for path in [directory.path, directory.nats, directory.logs] { _ = try Folder(making: path) }
+    let lock = try lock(directory)
+    defer { lock.release() }
+    let earlier = try directory.lastRun()
+    let random = terminal.host.random
+    let addresses = try Addresses(
+      http: try address(options[http], earlier?.http, HostPort("127.0.0.1", 8080), "--http", random),
+      nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random))
+    let host = try logging(terminal.host, to: directory.log("up"))
+    let suite = try Suite(
+      directory: directory, addresses: addresses, scale: scale, logLevel: options[Flag<LogLevel>.logLevel],
+      terminal: terminal, host: host)
+    let group = ServiceGroup(suite.services, host: host, deadline: Suite.shutDownDeadline)
+    TerminationSignals.handle { _ in group.shutDown() }
+    try await group.run()
+  }
+
+  /// - Throws: `unavailable` naming the process that holds the directory.
+  private static func lock(_ directory: SuiteDirectory) throws(CaravanError) -> DirectoryLock {
+    do { return try DirectoryLock(directory.path) } catch {
+      guard error.code == .unavailable else { throw error }
+      let holder = try directory.lastRun().map { $0.process > 0 ? " (process \($0.process))" : "" } ?? ""
+      throw CaravanError(
+        .unavailable, "a suite runs in '\(directory.path)' already\(holder): stop it first, or use another --dir")
+    }
+  }
+
+  /// The address given; else the one of the last run, that devices know; else the usual one; else any that is free.
+  private static func address(
+    _ given: HostPort?, _ earlier: String?, _ usual: HostPort, _ flag: String, _ random: any RandomSource
+  ) throws(CaravanError) -> HostPort {
+    func isFree(_ address: HostPort) -> Bool { !LoopbackPort.accepts(address.port, at: address.reachable.host) }
+    if var given {
+      if given.port == 0 { given.port = try LoopbackPort.free(random: random) }
+      guard isFree(given) else {
+        throw CaravanError(.unavailable, "\(flag) \(given): somebody listens there already, choose another port")
+      }
+      return given
+    }
+    let known = earlier?.split(separator: "/").last.flatMap { HostPort(flagText: String($0)) }
+    if let known, known.isLoopback, isFree(known) { return known }
+    return isFree(usual) ? usual : HostPort(usual.host, try LoopbackPort.free(random: random))
+  }
+
+  private static func logging(_ host: Host, to path: String) throws(CaravanError) -> Host {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw CaravanError(.invalidData, "cannot write '\(path)': is the directory yours?") }
+    return host.with(log: Log(level: .info, clock: host.clock, sink: DescriptorLogSink(descriptor: file)))
+  }
+}
+
+/// Where a suite listens.
+struct Addresses: Sendable {
+  let http: HostPort
+  let nats: HostPort
+
+  init(http: HostPort, nats: HostPort) throws(CaravanError) {
+    guard http.port != nats.port else {
+      throw CaravanError(.invalidData, "--http and --nats have the same port: choose another for one of them")
+    }
+    self.http = http
+    self.nats = nats
+  }
+}
