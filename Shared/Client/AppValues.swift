@@ -89,6 +89,8 @@ public struct DeviceStatus: Sendable, Hashable {
     public let bytesUp, bytesDown: UInt64
     /// Why the cloud refused the table's writes; empty: it did not.
     public let refused: String
+    /// The columns, as `createTable` takes them.
+    public let schema: String
   }
 
   public let device, user: String
@@ -105,7 +107,8 @@ public struct DeviceStatus: Sendable, Hashable {
     tables = status.tables.map {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
-        lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused)
+        lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused,
+        schema: $0.schema)
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }
@@ -116,7 +119,12 @@ extension Wire.Cell {
   init(_ column: String, _ value: Model.Value) throws(CaravanError) {
     switch value {
     case .null: self.init(column: column)
-    case .text(let text): self.init(column: column, value: .text(text))
+    case .text(let text):
+      // Text ends at a NUL on the wire: what follows would be lost in silence.
+      guard !text.utf8.contains(0) else {
+        throw CaravanError(.schemaViolation, "column '\(column)' got a text with a NUL character: use a BLOB column")
+      }
+      self.init(column: column, value: .text(text))
     case .integer(let number): self.init(column: column, value: .integer(number))
     case .real(let number): self.init(column: column, value: .real(number))
     case .data(let bytes): self.init(column: column, value: .data(bytes))
