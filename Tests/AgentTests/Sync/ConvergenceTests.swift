@@ -8,7 +8,7 @@ import Testing
 
 @testable import AgentDriver
 
-/// Goal: devices with real stores and the real services behind them end with the same rows, whatever happens on the way.
+/// Goal: devices with real stores and the real services behind them end with the same rows, whatever happens.
 /// Method: everything in one simulated world.
 @Suite struct ConvergenceTests {
   private typealias Device = RunningDevice
@@ -71,7 +71,8 @@ import Testing
       let before = a.agent.engine.metrics.chunkBytesUp.value
       let opened = try await a.store.openWrite(
         Device.table, cells: [], objects: ["photo"], selection: Selection("name = ?", [.text("p")]), owner: 1)
-      try await a.store.writeObject(opened.handle, row: 0, object: "photo", offset: 500_000, bytes: [1, 2, 3], owner: 1)
+      try await a.store.writeObject(
+        opened.handle, row: 0, object: "photo", offset: 500_000, bytes: [1, 2, 3], owner: 1)
       try await a.store.closeWrite(opened.handle, owner: 1)
       try await b.until("the edit is at b") {
         try await b.store.readObject(
@@ -82,7 +83,9 @@ import Testing
     }
   }
 
-  @Test("SIM-26, SIM-27: the same row changed on both sides while apart is a conflict on one, resolved three ways", arguments: Resolution.allCases)
+  @Test(
+    "SIM-26, SIM-27: the same row changed on both sides while apart is a conflict on one, resolved three ways",
+    arguments: Resolution.allCases)
   func conflict(_ resolution: Resolution) throws {
     try simulate { suite in
       let (a, b) = try await Self.pair(suite)
@@ -118,7 +121,9 @@ import Testing
     }
   }
 
-  @Test("A device killed in the middle of an import and started again has every acknowledged row once, and so has the other")
+  @Test(
+    "A device killed in the middle of an import and started again has every acknowledged row once, and so has the other"
+  )
   func killed() throws {
     try simulate { suite in
       let (first, b) = try await Self.pair(suite)
@@ -138,7 +143,8 @@ import Testing
     }
   }
 
-  @Test("Over a network that loses, doubles and delays, both devices end with the same rows", arguments: [1, 2, 3, 4, 5, 6])
+  @Test(
+    "Over a network that loses, doubles and delays, both devices end with the same rows", arguments: [1, 2, 3, 4, 5, 6])
   func faults(seed: UInt64) throws {
     try simulate(seed: seed) { suite in
       let (a, b) = try await Self.pair(suite)

@@ -99,7 +99,9 @@ import Wire
       #expect(bench.cloud.state.withLock { $0.acks } == [1])
       #expect(bench.store.texts(Bench.album) == [:])
       await bench.engine.linkChanged(to: .wifi)
-      try await bench.until("the row is here", within: .milliseconds(10)) { bench.store.texts(Bench.album) == ["a": "1"] }
+      try await bench.until("the row is here", within: .milliseconds(10)) {
+        bench.store.texts(Bench.album) == ["a": "1"]
+      }
     }
   }
 
@@ -212,7 +214,9 @@ import Wire
       try await bench.pass(.seconds(5))
       #expect(bench.store.texts(Bench.album) == [:])
       bench.hub.reconnect("device")
-      try await bench.until("the row is here", within: .milliseconds(10)) { bench.store.texts(Bench.album) == ["a": "1"] }
+      try await bench.until("the row is here", within: .milliseconds(10)) {
+        bench.store.texts(Bench.album) == ["a": "1"]
+      }
     }
   }
 
@@ -238,7 +242,9 @@ import Wire
         state.generation += 1
       }
       await bench.engine.registrationsChanged(of: Bench.album)
-      try await bench.until("the list is empty") { bench.cloud.state.withLock { $0.list?.subscriptions.isEmpty == true } }
+      try await bench.until("the list is empty") {
+        bench.cloud.state.withLock { $0.list?.subscriptions.isEmpty == true }
+      }
     }
   }
 }

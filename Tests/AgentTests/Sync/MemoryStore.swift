@@ -56,7 +56,9 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func register(_ table: TableID, _ direction: Direction, period: UInt32 = 0, tolerance: UInt32 = 0, link: LinkClass = .roaming) {
+  func register(
+    _ table: TableID, _ direction: Direction, period: UInt32 = 0, tolerance: UInt32 = 0, link: LinkClass = .roaming
+  ) {
     state.withLock { state in
       let registration = SyncRegistration(
         periodMilliseconds: period, delayToleranceMilliseconds: tolerance, link: link)
@@ -75,7 +77,8 @@ final class MemoryStore: SyncStore {
 
   static func type(_ table: TableID, id: UInt32) -> RecordType {
     RecordType(
-      id: id, definition: id, name: table.name, fields: [FieldDefinition(id: id == 0 ? 0 : 1, name: "photo", kind: .object)])
+      id: id, definition: id, name: table.name,
+      fields: [FieldDefinition(id: id == 0 ? 0 : 1, name: "photo", kind: .object)])
   }
 
   // MARK: SyncStore

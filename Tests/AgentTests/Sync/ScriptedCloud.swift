@@ -91,7 +91,9 @@ final class ScriptedCloud: Sendable {
       }
       let results = exchange.operations.map { operation -> Wire.Result in
         guard let kind = operation.kind else { return Wire.Result() }
-        if case .refuse(let refuse) = mishap, let error = refuse(kind) { return Wire.Result(kind: .failure(Failure(error))) }
+        if case .refuse(let refuse) = mishap, let error = refuse(kind) {
+          return Wire.Result(kind: .failure(Failure(error)))
+        }
         return Wire.Result(kind: Self.perform(kind, by: device.text, &state))
       }
       return (mishap, ExchangeReply(results: results))
@@ -105,7 +107,8 @@ final class ScriptedCloud: Sendable {
     }
   }
 
-  private static func perform(_ kind: Wire.Operation.Kind, by device: String, _ state: inout State) -> Wire.Result.Kind {
+  private static func perform(_ kind: Wire.Operation.Kind, by device: String, _ state: inout State) -> Wire.Result.Kind
+  {
     switch kind {
     case .hello(let hello):
       state.hellos.append(hello)

@@ -122,7 +122,8 @@ struct RunningDevice: Sendable {
     return numbers
   }
 
-  func until(_ what: String, within limit: Duration = .seconds(600), _ condition: () async throws -> Bool) async throws {
+  func until(_ what: String, within limit: Duration = .seconds(600), _ condition: () async throws -> Bool) async throws
+  {
     let end = clock.now + limit
     while try await !condition() {
       guard clock.now < end else { throw NotYet(what: what) }

@@ -10,8 +10,8 @@ import Wire
 
 @testable import AgentDriver
 
-/// Goal: whatever happens to frames, answers and chunks, every row gets up once. Method: the engine over an in-process bus
-/// against a cloud that misbehaves on cue, in virtual time.
+/// Goal: whatever happens to frames, answers and chunks, every row gets up once. Method: the engine over an in-process
+/// bus against a cloud that misbehaves on cue, in virtual time.
 @Suite struct UpstreamTests {
   private typealias Bench = EngineBench
 
@@ -76,7 +76,9 @@ import Wire
     }
   }
 
-  @Test("After a restart a push in flight is settled, not sent: applied or not, the row goes up once", arguments: [true, false])
+  @Test(
+    "After a restart a push in flight is settled, not sent: applied or not, the row goes up once",
+    arguments: [true, false])
   func settledAfterRestart(arrived: Bool) throws {
     let world = Simulation(seed: 3)
     try world.run(deadline: .seconds(600)) {
@@ -87,7 +89,9 @@ import Wire
         try await first.until("hello") { !first.cloud.frames.isEmpty }
         first.cloud.script(arrived ? .loseAnswer : .loseFrame)
         first.write("a", "1")
-        try await first.until("the push is on its way") { !first.pushes.isEmpty || !arrived && first.cloud.frames.count > 1 }
+        try await first.until("the push is on its way") {
+          !first.pushes.isEmpty || !arrived && first.cloud.frames.count > 1
+        }
       }
       let second = EngineBench(world, store: first.store)
       let known = first.cloud.state.withLock { $0 }

@@ -1,5 +1,5 @@
-/// What the device itself has to tell the cloud, beside its tables: that it is here, what it wants to hear of, and which
-/// notifications it has taken over. Times are monotonic nanoseconds.
+/// What the device itself has to tell the cloud, beside its tables: that it is here, what it wants to hear of, and
+/// which notifications it has taken over. Times are monotonic nanoseconds.
 public struct Errands: Sendable {
   /// What goes now. Hello and subscribe never go together: the answer to the first decides about the second.
   public struct Batch: Sendable, Hashable {

@@ -1,8 +1,8 @@
 internal import Runtime
 internal import Synchronization
 
-/// One timer for everything that waits for a time (MOB-32): raises a signal when the earliest has come. May raise it once
-/// more than needed, never too late.
+/// One timer for everything that waits for a time (MOB-32): raises a signal when the earliest has come. May raise it
+/// once more than needed, never too late.
 final class Alarm: Sendable {
   private let clock: any Clock
   private let ring: Signal

@@ -7,8 +7,8 @@ internal import Wire
 /// How the agent reaches a broker: called again, with growing waits, until it gives a bus.
 public typealias BusMaker = @Sendable () async throws(CaravanError) -> any MessageBus
 
-/// Keeps the engine connected: makes the one connection of the device (SIM-42), listens for its notifications, and makes
-/// another when it has ended for good.
+/// Keeps the engine connected: makes the one connection of the device (SIM-42), listens for its notifications, and
+/// makes another when it has ended for good.
 struct CloudConnection: Sendable {
   let engine: SyncEngine
   let connect: BusMaker

@@ -62,7 +62,8 @@ struct Downstream: Sendable {
     }
     guard hasObjects, !isUnexplained else { return }
     guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
-      throw CaravanError(.unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
+      throw CaravanError(
+        .unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
     }
   }
 

@@ -44,7 +44,8 @@ actor Exchanger {
   /// One message about chunks.
   func chunks(_ request: ChunkRequest, in partition: Partition) async throws(CaravanError) -> ChunkReply {
     let reply: ChunkReply = try await connected().call(
-      request, to: .chunks(user: identity.user, device: identity.device, partition), deadline: EngineLimits.chunkDeadline)
+      request, to: .chunks(user: identity.user, device: identity.device, partition),
+      deadline: EngineLimits.chunkDeadline)
     if let failure = reply.failure { throw failure.model() }
     return reply
   }
@@ -73,6 +74,7 @@ extension CaravanError {
   /// The operation was answered with the result of another kind.
   static func unexpected(_ result: Result.Kind, to operation: StaticString) -> CaravanError {
     if case .failure(let failure) = result { return failure.model() }
-    return CaravanError(.internalError, "the cloud answered \(operation) with something else: update the agent or the cloud")
+    return CaravanError(
+      .internalError, "the cloud answered \(operation) with something else: update the agent or the cloud")
   }
 }

@@ -135,6 +135,7 @@ extension SyncEngine {
       }
       pending[session.table] = session.pending
       end(Key(session.table, .write), rider.waiters, failure)
+      if session.lacksChunks { putBack(Key(session.table, .read)) }
     case .down(var session):
       var failure: CaravanError?
       do throws(CaravanError) { try await session.finish(answer.get()) } catch { failure = error }

@@ -130,6 +130,9 @@ public actor SyncEngine: Service {
       pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
     }
     try await loadRegistrations()
+    for table in await store.syncedTables() {
+      if let state = try? await store.syncState(of: table), state.lacksChunks { putBack(Key(table, .read)) }
+    }
     await noteDirtyTables()
     for table in pending.keys.sorted() { putBack(Key(table, .write)) }
   }

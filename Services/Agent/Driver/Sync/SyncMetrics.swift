@@ -6,12 +6,14 @@ extension CounterName {
     "caravan_agent_frames_sent_total", "Frames sent, by whether the entropy test had them compressed.")
   static let transfers = CounterName("caravan_agent_transfers_total", "Transfers, by what made them due.")
   static let sessions = CounterName("caravan_agent_sessions_total", "Syncs of one table, by direction and outcome.")
-  static let wireBytes = CounterName("caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
+  static let wireBytes = CounterName(
+    "caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
   static let notifications = CounterName("caravan_agent_notifications_total", "Notifications received, by outcome.")
   static let chunksMoved = CounterName("caravan_agent_chunks_total", "Chunks moved, by direction.")
   static let resent = CounterName(
     "caravan_agent_pushes_resent_total", "Pushes sent again under the same op id after a lost answer.")
-  static let settled = CounterName("caravan_agent_pushes_settled_total", "Pushes asked about after a restart, by outcome.")
+  static let settled = CounterName(
+    "caravan_agent_pushes_settled_total", "Pushes asked about after a restart, by outcome.")
 }
 
 extension GaugeName {

@@ -36,6 +36,8 @@ struct Upstream: Sendable {
   private let mayCollect: Bool
   private var stage = Stage.pushing
   private(set) var pending: Pending?
+  /// Chunks of the cloud's copies of rows in conflict could not be had: the table's way down has to try again.
+  private(set) var lacksChunks = false
 
   init(_ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool) {
     self.table = table
@@ -137,7 +139,7 @@ struct Upstream: Sendable {
       }
       let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
       pending = nil
-      if summary.lacksChunks { _ = try await crew.mover.fetchMissing(of: table, gate: gate) }
+      if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
     case .missing(let hashes):
       guard current.stagings < EngineLimits.stagingRounds else {
         throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
