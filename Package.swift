@@ -105,7 +105,7 @@ let package = Package(
       driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP"])
     + service(
       "Agent", executable: "caravan-agent",
-      driver: plumbing + ["SQLite", "Chunking", "Compression", "Crypto"], main: backends)
+      driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "Compression", "Crypto"], main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
       driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite"], main: ["Model"])
@@ -159,11 +159,16 @@ let package = Package(
           "StorageClient", "SchemaClient",
         ]),
       tests("TidyTests", []),
-      tests(
-        "SimulationTests",
-        [
-          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "StorageDriver", "SyncDriver",
-          "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
-        ]),
+      // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
+      .target(
+        name: "SimulatedSuite",
+        dependencies: [
+          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "Partitions", "StorageDriver",
+          "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
+        ], path: "Tests/SimulatedSuite", swiftSettings: strict),
+      .executableTarget(
+        name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
+        swiftSettings: house),
+      tests("SimulationTests", ["SimulatedSuite", "TestKit"]),
     ]
 )

@@ -11,93 +11,120 @@ final class AppConnection: Sendable {
   private struct State {
     var waiting: [UInt64: Promise<Answer>] = [:]
     var last: UInt64 = 0
-    var isClosed = false
+    /// Why the connection has ended.
+    var end: CaravanError?
   }
 
   let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
-  private let socket: AppSocket
-  private let sender: SocketThread
+  private let socket: FrameSocket
   private let receiver: SocketThread
   private let state = Mutex(State())
 
-  init(_ socket: AppSocket, host: Host) {
+  init(_ socket: FrameSocket, host: Host) {
     self.socket = socket
-    sender = SocketThread(host.executors.makeSerial("app-send"))
-    receiver = SocketThread(host.executors.makeSerial("app-receive"))
+    receiver = SocketThread(host.executors.makeSerial("caravan app"))
   }
 
   /// Receives until the connection ends; then everybody who waits is told.
-  func run() async {
+  func run() async { await receiver.receive(for: self) }
+
+  /// The receiving thread's loop.
+  fileprivate func receiveBlocking() {
     var end = CaravanError(.networkNotConnected, "the agent has closed the connection: connect again")
     do throws(CaravanError) {
-      while let bytes = try await receiver.receive(from: socket) { dispatch(try AppReply.decode(bytes)) }
+      loop: while true {
+        switch try socket.nextBlocking() {
+        case .frame(let bytes): try dispatch(try AppReply.decode(bytes))
+        case .woken: continue
+        case .closed: break loop
+        }
+      }
     } catch {
       end = error
     }
+    socket.shutDown()
     close(end)
   }
 
+  /// - Throws: what the agent refused; `networkNotConnected` when it went; `cancelled`: it may have happened or not.
   func request(_ kind: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
-    let promise = Promise<Answer>()
-    let id = state.withLock { state -> UInt64? in
-      guard !state.isClosed, state.waiting.count < ClientLimits.requestsInFlight else { return nil }
-      state.last += 1
-      state.waiting[state.last] = promise
-      return state.last
-    }
-    guard let id else {
-      throw CaravanError(.serverBusy, "the connection has ended, or \(ClientLimits.requestsInFlight) requests wait already")
-    }
-    let message = AppRequest(id: id, kind: kind).encoded()
-    do throws(CaravanError) {
-      guard message.count <= Limits.appMessageBytes else {
-        throw CaravanError(
-          .limitExceeded, "a request has \(message.count) bytes: the limit is \(Limits.appMessageBytes), use an object")
-      }
-      try await sender.send(message, over: socket)
-      return try await promise.wait().get()
-    } catch {
+    let (id, promise) = try send(kind)
+    do throws(CaravanError) { return try await promise.wait().get() } catch {
       state.withLock { _ = $0.waiting.removeValue(forKey: id) }
       throw error
     }
   }
 
+  /// Sends a request and leaves its answer for later: several can be on their way, and are carried out in this order.
+  func send(_ kind: AppRequest.Kind) throws(CaravanError) -> (id: UInt64, answer: Promise<Answer>) {
+    let promise = Promise<Answer>()
+    let (id, refusal) = state.withLock { state -> (UInt64, CaravanError?) in
+      if let end = state.end { return (0, end) }
+      guard state.waiting.count < ClientLimits.requestsInFlight else {
+        return (
+          0, CaravanError(.serverBusy, "\(ClientLimits.requestsInFlight) requests wait already: await some first")
+        )
+      }
+      state.last += 1
+      return (state.last, nil)
+    }
+    if let refusal { throw refusal }
+    let message = AppRequest(id: id, kind: kind).encoded()
+    guard message.count <= Limits.appMessageBytes else {
+      throw CaravanError(
+        .limitExceeded, "a request has \(message.count) bytes: the limit is \(Limits.appMessageBytes), use an object")
+    }
+    state.withLock { $0.waiting[id] = promise }
+    socket.post(message)
+    return (id, promise)
+  }
+
+  /// Sends a request whose answer nobody waits for.
+  func notify(_ kind: AppRequest.Kind) {
+    let id = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    socket.post(AppRequest(id: id, kind: kind).encoded())
+  }
+
   /// Ends the connection; `run` returns soon after.
   func shutDown() { socket.shutDown() }
 
-  private func dispatch(_ reply: AppReply) {
-    guard let kind = reply.kind else { return }
-    if case .upcall(let upcall) = kind {
+  private func dispatch(_ reply: AppReply) throws(CaravanError) {
+    switch reply.kind {
+    case nil: return
+    case .upcall(let upcall)?:
       // Full: the app has not looked for long; upcalls say "look", and one more says nothing new.
       _ = upcalls.push(upcall)
-      return
-    }
-    let promise = state.withLock { $0.waiting.removeValue(forKey: reply.id) }
-    if case .failure(let failure) = kind {
-      promise?.fulfil(.failure(failure.model()))
-    } else {
-      promise?.fulfil(.success(kind))
+    case .failure(let failure)?:
+      guard let promise = state.withLock({ $0.waiting.removeValue(forKey: reply.id) }) else {
+        // Of no request: why the agent is about to close the connection.
+        if reply.id == 0 { throw failure.model() }
+        return
+      }
+      promise.fulfil(.failure(failure.model()))
+    case .some(let kind): state.withLock { $0.waiting.removeValue(forKey: reply.id) }?.fulfil(.success(kind))
     }
   }
 
   private func close(_ reason: CaravanError) {
     let waiting = state.withLock { state -> [Promise<Answer>] in
-      state.isClosed = true
+      state.end = reason
       defer { state.waiting = [:] }
-      return state.waiting.values.map(\.self)
+      return state.waiting.sorted { $0.key < $1.key }.map(\.value)
     }
     for promise in waiting { promise.fulfil(.failure(reason)) }
     upcalls.finish()
   }
 }
 
-/// Blocking socket calls, on a thread of their own.
+/// The blocking end of a connection, on a thread of its own.
 private actor SocketThread {
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   init(_ executor: any SerialExecutor) { self.executor = executor }
 
-  func send(_ message: [UInt8], over socket: AppSocket) throws(CaravanError) { try socket.sendBlocking(message) }
-  func receive(from socket: AppSocket) throws(CaravanError) -> [UInt8]? { try socket.receiveBlocking() }
+  func receive(for connection: AppConnection) { connection.receiveBlocking() }
 }

@@ -1,14 +1,12 @@
 internal import Glibc
 internal import Model
 
-/// The app's end of the agent's unix socket: frames of a 4-byte little-endian length and a message. Calls block.
-struct AppSocket: Sendable {
-  private let descriptor: Int32
-
+/// How an app reaches its agent.
+enum AppSocket {
   /// - Throws: `networkNotConnected` when no agent listens at `path`.
-  init(connectingTo path: String) throws(CaravanError) {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw Self.failure("no socket", errno) }
+  static func connected(to path: String) throws(CaravanError) -> FrameSocket {
+    let descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
+    guard descriptor >= 0 else { throw failure("no socket", errno) }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -30,62 +28,12 @@ struct AppSocket: Sendable {
       let code = errno
       Glibc.close(descriptor)
       throw CaravanError(
-        .networkNotConnected, "no agent answers at '\(path)' (\(Self.text(code))): is caravan-agent running?")
+        .networkNotConnected, "no agent answers at '\(path)' (\(text(code))): is caravan-agent running?")
     }
-    self.descriptor = descriptor
+    return try FrameSocket(descriptor, ClientLimits.socket)
   }
 
-  /// - Throws: `networkNotConnected` when the agent has gone.
-  func sendBlocking(_ message: [UInt8]) throws(CaravanError) {
-    let length = UInt32(message.count)
-    let frame = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + message
-    var sent = 0
-    while sent < frame.count {
-      let count = unsafe frame.withUnsafeBytes { bytes in
-        unsafe send(descriptor, bytes.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw Self.failure("the agent has closed the connection", errno) }
-      sent += count
-    }
-  }
-
-  /// - Returns: nil at the end of the stream.
-  /// - Throws: `limitExceeded` for a frame beyond `Limits.appMessageBytes` and its envelope.
-  func receiveBlocking() throws(CaravanError) -> [UInt8]? {
-    guard let head = try readBlocking(4) else { return nil }
-    let length = head.reversed().reduce(0) { $0 << 8 | Int($1) }
-    guard length <= Limits.appMessageBytes + Self.envelopeBytes else {
-      throw CaravanError(.limitExceeded, "the agent sent a message of \(length) bytes")
-    }
-    return try readBlocking(length)
-  }
-
-  /// What a message may have beside its payload.
-  private static let envelopeBytes = 4 << 10
-
-  private func readBlocking(_ count: Int) throws(CaravanError) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      let got = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress! + filled, count - filled, 0) }
-      if got < 0, errno == EINTR { continue }
-      guard got > 0 else {
-        if got == 0, filled == 0 { return nil }
-        throw Self.failure("the agent has closed the connection", got == 0 ? ECONNRESET : errno)
-      }
-      filled += got
-    }
-    return bytes
-  }
-
-  /// Ends both directions: a blocked `receiveBlocking` returns.
-  func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-  /// Once, when nobody uses the socket any more.
-  func close() { Glibc.close(descriptor) }
-
-  private static func failure(_ what: String, _ code: Int32) -> CaravanError {
+  static func failure(_ what: String, _ code: Int32) -> CaravanError {
     CaravanError(.networkNotConnected, "\(what) (\(text(code))): connect again")
   }
 
@@ -96,17 +44,39 @@ struct AppSocket: Sendable {
 }
 
 /// The token that proves an app to its agent, in a file that only the app's user can read.
-enum AppToken {
-  static func path(socket: String, app: ContainerID) -> String { "\(socket).tokens/\(app)" }
+struct AppToken {
+  private let path: String
+
+  init(socket: String, app: ContainerID) { path = "\(socket).tokens/\(app)" }
 
   /// - Returns: empty when there is none yet: the agent makes it on first contact.
-  static func read(socket: String, app: ContainerID) -> String {
-    let descriptor = unsafe open(path(socket: socket, app: app), O_RDONLY | O_CLOEXEC)
+  func read() -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { Glibc.close(descriptor) }
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     return String(text.prefix { !$0.isWhitespace })
+  }
+
+  /// Keeps the token, for good: under another name first, so that no half of one is ever read.
+  /// - Throws: `storageFull` when the file cannot be written.
+  func write(_ token: String) throws(CaravanError) {
+    let draft = "\(path).\(getpid())"
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(draft) }
+    let bytes = Array("\(token)\n".utf8)
+    let isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    Glibc.close(descriptor)
+    guard isWritten, unsafe rename(draft, path) == 0 else {
+      unsafe unlink(draft)
+      throw Self.failure(path)
+    }
+  }
+
+  private static func failure(_ path: String) -> CaravanError {
+    CaravanError(
+      .storageFull, "the app's token cannot be kept in '\(path)' (error \(errno)): make its directory writable")
   }
 }

@@ -72,11 +72,26 @@ public struct Conflict: Sendable, Hashable {
   public let ancestor: AppRow?
 }
 
+/// Which side of a row in conflict an object is read from.
+public enum RowSide: Sendable, Hashable {
+  case mine
+  case theirs
+  case ancestor
+
+  var wire: Wire.RowCopy {
+    switch self {
+    case .mine: .mine
+    case .theirs: .theirs
+    case .ancestor: .ancestor
+    }
+  }
+}
+
 public enum Resolution: Sendable, Hashable {
   case mine
   case theirs
-  /// These cells on top of mine.
-  case new([String: Value])
+  /// These cells on top of mine, and these columns of theirs, objects included, in place of mine.
+  case new([String: Value], fromTheirs: [String] = [])
 }
 
 /// How the device and the app's tables stand (SIM-83).

@@ -30,16 +30,11 @@ public final class CaravanClient: Sendable {
     _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {
     let name = try ContainerID(app)
-    let raw = try AppSocket(connectingTo: socket)
-    let connection = AppConnection(raw, host: host)
+    let connection = AppConnection(try AppSocket.connected(to: socket), host: host)
     return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        await connection.run()
-        raw.close()
-      }
+      group.addTask { await connection.run() }
       defer { connection.shutDown() }
-      let hello = Wire.AppHello(app: name.text, token: AppToken.read(socket: socket, app: name))
-      guard case .welcome = try await connection.request(.hello(hello)) else { throw AppConnection.surprise("hello") }
+      try await connection.introduce(name, AppToken(socket: socket, app: name))
       return try await body(CaravanClient(connection))
     }
   }
@@ -89,10 +84,37 @@ public final class CaravanClient: Sendable {
     return nil
   }
 
+  /// `nextUpcall` as a sequence.
+  public var upcalls: Upcalls { Upcalls(client: self) }
+
   func done(_ kind: AppRequest.Kind) async throws(CaravanError) { try await connection.done(kind) }
 }
 
+/// What happens behind the app's back, to the end of the connection.
+public struct Upcalls: AsyncSequence, Sendable {
+  public typealias Element = Upcall
+  let client: CaravanClient
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let client: CaravanClient
+    public mutating func next() async -> Upcall? { await client.nextUpcall() }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+}
+
 extension AppConnection {
+  /// Says who the app is. On first contact the agent answers with a token; the binding is final once it has come back.
+  fileprivate func introduce(_ app: ContainerID, _ token: AppToken) async throws(CaravanError) {
+    var hello = Wire.AppHello(app: app.text, token: token.read())
+    while true {
+      guard case .welcome(let welcome) = try await request(.hello(hello)) else { throw Self.surprise("hello") }
+      guard !welcome.token.isEmpty else { return }
+      try token.write(welcome.token)
+      hello.token = welcome.token
+    }
+  }
+
   func done(_ kind: AppRequest.Kind) async throws(CaravanError) {
     guard case .done = try await request(kind) else { throw Self.surprise("request") }
   }

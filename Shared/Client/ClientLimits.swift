@@ -1,3 +1,5 @@
+internal import Model
+
 /// Bounds of the app library.
 public enum ClientLimits {
   /// Requests that wait for their answer at one time; more are refused with `serverBusy`.
@@ -10,4 +12,9 @@ public enum ClientLimits {
   public static let piecesInFlight = 4
   /// Rows of one page of a cursor.
   public static let pageRows: UInt32 = 200
+
+  /// The agent is trusted, and may take its time; what waits to be sent is bounded by `requestsInFlight`. An answer can
+  /// be longer than a request: three copies of a row in conflict.
+  static let socket = FrameSocket.Bounds(
+    messageBytes: 4 * Limits.appMessageBytes, backlogBytes: .max, maximumBacklogBytes: .max, stallMilliseconds: -1)
 }

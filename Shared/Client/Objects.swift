@@ -1,4 +1,5 @@
 public import Model
+internal import Runtime
 internal import Wire
 
 /// Objects of one write, open until the write's closure returns. Bytes go to the agent as they come; the object need
@@ -15,13 +16,16 @@ public struct ObjectWriter: Sendable {
   ) async throws(CaravanError) {
     var position = offset
     var rest = bytes[...]
+    var ahead: [Promise<AppConnection.Answer>] = []
     while !rest.isEmpty {
       let piece = Array(rest.prefix(ClientLimits.objectPieceBytes))
       let request = Wire.WriteObject(write: write, row: UInt32(row), object: object, offset: position, data: piece)
-      try await connection.done(.writeObject(request))
+      ahead.append(try connection.send(.writeObject(request)).answer)
+      if ahead.count == ClientLimits.piecesInFlight { _ = try await ahead.removeFirst().wait().get() }
       position += UInt64(piece.count)
       rest = rest.dropFirst(piece.count)
     }
+    for answer in ahead { _ = try await answer.wait().get() }
   }
 
   /// Cuts the object off, or fills it up with zeros.
@@ -41,22 +45,29 @@ public struct ObjectWriter: Sendable {
 
 extension Table {
   /// A part of an object; parts not asked for are never loaded (SIM-29).
-  /// - Parameter cursor: reads the object as it was when this cursor began.
-  /// - Returns: fewer bytes than asked for at the object's end.
+  /// - Returns: at most 512 KiB, fewer bytes than asked for at the object's end, none behind it.
+  /// - Throws: `noSuchObject` when the row, or that side of it, has no such object.
   public func read(
-    _ object: String, of row: String, at offset: UInt64, count: Int, cursor: UInt64 = 0
+    _ object: String, of row: String, at offset: UInt64, count: Int, side: RowSide = .mine
+  ) async throws(CaravanError) -> [UInt8] {
+    try await read(object, of: row, at: offset, count: count, side: side, cursor: 0)
+  }
+
+  func read(
+    _ object: String, of row: String, at offset: UInt64, count: Int, side: RowSide, cursor: UInt64
   ) async throws(CaravanError) -> [UInt8] {
     let request = Wire.ReadObject(
-      table: name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor)
+      table: name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor,
+      copy: side.wire)
     guard case .objectBytes(let bytes) = try await connection.request(.readObject(request)) else {
       throw AppConnection.surprise("read")
     }
     return bytes.data
   }
 
-  /// An object's bytes from front to back.
-  public func contents(of object: String, row: String, cursor: UInt64 = 0) -> ObjectContents {
-    ObjectContents(table: self, object: object, row: row, cursor: cursor)
+  /// An object's bytes from front to back. A write to it in between shows; `withSnapshot` reads it as it was.
+  public func contents(of object: String, row: String, side: RowSide = .mine) -> ObjectContents {
+    ObjectContents(table: self, object: object, row: row, side: side, cursor: 0)
   }
 }
 
@@ -66,6 +77,7 @@ public struct ObjectContents: AsyncSequence, Sendable {
   let table: Table
   let object: String
   let row: String
+  let side: RowSide
   let cursor: UInt64
 
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -74,7 +86,8 @@ public struct ObjectContents: AsyncSequence, Sendable {
 
     public mutating func next() async throws(CaravanError) -> [UInt8]? {
       let piece = try await contents.table.read(
-        contents.object, of: contents.row, at: offset, count: ClientLimits.objectPieceBytes, cursor: contents.cursor)
+        contents.object, of: contents.row, at: offset, count: ClientLimits.objectPieceBytes, side: contents.side,
+        cursor: contents.cursor)
       offset += UInt64(piece.count)
       return piece.isEmpty ? nil : piece
     }

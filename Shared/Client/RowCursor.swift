@@ -1,4 +1,5 @@
 public import Model
+internal import Synchronization
 internal import Wire
 
 /// The rows of a query, a page at a time (MOB-10), all as they were when the first page was read.
@@ -10,31 +11,18 @@ public struct RowCursor: AsyncSequence, Sendable {
   let order: [(column: String, descending: Bool)]
 
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate enum Place {
-      case start
-      case page(Array<AppRow>.Iterator, cursor: UInt64)
-    }
+    private let pages: RowPages
+    private var page = [AppRow]().makeIterator()
 
-    let rows: RowCursor
-    private var place = Place.start
-
-    init(_ rows: RowCursor) { self.rows = rows }
+    init(_ rows: RowCursor) { pages = RowPages(rows, isHeld: false) }
 
     public mutating func next() async throws(CaravanError) -> AppRow? {
       while true {
-        switch place {
-        case .start: place = try await rows.firstPage()
-        case .page(var page, let cursor):
-          if let row = page.next() {
-            place = .page(page, cursor: cursor)
-            return row
-          }
-          guard cursor != 0 else { return nil }
-          place = try await rows.page(after: cursor)
-        }
+        if let row = page.next() { return row }
+        guard let next = try await pages.next() else { return nil }
+        page = next.makeIterator()
       }
     }
-
   }
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -46,24 +34,102 @@ public struct RowCursor: AsyncSequence, Sendable {
     while let row = try await iterator.next() { list.append(row) }
     return list
   }
+}
 
-  private func firstPage() async throws(CaravanError) -> AsyncIterator.Place {
-    let request = Wire.Select(
-      table: table.name, columns: columns, selection: try selection.wire(),
-      order: order.map { Wire.OrderBy(column: $0.column, descending: $0.descending) }, pageRows: ClientLimits.pageRows)
-    return try await page(.beginRead(request))
+/// A read in progress at the agent. One task uses it; whoever lets go of it before the end closes it there.
+final class RowPages: Sendable {
+  private enum Place {
+    case start
+    case open(UInt64, hasMore: Bool)
+    case closed
   }
 
-  private func page(after cursor: UInt64) async throws(CaravanError) -> AsyncIterator.Place {
-    try await page(.nextPage(Wire.CursorRef(cursor: cursor)))
+  private let rows: RowCursor
+  private let isHeld: Bool
+  private let place = Mutex(Place.start)
+
+  init(_ rows: RowCursor, isHeld: Bool) {
+    self.rows = rows
+    self.isHeld = isHeld
   }
 
-  private func page(_ request: AppRequest.Kind) async throws(CaravanError) -> AsyncIterator.Place {
-    guard case .rows(let page) = try await table.connection.request(request) else {
+  deinit { close() }
+
+  /// At the agent, for reading objects; 0: closed.
+  var cursor: UInt64 {
+    place.withLock { place in
+      if case .open(let cursor, _) = place { cursor } else { 0 }
+    }
+  }
+
+  /// Nil after the last page.
+  func next() async throws(CaravanError) -> [AppRow]? {
+    let request: AppRequest.Kind
+    switch place.withLock({ $0 }) {
+    case .start: request = .beginRead(try begin())
+    case .open(let cursor, hasMore: true): request = .nextPage(Wire.CursorRef(cursor: cursor))
+    case .open(_, hasMore: false), .closed: return nil
+    }
+    guard case .rows(let page) = try await rows.table.connection.request(request) else {
       throw AppConnection.surprise("read")
     }
+    place.withLock { $0 = page.cursor == 0 ? .closed : .open(page.cursor, hasMore: page.more) }
     var list: [AppRow] = []
     for row in page.rows { list.append(try AppRow(row)) }
-    return .page(list.makeIterator(), cursor: page.cursor)
+    return list
+  }
+
+  func close() {
+    let cursor = cursor
+    place.withLock { $0 = .closed }
+    if cursor != 0 { rows.table.connection.notify(.closeCursor(Wire.CursorRef(cursor: cursor))) }
+  }
+
+  private func begin() throws(CaravanError) -> Wire.Select {
+    Wire.Select(
+      table: rows.table.name, columns: rows.columns, selection: try rows.selection.wire(),
+      order: rows.order.map { Wire.OrderBy(column: $0.column, descending: $0.descending) },
+      pageRows: ClientLimits.pageRows, hold: isHeld)
+  }
+}
+
+extension Table {
+  /// Reads rows and their objects as they are at one moment, whatever is written meanwhile (SIM-03, SIM-15).
+  /// Keep it short: the store cannot reuse space while a snapshot is open, and closes one that is idle for a minute.
+  public func withSnapshot<Result>(
+    _ selection: Selection = .all, columns: [String] = [],
+    orderBy order: [(column: String, descending: Bool)] = [], _ body: (Snapshot) async throws -> Result
+  ) async throws -> Result {
+    let rows = RowCursor(table: self, selection: selection, columns: columns, order: order)
+    let snapshot = Snapshot(table: self, pages: RowPages(rows, isHeld: true))
+    defer { snapshot.pages.close() }
+    return try await body(snapshot)
+  }
+}
+
+/// Rows as they were at one moment, once from front to back, and their objects.
+public struct Snapshot: AsyncSequence, Sendable {
+  public typealias Element = AppRow
+  let table: Table
+  let pages: RowPages
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let pages: RowPages
+    var page = [AppRow]().makeIterator()
+
+    public mutating func next() async throws(CaravanError) -> AppRow? {
+      while true {
+        if let row = page.next() { return row }
+        guard let next = try await pages.next() else { return nil }
+        page = next.makeIterator()
+      }
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages) }
+
+  /// An object of a row that this snapshot has given.
+  public func contents(of object: String, row: AppRow) -> ObjectContents {
+    ObjectContents(table: table, object: object, row: row.id, side: .mine, cursor: pages.cursor)
   }
 }

@@ -3,18 +3,19 @@ internal import Wire
 
 extension Table {
   /// Opens a conflict-resolution transaction, runs `body`, and closes it: what it resolved leaves conflict at once and
-  /// becomes eligible for sync (SIM-25, SIM-28). Until then nothing arrives for this table.
+  /// becomes eligible for sync (SIM-25, SIM-28); if it throws, nothing is resolved. Until then nothing arrives for this
+  /// table.
+  /// - Throws: `serverBusy` while another session of the app resolves conflicts of this table; what `body` throws.
   public func withConflictResolution<Result>(
     _ body: (ConflictResolution) async throws -> Result
   ) async throws -> Result {
-    let name = Wire.TableName(table: name)
-    try await connection.done(.beginResolution(name))
+    try await connection.done(.beginResolution(Wire.TableName(table: name)))
     do {
       let result = try await body(ConflictResolution(table: self))
-      try await connection.done(.endResolution(name))
+      try await connection.done(.endResolution(Wire.EndResolution(table: name)))
       return result
     } catch {
-      _ = try? await connection.request(.endResolution(name))
+      connection.notify(.endResolution(Wire.EndResolution(table: name, abandon: true)))
       throw error
     }
   }
@@ -26,19 +27,21 @@ public struct ConflictResolution: Sendable {
 
   /// Every conflicted row, with what is here, what the cloud has, and what both began with (SIM-26).
   public func conflicts() async throws(CaravanError) -> [Conflict] {
-    let request = Wire.ConflictedRows(table: table.name)
-    guard case .conflicts(let page) = try await table.connection.request(.conflictedRows(request)) else {
-      throw AppConnection.surprise("look at conflicts")
-    }
     var list: [Conflict] = []
-    for row in page.conflicts {
-      guard let mine = row.mine else { throw AppConnection.surprise("look at conflicts") }
-      list.append(
-        Conflict(
-          mine: try AppRow(mine), isMineDeleted: row.mineDeleted, theirs: try row.theirs.map(AppRow.reading),
-          ancestor: try row.ancestor.map(AppRow.reading)))
+    while true {
+      let request = Wire.ConflictedRows(table: table.name, after: list.last?.mine.id ?? "")
+      guard case .conflicts(let page) = try await table.connection.request(.conflictedRows(request)) else {
+        throw AppConnection.surprise("look at conflicts")
+      }
+      for row in page.conflicts {
+        guard let mine = row.mine else { throw AppConnection.surprise("look at conflicts") }
+        list.append(
+          Conflict(
+            mine: try AppRow(mine), isMineDeleted: row.mineDeleted, theirs: try row.theirs.map(AppRow.reading),
+            ancestor: try row.ancestor.map(AppRow.reading)))
+      }
+      guard page.more, !page.conflicts.isEmpty else { return list }
     }
-    return list
   }
 
   /// - Throws: `noSuchObject` when the row is not in conflict.
@@ -47,9 +50,10 @@ public struct ConflictResolution: Sendable {
     switch resolution {
     case .mine: request.choice = .mine
     case .theirs: request.choice = .theirs
-    case .new(let cells):
+    case .new(let cells, let fromTheirs):
       request.choice = .new
       request.cells = try Wire.Cell.list(cells)
+      request.fromTheirs = fromTheirs
     }
     try await table.connection.done(.resolveConflict(request))
   }

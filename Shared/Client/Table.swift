@@ -65,7 +65,8 @@ public struct Table: Sendable {
       _ = try? await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write, abandon: true)))
       throw error
     }
-    guard case .writeClosed(let closed) = try await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write)))
+    guard
+      case .writeClosed(let closed) = try await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write)))
     else { throw AppConnection.surprise("close") }
     return closed.rows
   }

@@ -125,7 +125,7 @@ public struct AppRequest: WireMessage, Equatable {
     case beginResolution(TableName)
     case conflictedRows(ConflictedRows)
     case resolveConflict(ResolveConflict)
-    case endResolution(TableName)
+    case endResolution(EndResolution)
     case status(Empty)
     case setLink(SetLink)
     case watch(TableName)
@@ -238,7 +238,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION: kind = .beginResolution(try TableName(c: m.pointee.begin_resolution))
     case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS: kind = .conflictedRows(try ConflictedRows(c: m.pointee.conflicted_rows))
     case CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT: kind = .resolveConflict(try ResolveConflict(c: m.pointee.resolve_conflict))
-    case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION: kind = .endResolution(try TableName(c: m.pointee.end_resolution))
+    case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION: kind = .endResolution(try EndResolution(c: m.pointee.end_resolution))
     case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
     case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
@@ -1584,6 +1584,43 @@ public struct ResolveConflict: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__resolve_conflict__unpack(nil, data.count, data) else { throw .malformed("ResolveConflict") }
     defer { caravan__v1__resolve_conflict__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct EndResolution: WireMessage, Equatable {
+  public var table: String
+  public var abandon: Bool
+
+  public init(
+    table: String = "",
+    abandon: Bool = false
+  ) {
+    self.table = table
+    self.abandon = abandon
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__EndResolution> {
+    let m = arena.make(Caravan__V1__EndResolution.self, caravan__v1__end_resolution__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if abandon { m.pointee.has_abandon = 1; m.pointee.abandon = abandon ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__EndResolution>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__end_resolution__get_packed_size(m)) { caravan__v1__end_resolution__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__end_resolution__unpack(nil, data.count, data) else { throw .malformed("EndResolution") }
+    defer { caravan__v1__end_resolution__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

@@ -78,7 +78,7 @@ public struct PullSummary: Sendable, Hashable {
 public struct PendingUpcalls: Sendable, Hashable {
   /// Rows that background sync changed since the app was last told.
   public var newRows: Int
-  /// Rows in conflict the app has not been told of since it came.
+  /// Rows in conflict now whose cloud copy is here.
   public var conflicts: Int
 
   public init(newRows: Int, conflicts: Int) {

@@ -96,13 +96,17 @@ extension LocalStore {
 
   /// Ends conflict resolution: all rows decided leave their conflict in one transaction and are eligible for upstream;
   /// the others stay in conflict (SIM-28).
+  /// - Parameter isAbandoned: forgets what was decided.
   /// - Returns: how many rows left their conflict.
   @discardableResult
-  public func endResolution(_ table: TableID, owner: UInt64) throws(CaravanError) -> Int {
-    guard let session = resolutions[table], session.owner == owner else {
+  public func endResolution(
+    _ table: TableID, isAbandoned: Bool = false, owner: UInt64
+  ) throws(CaravanError) -> Int {
+    guard var session = resolutions[table], session.owner == owner else {
       throw CaravanError(.notInConflictResolution, "conflicts of '\(table.name)' are not being resolved: begin first")
     }
     resolutions[table] = nil
+    if isAbandoned { session.choices = [:] }
     let before = try state(table)
     do {
       try change(table) { (state) throws(CaravanError) in

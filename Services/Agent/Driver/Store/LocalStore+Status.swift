@@ -17,6 +17,7 @@ public struct TableStatusView: Sendable, Hashable {
   /// Why the cloud last refused the table; empty: it did not.
   public let refused: String
   public let isLocalOnly: Bool
+  public let schema: SchemaText
 }
 
 extension LocalStore {
@@ -31,28 +32,25 @@ extension LocalStore {
           pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2"),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
-          isLocalOnly: state.isLocalOnly))
+          isLocalOnly: state.isLocalOnly, schema: state.schema))
     }
     return views
   }
 
   // MARK: Upcalls
 
-  /// What the app's tables have to tell, leaving out conflicts in `known`; the rows told are not told again.
-  /// - Parameter known: what this session told its app already, by table.
-  public func takeUpcalls(_ table: TableID, knownConflicts known: Int) throws(CaravanError) -> PendingUpcalls {
+  /// What a table has to tell its app; new rows are told once.
+  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
     var state = try state(table)
     let upcalls = PendingUpcalls(newRows: state.news, conflicts: try conflictCount(of: state))
     // Saved with the next change: told twice after a crash is better than never.
     state.news = 0
     tables[table] = state
-    return PendingUpcalls(newRows: upcalls.newRows, conflicts: upcalls.conflicts == known ? 0 : upcalls.conflicts)
+    return upcalls
   }
 
-  /// The app went away before it could be told.
-  public func putBack(newRows: Int, for table: TableID) {
-    tables[table]?.news += newRows
-  }
+  /// Somebody begins to listen.
+  func tellAgain(_ table: TableID) { tellNewsIfAny(of: table) }
 
   func conflictCount(of state: TableState) throws(CaravanError) -> Int {
     try database.first(

@@ -40,8 +40,8 @@ public actor LocalStore {
   // MARK: Life
 
   /// Opens the store in `directory`, which is made if absent, and recovers every row by Table 4.
-  /// - Throws: `unavailable` when another process owns the directory, `storageFull`, or `internalError` when the file is
-  ///   damaged or of a newer format.
+  /// - Throws: `unavailable` when another process owns the directory, `storageFull`, or `internalError` when the file
+  ///   is damaged or of a newer format.
   public static func open(
     _ directory: String, host: Host, options: LocalStoreOptions = LocalStoreOptions()
   ) async throws(CaravanError) -> LocalStore {

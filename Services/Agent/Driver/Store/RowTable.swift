@@ -53,7 +53,8 @@ struct RowTable {
       """
       CREATE TABLE \(quotedName) (
         _row INTEGER PRIMARY KEY, _id TEXT NOT NULL, _version INTEGER NOT NULL, _flags INTEGER NOT NULL,
-        _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL, \(declared.joined(separator: ", ")));
+        _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL,
+        \(declared.joined(separator: ", ")));
       CREATE UNIQUE INDEX "\(name)/id" ON \(quotedName) (_id);
       CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
       """)

@@ -1402,6 +1402,51 @@ void   caravan__v1__resolve_conflict__free_unpacked
   assert(message->base.descriptor == &caravan__v1__resolve_conflict__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__end_resolution__init
+                     (Caravan__V1__EndResolution         *message)
+{
+  static const Caravan__V1__EndResolution init_value = CARAVAN__V1__END_RESOLUTION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__end_resolution__get_packed_size
+                     (const Caravan__V1__EndResolution *message)
+{
+  assert(message->base.descriptor == &caravan__v1__end_resolution__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__end_resolution__pack
+                     (const Caravan__V1__EndResolution *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__end_resolution__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__end_resolution__pack_to_buffer
+                     (const Caravan__V1__EndResolution *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__end_resolution__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__EndResolution *
+       caravan__v1__end_resolution__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__EndResolution *)
+     protobuf_c_message_unpack (&caravan__v1__end_resolution__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__end_resolution__free_unpacked
+                     (Caravan__V1__EndResolution *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__end_resolution__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__set_link__init
                      (Caravan__V1__SetLink         *message)
 {
@@ -1864,7 +1909,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Caravan__V1__AppRequest, kind_case),
     offsetof(Caravan__V1__AppRequest, end_resolution),
-    &caravan__v1__table_name__descriptor,
+    &caravan__v1__end_resolution__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -3986,6 +4031,57 @@ const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor =
   caravan__v1__resolve_conflict__field_indices_by_name,
   1,  caravan__v1__resolve_conflict__number_ranges,
   (ProtobufCMessageInit) caravan__v1__resolve_conflict__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__end_resolution__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__EndResolution, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "abandon",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__EndResolution, has_abandon),
+    offsetof(Caravan__V1__EndResolution, abandon),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__end_resolution__field_indices_by_name[] = {
+  1,   /* field[1] = abandon */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__end_resolution__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__end_resolution__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.EndResolution",
+  "EndResolution",
+  "Caravan__V1__EndResolution",
+  "caravan.v1",
+  sizeof(Caravan__V1__EndResolution),
+  2,
+  caravan__v1__end_resolution__field_descriptors,
+  caravan__v1__end_resolution__field_indices_by_name,
+  1,  caravan__v1__end_resolution__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__end_resolution__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__set_link__field_descriptors[1] =

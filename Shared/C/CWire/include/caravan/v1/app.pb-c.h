@@ -48,6 +48,7 @@ typedef struct Caravan__V1__ConflictedRows Caravan__V1__ConflictedRows;
 typedef struct Caravan__V1__ConflictRow Caravan__V1__ConflictRow;
 typedef struct Caravan__V1__ConflictPage Caravan__V1__ConflictPage;
 typedef struct Caravan__V1__ResolveConflict Caravan__V1__ResolveConflict;
+typedef struct Caravan__V1__EndResolution Caravan__V1__EndResolution;
 typedef struct Caravan__V1__SetLink Caravan__V1__SetLink;
 typedef struct Caravan__V1__Upcall Caravan__V1__Upcall;
 typedef struct Caravan__V1__TableStatus Caravan__V1__TableStatus;
@@ -154,7 +155,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__TableName *begin_resolution;
     Caravan__V1__ConflictedRows *conflicted_rows;
     Caravan__V1__ResolveConflict *resolve_conflict;
-    Caravan__V1__TableName *end_resolution;
+    Caravan__V1__EndResolution *end_resolution;
     Caravan__V1__Empty *status;
     Caravan__V1__SetLink *set_link;
     Caravan__V1__TableName *watch;
@@ -691,6 +692,21 @@ struct  Caravan__V1__ResolveConflict
 #define CARAVAN__V1__RESOLVE_CONFLICT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__resolve_conflict__descriptor) \
     , NULL, NULL, 0, CARAVAN__V1__CHOICE__CHOICE_UNSPECIFIED, 0,NULL, 0,NULL }
+
+
+struct  Caravan__V1__EndResolution
+{
+  ProtobufCMessage base;
+  char *table;
+  /*
+   * forget what was decided since the begin
+   */
+  protobuf_c_boolean has_abandon;
+  protobuf_c_boolean abandon;
+};
+#define CARAVAN__V1__END_RESOLUTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__end_resolution__descriptor) \
+    , NULL, 0, 0 }
 
 
 struct  Caravan__V1__SetLink
@@ -1375,6 +1391,25 @@ Caravan__V1__ResolveConflict *
 void   caravan__v1__resolve_conflict__free_unpacked
                      (Caravan__V1__ResolveConflict *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__EndResolution methods */
+void   caravan__v1__end_resolution__init
+                     (Caravan__V1__EndResolution         *message);
+size_t caravan__v1__end_resolution__get_packed_size
+                     (const Caravan__V1__EndResolution   *message);
+size_t caravan__v1__end_resolution__pack
+                     (const Caravan__V1__EndResolution   *message,
+                      uint8_t             *out);
+size_t caravan__v1__end_resolution__pack_to_buffer
+                     (const Caravan__V1__EndResolution   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__EndResolution *
+       caravan__v1__end_resolution__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__end_resolution__free_unpacked
+                     (Caravan__V1__EndResolution *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__SetLink methods */
 void   caravan__v1__set_link__init
                      (Caravan__V1__SetLink         *message);
@@ -1565,6 +1600,9 @@ typedef void (*Caravan__V1__ConflictPage_Closure)
 typedef void (*Caravan__V1__ResolveConflict_Closure)
                  (const Caravan__V1__ResolveConflict *message,
                   void *closure_data);
+typedef void (*Caravan__V1__EndResolution_Closure)
+                 (const Caravan__V1__EndResolution *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__SetLink_Closure)
                  (const Caravan__V1__SetLink *message,
                   void *closure_data);
@@ -1623,6 +1661,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__conflicted_rows__descriptor
 extern const ProtobufCMessageDescriptor caravan__v1__conflict_row__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__conflict_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__end_resolution__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor;

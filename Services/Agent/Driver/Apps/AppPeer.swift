@@ -1,0 +1,104 @@
+internal import Client
+internal import Encoding
+internal import Model
+internal import Wire
+
+/// One connection from its hello to its end, on a thread of its own.
+///
+/// Local requests are answered one after the other, in the order they came; those that wait for the cloud are answered
+/// when they are done. An app that does not wait for answers is slowed down by its socket.
+actor AppPeer {
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private let socket: FrameSocket
+  private let owner: UInt64
+  private let store: LocalStore
+  private let sync: any SyncControl
+
+  init(
+    _ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl, executor: any SerialExecutor
+  ) {
+    self.socket = socket
+    self.owner = owner
+    self.store = store
+    self.sync = sync
+    self.executor = executor
+  }
+
+  /// Serves the connection to its end. What cannot be understood ends it, with one answer that says why.
+  func run(_ peers: AppPeers) async {
+    do throws(CaravanError) {
+      guard let session = try await welcome() else { return socket.shutDown() }
+      peers.identify(owner, as: session.app)
+      await withDiscardingTaskGroup { group in
+        do throws(CaravanError) { try await self.serve(session, in: &group) } catch { self.refuse(0, error) }
+        self.socket.shutDown()
+        await session.end()
+        group.cancelAll()
+      }
+    } catch {
+      refuse(0, error)
+      socket.shutDown()
+    }
+  }
+
+  // MARK: Hello
+
+  /// - Returns: nil when the peer went without having said who it is.
+  private func welcome() async throws(CaravanError) -> AppSession? {
+    while case .frame(let frame) = try socket.nextBlocking(patience: AppLimits.helloMilliseconds) {
+      let request = try AppRequest.decode(frame)
+      guard case .hello(let hello)? = request.kind else {
+        throw CaravanError(.notAuthenticated, "the first request must be a hello that names the app")
+      }
+      let app = try ContainerID(hello.app)
+      let token = try await store.authenticate(app: app, token: try Self.token(hello.token), user: socket.user)
+      let welcome = AppWelcome(token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes))
+      post(request.id, .welcome(welcome))
+      // With a token in hand the app says hello again, and that is final.
+      if token == nil { return AppSession(app: app, owner: owner, store: store, sync: sync) }
+    }
+    return nil
+  }
+
+  private static func token(_ text: String) throws(CaravanError) -> [UInt8] {
+    do { return try Hex.decode(text) } catch {
+      throw CaravanError(.notAuthenticated, "the token is damaged: use the app's token file")
+    }
+  }
+
+  // MARK: Requests
+
+  private func serve(_ session: AppSession, in group: inout DiscardingTaskGroup) async throws(CaravanError) {
+    while true {
+      switch try socket.nextBlocking() {
+      case .closed: return
+      case .woken: await deliver(session)
+      case .frame(let frame): try await handle(try AppRequest.decode(frame), session, in: &group)
+      }
+    }
+  }
+
+  private func handle(
+    _ request: AppRequest, _ session: AppSession, in group: inout DiscardingTaskGroup
+  ) async throws(CaravanError) {
+    if case .syncNow? = request.kind {
+      let socket = socket
+      group.addTask {
+        let reply = await session.answer(request.kind)
+        socket.post(AppReply(id: request.id, kind: reply).encoded())
+      }
+    } else {
+      post(request.id, await session.answer(request.kind))
+    }
+  }
+
+  private func deliver(_ session: AppSession) async {
+    for upcall in await session.takeUpcalls() { post(0, .upcall(upcall)) }
+  }
+
+  private func post(_ id: UInt64, _ kind: AppReply.Kind) { socket.post(AppReply(id: id, kind: kind).encoded()) }
+
+  private func refuse(_ id: UInt64, _ error: CaravanError) { post(id, .failure(Failure(error))) }
+}

@@ -1,0 +1,133 @@
+internal import AgentCore
+internal import Model
+internal import Wire
+
+// Between the messages of `app.proto` and the store's values.
+
+extension Cell {
+  init(_ cell: CellValue) {
+    let value: Cell.Value? =
+      switch cell.value {
+      case .null, .asset: nil
+      case .text(let text): .text(text)
+      case .integer(let number): .integer(number)
+      case .real(let number): .real(number)
+      case .data(let bytes): .data(bytes)
+      }
+    self.init(column: cell.column, value: value)
+  }
+
+  var model: Model.Value {
+    switch value {
+    case nil: .null
+    case .text(let text): .text(text)
+    case .integer(let number): .integer(number)
+    case .real(let number): .real(number)
+    case .data(let bytes): .data(bytes)
+    }
+  }
+}
+
+extension Wire.Selection {
+  /// Nil: every row.
+  var store: Selection? { text.isEmpty && arguments.isEmpty ? nil : Selection(text, arguments.map(\.model)) }
+}
+
+extension ReadRequest {
+  init(_ request: Select, table: TableID) {
+    self.init(
+      table: table, columns: request.columns, selection: request.selection?.store,
+      order: request.order.map { OrderTerm($0.column, isDescending: $0.descending) }, pageRows: Int(request.pageRows),
+      isHeld: request.hold)
+  }
+}
+
+extension Wire.Row {
+  init(_ view: RowView) {
+    let state: RowState =
+      switch view.state {
+      case .clean: .clean
+      case .dirty: .dirty
+      case .pending: .pending
+      case .conflict: .conflict
+      }
+    self.init(
+      id: view.id, version: view.version, state: state, cells: view.cells.map { Cell($0) },
+      objects: view.objects.map { ObjectInfo(column: $0.column, size: $0.size) })
+  }
+}
+
+extension RowPage {
+  init(_ page: RowsPage) { self.init(cursor: page.cursor, rows: page.rows.map { Row($0) }, more: page.hasMore) }
+}
+
+extension ConflictRow {
+  init(_ view: ConflictView) {
+    self.init(
+      mine: Row(view.mine), theirs: view.theirs.map { Row($0) }, ancestor: view.ancestor.map { Row($0) },
+      mineDeleted: view.isMineDeleted)
+  }
+}
+
+extension Wire.RowCopy {
+  var store: RowCopy {
+    switch self {
+    case .mine: .mine
+    case .theirs: .theirs
+    case .ancestor: .ancestor
+    }
+  }
+}
+
+extension Choice {
+  var model: Resolution? {
+    switch self {
+    case .unspecified: nil
+    case .mine: .mine
+    case .theirs: .theirs
+    case .new: .new
+    }
+  }
+}
+
+extension Wire.LinkClass {
+  init(_ link: Model.LinkClass?) {
+    self =
+      switch link {
+      case nil: .none
+      case .wired: .wired
+      case .wifi: .wifi
+      case .cellular: .cellular
+      case .roaming: .roaming
+      }
+  }
+
+  var model: Model.LinkClass? {
+    switch self {
+    case .none: nil
+    case .wired: .wired
+    case .wifi: .wifi
+    case .cellular: .cellular
+    case .roaming: .roaming
+    }
+  }
+}
+
+extension AgentStatus {
+  init(_ device: SyncStatus, _ tables: [TableStatusView]) {
+    self.init(
+      device: device.device, user: device.user, link: LinkClass(device.link), connected: device.isConnected,
+      tables: tables.map { TableStatus($0) },
+      counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) })
+  }
+}
+
+extension TableStatus {
+  init(_ view: TableStatusView) {
+    self.init(
+      table: view.table.name, rows: UInt64(view.rows), dirty: UInt64(view.dirty), pending: UInt64(view.pending),
+      conflicts: UInt64(view.conflicts), torn: UInt64(view.torn), lastSyncMilliseconds: UInt64(max(0, view.lastSync)),
+      bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown), refused: view.refused,
+      schema: view.schema.description)
+  }
+}

@@ -1,0 +1,200 @@
+internal import AgentCore
+public import Model
+internal import Runtime
+public import Wire
+
+/// One app at work: answers its requests and keeps what is open for it. Used through a socket by `AppServer`, and
+/// directly by simulations and tests.
+///
+/// Runs on the store's own thread, so that a local request costs one change of thread and no more.
+public actor AppSession {
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe store.unownedExecutor }
+
+  public nonisolated let app: ContainerID
+  let store: LocalStore
+  let sync: any SyncControl
+  /// Names this session to the store.
+  let owner: UInt64
+  /// Tables the app wants to hear of, with the conflicts it was told of.
+  private var watched: [TableID: Int] = [:]
+  private var waiting = 0
+  private var isEnded = false
+
+  /// - Parameter owner: unlike that of any other session of this store.
+  public init(app: ContainerID, owner: UInt64, store: LocalStore, sync: any SyncControl) {
+    self.app = app
+    self.owner = owner
+    self.store = store
+    self.sync = sync
+  }
+
+  /// Answers one request; a refusal is an answer as well. Requests that wait for the cloud may be many at once.
+  public func answer(_ request: AppRequest.Kind?) async -> AppReply.Kind {
+    do throws(CaravanError) {
+      guard !isEnded else { throw CaravanError(.cancelled, "the session has ended: connect again") }
+      guard let request else { throw CaravanError(.invalidData, "the request has no kind this agent knows: update it") }
+      return try await carryOut(request)
+    } catch {
+      return .failure(Failure(error))
+    }
+  }
+
+  /// What the app asked to be told, as far as it has not been.
+  public func takeUpcalls() async -> [Upcall] {
+    var upcalls: [Upcall] = []
+    for (table, known) in watched.sorted(by: { $0.key < $1.key }) {
+      // A table that was dropped has nothing to tell.
+      guard let pending = try? await store.takeUpcalls(table) else { continue }
+      if pending.newRows > 0 {
+        upcalls.append(Upcall(kind: .newData, table: table.name, rows: UInt64(pending.newRows)))
+      }
+      if pending.conflicts != known, pending.conflicts > 0 {
+        upcalls.append(Upcall(kind: .conflict, table: table.name, rows: UInt64(pending.conflicts)))
+      }
+      watched[table] = pending.conflicts
+    }
+    return upcalls
+  }
+
+  /// The app has gone: everything open is abandoned (SIM-43).
+  public func end() async {
+    isEnded = true
+    await store.release(owner: owner)
+  }
+
+  // MARK: Requests
+
+  private func carryOut(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+    switch request {
+    case .hello: throw CaravanError(.invalidData, "this connection has said hello already")
+    case .createTable(let request):
+      let schema = try SchemaText(parsing: request.schema)
+      try await store.createTable(table(request.table), schema: schema, localOnly: request.sync == .localOnly)
+    case .dropTable(let request):
+      try await store.dropTable(table(request.table))
+      watched[table(request.table)] = nil
+      await sync.tableDropped(table(request.table))
+    case .beginWrite(let request): return try await beginWrite(request)
+    case .writeObject(let request):
+      try await store.writeObject(
+        request.write, row: Int(request.row), object: request.object, offset: request.offset, bytes: request.data,
+        owner: owner)
+    case .truncateObject(let request):
+      try await store.truncateObject(
+        request.write, row: Int(request.row), object: request.object, size: request.size, owner: owner)
+    case .closeWrite(let request):
+      guard !request.abandon else {
+        try await store.abandonWrite(request.write, owner: owner)
+        return .writeClosed(WriteClosed())
+      }
+      return .writeClosed(WriteClosed(rows: try await store.closeWrite(request.write, owner: owner)))
+    case .beginRead(let request):
+      return .rows(RowPage(try await store.beginRead(ReadRequest(request, table: table(request.table)), owner: owner)))
+    case .nextPage(let request): return .rows(RowPage(try await store.nextPage(request.cursor, owner: owner)))
+    case .closeCursor(let request): await store.closeCursor(request.cursor, owner: owner)
+    case .readObject(let request): return try await readObject(request)
+    case .deleteRows(let request):
+      let rows = try await store.delete(table(request.table), selection: request.selection?.store)
+      return .affected(Affected(rows: UInt64(rows)))
+    case .registerSync(let request): try await register(request)
+    case .unregisterSync(let request):
+      try await store.unregister(table(request.table), request.read ? .read : .write)
+      await sync.registrationsChanged(of: table(request.table))
+    case .syncNow(let request): try await syncNow(request)
+    case .beginResolution(let request): try await store.beginResolution(table(request.table), owner: owner)
+    case .conflictedRows(let request): return try await conflicts(request)
+    case .resolveConflict(let request): try await resolve(request)
+    case .endResolution(let request):
+      try await store.endResolution(table(request.table), isAbandoned: request.abandon, owner: owner)
+    case .status: return .status(try await status())
+    case .setLink(let request): await sync.linkChanged(to: request.link.model)
+    case .watch(let request): try await watch(table(request.table))
+    }
+    return .done(Empty())
+  }
+
+  func table(_ name: String) -> TableID { TableID(app: app, name: name) }
+
+  private func beginWrite(_ request: BeginWrite) async throws(CaravanError) -> AppReply.Kind {
+    let cells = request.cells.map { CellValue($0.column, $0.model) }
+    // An empty selection is an update of every row, none at all an insert.
+    let selection = request.selection.map { $0.store ?? Selection("1") }
+    guard !request.objects.isEmpty else {
+      let rows = try await store.write(table(request.table), cells: cells, selection: selection)
+      return .writeOpened(WriteOpened(rows: rows))
+    }
+    let opened = try await store.openWrite(
+      table(request.table), cells: cells, objects: request.objects, selection: selection, owner: owner)
+    return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
+  }
+
+  private func readObject(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {
+    let slice = try await store.readObject(
+      table(request.table), row: request.row, object: request.object, offset: request.offset,
+      length: Int(request.length), cursor: request.cursor, copy: request.copy.store, owner: owner)
+    return .objectBytes(ObjectBytes(data: slice.bytes, size: slice.size))
+  }
+
+  private func conflicts(_ request: ConflictedRows) async throws(CaravanError) -> AppReply.Kind {
+    // Three copies of each row must fit into one message, so a page is cut off by bytes as well.
+    let views = try await store.conflicts(table(request.table), after: request.after)
+    var page = ConflictPage()
+    var bytes = 0
+    for view in views {
+      let row = ConflictRow(view)
+      bytes += row.encoded().count
+      guard page.conflicts.isEmpty || bytes <= StoreLimits.pageBytes else { break }
+      page.conflicts.append(row)
+    }
+    page.more = page.conflicts.count < views.count || views.count == StoreLimits.conflictsPerPage
+    return .conflicts(page)
+  }
+
+  private func resolve(_ request: ResolveConflict) async throws(CaravanError) {
+    guard let resolution = request.choice.model else {
+      throw CaravanError(
+        .invalidData, "the conflict of row '\(request.row.prefix(80))' needs a choice: mine, theirs or new")
+    }
+    try await store.resolve(
+      table(request.table), row: request.row, resolution, cells: request.cells.map { CellValue($0.column, $0.model) },
+      fromTheirs: request.fromTheirs, owner: owner)
+  }
+
+  private func register(_ request: RegisterSync) async throws(CaravanError) {
+    guard let link = request.link.model else {
+      throw CaravanError(.invalidData, "a registration needs a link: wired, wifi, cellular or roaming")
+    }
+    let registration = SyncRegistration(
+      periodMilliseconds: request.periodMilliseconds,
+      delayToleranceMilliseconds: request.delayToleranceMilliseconds, link: link)
+    try await store.register(table(request.table), request.read ? .read : .write, registration)
+    await sync.registrationsChanged(of: table(request.table))
+  }
+
+  private func syncNow(_ request: SyncNow) async throws(CaravanError) {
+    guard request.read || request.write else { throw CaravanError(.invalidData, "sync what? read, write or both") }
+    _ = try await store.syncState(of: table(request.table))
+    guard waiting < AppLimits.waitingRequests else {
+      throw CaravanError(
+        .serverBusy, "\(waiting) syncs of this app wait already: retry later", retryAfterMilliseconds: 500)
+    }
+    waiting += 1
+    defer { waiting -= 1 }
+    try await sync.syncNow(table(request.table), write: request.write, read: request.read)
+  }
+
+  private func watch(_ table: TableID) async throws(CaravanError) {
+    _ = try await store.syncState(of: table)
+    guard watched[table] != nil || watched.count < AppLimits.watchedTables else {
+      throw CaravanError(.limitExceeded, "\(watched.count) tables are watched, which is the limit")
+    }
+    // Told of conflicts anew: the app may have been away (SIM-44).
+    watched[table] = 0
+    await store.tellAgain(table)
+  }
+
+  private func status() async throws(CaravanError) -> AgentStatus {
+    let device = await sync.status()
+    return AgentStatus(device, try await store.status(of: app))
+  }
+}
