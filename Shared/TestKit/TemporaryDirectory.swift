@@ -29,13 +29,14 @@ public final class TemporaryDirectory: Sendable {
 
   /// What is gone already is no error.
   public func remove() {
-    Self.remove(path)
+    Self.removeTree(path)
   }
 
-  private static func remove(_ path: String) {
+  /// Removes a file, or a directory with all it holds.
+  public static func removeTree(_ path: String) {
     // A link to a directory is unlinked here, and not followed.
     if unsafe unlink(path) == 0 { return }
-    for name in names(in: path) { remove("\(path)/\(name)") }
+    for name in names(in: path) { removeTree("\(path)/\(name)") }
     _ = unsafe rmdir(path)
   }
 

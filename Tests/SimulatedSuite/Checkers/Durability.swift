@@ -1,0 +1,57 @@
+extension Checker {
+  /// Each acknowledged write is the final value, or somebody replaced it knowing it, or a conflict that showed it was
+  /// decided against it.
+  static let nothingLost = Checker("I1 acknowledged writes are never lost") { history in
+    let survivors = Survivors(history)
+    return history.writes.values.sorted { $0.tag < $1.tag }.compactMap { write in
+      guard write.standing == .acknowledged, !survivors.isAccountedFor(write) else { return nil }
+      return "the \(write.kind) \(write.tag) in \(write.place) was acknowledged; no row has it, and nobody replaced it"
+    }
+  }
+}
+
+/// What became of every write by the end.
+private struct Survivors {
+  private let writes: [Tag: LocalWrite]
+  private let final: Set<Tag>
+  /// Who replaced a write, knowing it.
+  private var children: [Tag: [Tag]] = [:]
+  /// Writes a decision gave up. Of one that was not acknowledged nobody can say more.
+  private var givenUp: Set<Tag> = []
+  /// Places where a decision kept a row that the cloud had deleted.
+  private var revived: Set<Tag> = []
+
+  init(_ history: History) {
+    writes = history.writes
+    final = Set(history.end.cloud.values.flatMap { $0.map(\.tag) })
+    for write in history.writes.values where write.standing != .refused {
+      for parent in write.parents { children[parent, default: []].append(write.tag) }
+    }
+    for decision in history.decisions where decision.standing != .refused {
+      switch decision.choice {
+      case .mine:
+        if let theirs = decision.theirs { givenUp.insert(theirs) }
+        revived.insert(decision.mine)
+      case .theirs:
+        givenUp.insert(decision.mine)
+        if let theirs = decision.theirs { revived.insert(theirs) }
+      case .merge: continue
+      }
+    }
+  }
+
+  func isAccountedFor(_ write: LocalWrite) -> Bool {
+    if final.contains(write.tag) || givenUp.contains(write.tag) { return true }
+    if write.kind == .delete, isDeleted(write) { return true }
+    return (children[write.tag] ?? []).contains { child in
+      guard let next = writes[child] else { return false }
+      // One that was acknowledged answers for itself.
+      return next.standing == .acknowledged || isAccountedFor(next)
+    }
+  }
+
+  /// What it deleted is gone, or was wanted back by somebody who saw it deleted.
+  private func isDeleted(_ delete: LocalWrite) -> Bool {
+    delete.parents.allSatisfy { !final.contains($0) || revived.contains($0) }
+  }
+}

@@ -1,0 +1,93 @@
+extension Checker {
+  /// No reader goes back in time, and everybody sees their own writes.
+  static let readsInOrder = Checker("I5 reads are monotonic and see the device's own writes") { history in
+    Dictionary(grouping: history.readings, by: \.device).sorted { $0.key < $1.key }.flatMap { device, readings in
+      var reader = Reader(history, device: device)
+      return readings.flatMap { reader.read($0) }
+    }
+  }
+}
+
+/// What one device may still read.
+private struct Reader {
+  private let history: History
+  private let device: String
+  private let ancestry: Ancestry
+  /// Tags that a decision, somewhere, brought back over what had replaced them.
+  private let revived: Set<Tag>
+  private let rowsOfTags: [Tag: RowKey]
+  private let deletable: Set<RowKey>
+  private var last: [RowKey: SeenRow] = [:]
+  private var cleanSeq: [RowKey: UInt64] = [:]
+  /// Own acknowledged events taken in so far.
+  private var taken = 0
+  /// Replaced by the device itself.
+  private var replaced: Set<Tag> = []
+  /// The device's own newest writes that nothing of its own replaced.
+  private var own: Set<Tag> = []
+
+  init(_ history: History, device: String) {
+    self.history = history
+    self.device = device
+    ancestry = Ancestry(history)
+    revived = Set(history.decisions.filter { $0.choice == .mine && $0.standing != .refused }.map(\.mine))
+    var rows: [Tag: RowKey] = [:]
+    for version in history.versions { if let tag = version.tag { rows[tag] = version.row } }
+    for reading in history.readings {
+      for row in reading.rows { rows[row.tag] = RowKey(reading.place, row.row) }
+    }
+    rowsOfTags = rows
+    let deletes = history.writes.values.filter { $0.kind == .delete && $0.standing != .refused }
+    deletable = Set(deletes.flatMap { $0.parents.compactMap { rows[$0] } } + history.decisions.map(\.row))
+  }
+
+  mutating func read(_ reading: Reading) -> [String] {
+    takeIn(reading.ownWrites)
+    var found: [String] = []
+    for row in reading.rows { found += problems(row, RowKey(reading.place, row.row)) }
+    let seen = Set(reading.rows.map(\.row))
+    for tag in own.sorted() {
+      guard let key = rowsOfTags[tag], key.place == reading.place, !seen.contains(key.row), !deletable.contains(key)
+      else { continue }
+      found.append("\(device) does not see row \(key) although it wrote \(tag) and nobody deleted it")
+    }
+    return found
+  }
+
+  private mutating func takeIn(_ count: Int) {
+    let events = history.acknowledged[device] ?? []
+    while taken < min(count, events.count) {
+      switch events[taken] {
+      case .write(let tag):
+        let below = ancestry.lineage(of: tag)
+        replaced.formUnion(below)
+        own.subtract(below)
+        if history.writes[tag]?.kind != .delete { own.insert(tag) }
+      case .decision(let index):
+        let decision = history.decisions[index]
+        if case .theirs = decision.choice { own.remove(decision.mine) }
+      }
+      taken += 1
+    }
+  }
+
+  private mutating func problems(_ row: SeenRow, _ key: RowKey) -> [String] {
+    var found: [String] = []
+    if replaced.contains(row.tag), !revived.contains(row.tag) {
+      found.append("\(device) reads \(row.tag) in \(key) after it had replaced that itself")
+    }
+    if let before = last[key], before.tag != row.tag, !revived.contains(row.tag),
+      ancestry.lineage(of: before.tag).contains(row.tag)
+    {
+      found.append("\(device) reads \(row.tag) in \(key) after it had read \(before.tag), which replaced it")
+    }
+    if row.isClean {
+      if let before = cleanSeq[key], row.seq < before {
+        found.append("\(device) reads \(key) at version \(row.seq) after it had read \(before)")
+      }
+      cleanSeq[key] = max(cleanSeq[key] ?? 0, row.seq)
+    }
+    last[key] = row
+    return found
+  }
+}

@@ -1,0 +1,82 @@
+internal import Model
+internal import Store
+internal import Synchronization
+
+/// A store without the check of op ids: to it every commit is new, and no settled op has ever arrived.
+final class ForgetfulStore: Store {
+  private let store: any Store
+  /// Far above what any writer counts to.
+  private let ops = Atomic<UInt64>(1 << 30)
+
+  init(_ store: any Store) { self.store = store }
+
+  private func renamed(_ op: OpID) -> OpID {
+    OpID(writer: op.writer, epoch: op.epoch, number: ops.wrappingAdd(1, ordering: .relaxed).newValue)
+  }
+
+  func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
+    var commit = commit
+    commit.op = renamed(commit.op)
+    commit.opFloor = 0
+    return try await store.commit(commit)
+  }
+
+  func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
+    try await store.settle(renamed(op), in: zone)
+  }
+
+  func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage { try await store.changes(query) }
+
+  func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
+    try await store.fetch(names, in: zone)
+  }
+
+  func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
+    try await store.zones(in: partition, filter)
+  }
+
+  func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+    try await store.deleteZone(zone, writer: writer)
+  }
+
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+    try await store.stage(chunks, in: database)
+  }
+
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+    try await store.missing(hashes, in: database)
+  }
+
+  func chunks(
+    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
+  ) async throws(CaravanError) -> [FoundChunk] {
+    try await store.chunks(hashes, in: database, maxBytes: maxBytes)
+  }
+
+  func log(
+    of partition: Partition, after position: UInt64, atMost entries: Int
+  ) async throws(CaravanError) -> LogPage {
+    try await store.log(of: partition, after: position, atMost: entries)
+  }
+
+  func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {
+    try await store.lease(names, holder: holder, ttl: ttl)
+  }
+
+  func leases(beginning prefix: String) async throws(CaravanError) -> [Lease] {
+    try await store.leases(beginning: prefix)
+  }
+
+  func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64 {
+    try await store.cursor(of: consumer, in: partition)
+  }
+
+  func moveCursor(
+    of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
+  ) async throws(CaravanError) {
+    try await store.moveCursor(of: consumer, in: partition, to: position, proof: proof)
+  }
+
+  func status() async throws(CaravanError) -> StoreStatus { try await store.status() }
+  func collect() async throws(CaravanError) -> Bool { try await store.collect() }
+}

@@ -1,0 +1,179 @@
+/// What an app knows of what it asked for.
+public enum Standing: Sendable, Hashable {
+  /// Asked, and nothing heard: it happened or not. Can become any of the others.
+  case attempted
+  /// The store said that it is durable.
+  case acknowledged
+  /// The store said that nothing changed.
+  case refused
+}
+
+/// A change an app made on its device.
+public struct LocalWrite: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    case insert
+    /// Of the row as its only parent left it.
+    case update
+    case delete
+    /// A new value for a row in conflict, made of both sides.
+    case merge
+  }
+
+  public var tag: Tag
+  public var place: Place
+  public var kind: Kind
+  /// What the app saw, and replaced by this. None for a row that was not there.
+  public var parents: [Tag]
+  /// Of the row's whole content; nil for a delete.
+  public var digest: UInt64?
+  public var standing: Standing
+
+  public init(
+    _ tag: Tag, _ place: Place, _ kind: Kind, parents: [Tag] = [], digest: UInt64? = nil,
+    standing: Standing = .attempted
+  ) {
+    self.tag = tag
+    self.place = place
+    self.kind = kind
+    self.parents = parents
+    self.digest = digest
+    self.standing = standing
+  }
+}
+
+/// A conflict that an app looked at, and how it decided.
+public struct Decision: Sendable, Hashable {
+  public enum Choice: Sendable, Hashable {
+    case mine
+    case theirs
+    /// By the merge of this tag.
+    case merge(Tag)
+  }
+
+  public var row: RowKey
+  public var device: String
+  /// The change that made the local side; of a deletion, its tag.
+  public var mine: Tag
+  /// nil: deleted at the cloud.
+  public var theirs: Tag?
+  public var choice: Choice
+  public var standing: Standing
+
+  public init(
+    _ row: RowKey, device: String, mine: Tag, theirs: Tag?, choice: Choice, standing: Standing = .attempted
+  ) {
+    self.row = row
+    self.device = device
+    self.mine = mine
+    self.theirs = theirs
+    self.choice = choice
+    self.standing = standing
+  }
+}
+
+/// What the cloud committed to one row.
+public struct Version: Sendable, Hashable {
+  public var row: RowKey
+  public var seq: UInt64
+  /// nil: a tombstone.
+  public var tag: Tag?
+  public var writer: String
+
+  public init(_ row: RowKey, seq: UInt64, tag: Tag?, writer: String) {
+    self.row = row
+    self.seq = seq
+    self.tag = tag
+    self.writer = writer
+  }
+}
+
+/// One commit as the zone log has it.
+public struct Logged: Sendable, Hashable {
+  public var partition: UInt32
+  public var position: UInt64
+  public var zone: String
+  public var low: UInt64
+  public var high: UInt64
+  /// Versions written, in the order they were announced.
+  public var seqs: [UInt64]
+
+  public init(partition: UInt32, position: UInt64, zone: String, low: UInt64, high: UInt64, seqs: [UInt64]) {
+    self.partition = partition
+    self.position = position
+    self.zone = zone
+    self.low = low
+    self.high = high
+    self.seqs = seqs
+  }
+}
+
+/// One row as a reader saw it.
+public struct SeenRow: Sendable, Hashable {
+  public var row: String
+  public var seq: UInt64
+  public var tag: Tag
+  /// Of the content as it was read, every byte of its object included.
+  public var digest: UInt64
+  /// Nothing of it waits to be synced or resolved.
+  public var isClean: Bool
+
+  public init(_ row: String, seq: UInt64, tag: Tag, digest: UInt64, isClean: Bool = true) {
+    self.row = row
+    self.seq = seq
+    self.tag = tag
+    self.digest = digest
+    self.isClean = isClean
+  }
+}
+
+/// A whole table as an app read it.
+public struct Reading: Sendable, Hashable {
+  public var device: String
+  public var place: Place
+  /// Local changes and decisions of the device that had been acknowledged before the read began.
+  public var ownWrites: Int
+  public var rows: [SeenRow]
+
+  public init(device: String, place: Place, ownWrites: Int, rows: [SeenRow]) {
+    self.device = device
+    self.place = place
+    self.ownWrites = ownWrites
+    self.rows = rows
+  }
+}
+
+/// Everything that happened in one run, as far as promises were made about it. Pure data: checkers look at nothing else.
+public struct History: Sendable, Hashable {
+  public var writes: [Tag: LocalWrite] = [:]
+  public var decisions: [Decision] = []
+  /// Writes and decisions in the order in which they were acknowledged.
+  public var acknowledged: [String: [Acknowledged]] = [:]
+  public var versions: [Version] = []
+  public var log: [Logged] = []
+  public var readings: [Reading] = []
+  public var end = Outcome()
+
+  public init() {}
+
+  public enum Acknowledged: Sendable, Hashable {
+    case write(Tag)
+    /// Index into `decisions`.
+    case decision(Int)
+  }
+
+  /// The state when everything was quiet.
+  public struct Outcome: Sendable, Hashable {
+    /// Live rows at the cloud.
+    public var cloud: [Place: [SeenRow]] = [:]
+    /// Rows on each device.
+    public var devices: [String: [Place: [SeenRow]]] = [:]
+    /// Rows that a query for everything found.
+    public var queried: [Place: [String: UInt64]] = [:]
+    /// What the stores say of chunks that dangle, leak, or are counted wrongly.
+    public var chunkProblems: [String] = []
+    /// What registered devices still lacked before anybody asked for a sync.
+    public var stalled: [String] = []
+
+    public init() {}
+  }
+}

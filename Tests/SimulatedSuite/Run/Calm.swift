@@ -1,0 +1,112 @@
+internal import AgentCore
+internal import AgentDriver
+internal import Bus
+internal import Model
+internal import Runtime
+internal import StoreSQLite
+
+/// The quiet end of a run: no more faults, everything is up, and what was written must get through.
+struct Calm: Sendable {
+  /// By when tables that are registered must agree without being asked to.
+  private static let patience: Duration = .seconds(900)
+  private static let demandRounds = 40
+
+  private let suite: Suite
+  private let contents: Contents
+  private let seed: UInt64
+  private let clock: any Clock
+
+  init(_ suite: Suite, contents: Contents, seed: UInt64, clock: any Clock) {
+    self.suite = suite
+    self.contents = contents
+    self.seed = seed
+    self.clock = clock
+  }
+
+  func restore() async throws {
+    suite.ground.recorder.note("calm")
+    suite.ground.faults.healAll()
+    for part in suite.parts {
+      suite.ground.hub.reconnect(part.name)
+      part.start()
+    }
+    for device in suite.devices { await device.setLink(.wifi) }
+    var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
+    try await waitForProgress(&apps)
+    try await demand(&apps)
+  }
+
+  // MARK: Without being asked
+
+  private func waitForProgress(_ apps: inout [App]) async throws {
+    let end = clock.now + Self.patience
+    var turn = 0
+    while true {
+      try await clock.sleep(for: .seconds(5))
+      for part in suite.parts where !part.isUp { part.start() }
+      // One device decides at a time, or they would contradict each other for ever.
+      turn = (turn + 1) % apps.count
+      await decide(&apps[turn], registered: true)
+      let behind = await behind(apps, registered: true)
+      if behind.isEmpty { return suite.ground.recorder.note("all that is registered got through") }
+      guard clock.now < end else {
+        suite.ground.recorder.note("what is registered did not get through")
+        return suite.ground.recorder.stalled(behind)
+      }
+    }
+  }
+
+  private func decide(_ app: inout App, registered: Bool) async {
+    guard let session = app.device.slot.session, await app.prepare(session) else { return }
+    for (table, place) in app.places where (table.period != nil) == registered {
+      await app.resolve(table, place, session, all: true)
+    }
+  }
+
+  // MARK: Asked
+
+  private func demand(_ apps: inout [App]) async throws {
+    for round in 0..<Self.demandRounds {
+      await decide(&apps[round % apps.count], registered: false)
+      for app in apps {
+        guard let session = app.device.slot.session else { continue }
+        for (_, place) in app.places { await app.sync(place, session) }
+      }
+      let behind = await behind(apps, registered: nil)
+      if behind.isEmpty { return suite.ground.recorder.note("everything got through") }
+      try await clock.sleep(for: .seconds(2))
+    }
+  }
+
+  /// What devices and cloud do not agree on.
+  /// - Parameter registered: of tables with a registration, without one, or (nil) of both.
+  private func behind(_ apps: [App], registered: Bool?) async -> [String] {
+    var behind: [String] = []
+    guard let store = suite.vault.store else { return ["storage is down"] }
+    for app in apps {
+      for (table, place) in app.places where registered.map({ $0 == (table.period != nil) }) ?? true {
+        guard let session = app.device.slot.session else {
+          behind.append("\(app.device.name) is down")
+          continue
+        }
+        if let reason = await difference(place, session, store) { behind.append("\(app.device.name), \(place): \(reason)") }
+      }
+    }
+    return behind
+  }
+
+  private func difference(_ place: Place, _ session: App.Session, _ store: StoreSQLite) async -> String? {
+    guard let status = try? await session.store.status(of: place.id.app).first(where: { $0.table == place.id }) else {
+      return "the table is not there"
+    }
+    if status.dirty + status.pending + status.conflicts > 0 {
+      return "\(status.dirty) dirty, \(status.pending) pending, \(status.conflicts) in conflict\(status.refused)"
+    }
+    guard let rows = try? await App.versions(of: place, in: session.store), let cloud = try? await store.versions(of: place)
+    else { return "a read failed" }
+    if rows == cloud { return nil }
+    let lacking = cloud.filter { rows[$0.key] != $0.value }.count
+    let more = rows.filter { cloud[$0.key] == nil }.count
+    return "\(lacking) rows of the cloud's \(cloud.count) are not here, \(more) are too many"
+  }
+}

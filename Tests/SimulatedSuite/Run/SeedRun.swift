@@ -1,0 +1,109 @@
+internal import Bus
+internal import Glibc
+public import Runtime
+internal import TestKit
+
+/// What one seed showed.
+public struct SeedReport: Sendable {
+  public var seed: UInt64
+  /// Of everything that happened, in order.
+  public var traceHash: UInt64
+  public var violations: [Violation]
+  /// Virtual.
+  public var time: Duration
+  public var steps: UInt64
+  public var writes: Int
+  public var versions: Int
+  public var conflicts: Int
+  /// The last lines of the trace, and what the services logged.
+  public var trace: [String]
+}
+
+/// One world from its beginning to its end.
+public struct SeedRun: Sendable {
+  public struct Options: Sendable {
+    public var breakage: Breakage?
+    /// Where files of the simulated disks lie; memory, or it takes long.
+    public var directory: String
+    public var listener: (@Sendable (String) -> Void)?
+    public var logLevel: LogLevel = .warning
+
+    public init(directory: String, breakage: Breakage? = nil, listener: (@Sendable (String) -> Void)? = nil) {
+      self.directory = directory
+      self.breakage = breakage
+      self.listener = listener
+    }
+  }
+
+  public static func run(_ seed: UInt64, _ options: Options) throws -> SeedReport {
+    var settings = Simulation.Settings()
+    settings.logLevel = options.logLevel
+    let simulation = Simulation(seed: seed, settings: settings)
+    let recorder = Recorder(simulation, listener: options.listener)
+    let faults = FaultPlan()
+    let machine = simulation.host("hub").host
+    let hub = InProcessHub(clock: machine.clock, random: machine.random, faults: faults)
+    let directory = "\(options.directory)/\(seed)"
+    guard unsafe mkdir(directory, 0o700) == 0 else { throw SeedFailure(what: "\(directory) cannot be made") }
+    defer { TemporaryDirectory.removeTree(directory) }
+    let ground = Ground(
+      simulation: simulation, hub: hub, faults: faults, recorder: recorder, directory: directory)
+    let suite = try Suite(Scale(seed: seed), on: ground, breakage: options.breakage)
+    var failure: [Violation] = []
+    do { try SeedRun(seed: seed, suite: suite).play() } catch {
+      failure = [Violation(invariant: "the run ends", explanation: "\(error)")]
+    }
+    let history = recorder.history
+    let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
+    return SeedReport(
+      seed: seed, traceHash: simulation.traceHash, violations: violations, time: simulation.now - Instant(nanoseconds: 0),
+      steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
+      conflicts: history.decisions.count, trace: recorder.lines + simulation.log.records.suffix(60).map { Self.line($0) })
+  }
+
+  private static func line(_ record: LogRecord) -> String { String(decoding: record.line, as: UTF8.self) }
+
+  let seed: UInt64
+  let suite: Suite
+
+  private func play() throws {
+    let (simulation, hub) = (suite.ground.simulation, suite.ground.hub)
+    let deliveries = simulation.start { await hub.run() }
+    defer { bury(deliveries) }
+    for part in suite.parts { part.start() }
+    let clock = simulation.host("people").host.clock
+    let contents = Contents()
+    try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
+    suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
+  }
+
+  private func live(_ contents: Contents, _ clock: any Clock) async throws {
+    let end = clock.now + suite.scale.turmoil
+    let seed = seed
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        var turmoil = Turmoil(suite, seed: seed)
+        await turmoil.run(until: end, clock: clock)
+      }
+      for device in suite.devices {
+        group.addTask {
+          var app = App(device, in: suite, contents: contents, seed: seed)
+          await app.run(until: end, clock: clock)
+        }
+      }
+    }
+    try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
+  }
+
+  /// Ends everything that still runs, so that nothing of this world outlives it.
+  private func bury(_ deliveries: SimulatedTask<Void>) {
+    for part in suite.parts { suite.crash(part) }
+    deliveries.cancel()
+    try? suite.ground.simulation.run(within: .seconds(600)) { suite.parts.allSatisfy(\.isGone) && deliveries.result != nil }
+  }
+}
+
+struct SeedFailure: Error, CustomStringConvertible {
+  let what: String
+  var description: String { what }
+}

@@ -1,0 +1,158 @@
+internal import AgentCore
+internal import AgentDriver
+internal import Model
+internal import Runtime
+internal import TestKit
+
+extension App {
+  func rest(_ duration: Duration) async { try? await device.part.machine.host.clock.sleep(for: duration) }
+
+  // MARK: Reading
+
+  func read(_ place: Place, _ session: Session) async {
+    let ownWrites = ground.recorder.ownWrites(device.name)
+    let answer = await device.ask(session) { (session) throws(CaravanError) in
+      try await Self.rows(of: place, in: session.store)
+    }
+    guard case .done(let rows) = answer else { return }
+    ground.recorder.read(Reading(device: device.name, place: place, ownWrites: ownWrites, rows: rows))
+  }
+
+  /// The whole table, every byte, from one snapshot.
+  static func rows(of place: Place, in store: LocalStore) async throws(CaravanError) -> [SeenRow] {
+    var page = try await store.beginRead(
+      ReadRequest(table: place.id, pageRows: 16, isHeld: true), owner: owner)
+    let cursor = page.cursor
+    var seen: [SeenRow] = []
+    do throws(CaravanError) {
+      while true {
+        for row in page.rows { seen.append(try await self.row(row, of: place, in: store, cursor: cursor)) }
+        guard page.hasMore else { break }
+        page = try await store.nextPage(cursor, owner: owner)
+      }
+    } catch {
+      await store.closeCursor(cursor, owner: owner)
+      throw error
+    }
+    await store.closeCursor(cursor, owner: owner)
+    return seen
+  }
+
+  private static func row(
+    _ view: RowView, of place: Place, in store: LocalStore, cursor: UInt64
+  ) async throws(CaravanError) -> SeenRow {
+    guard let (tag, cells) = Content.read(view.cells) else {
+      throw CaravanError(.internalError, "row \(view.id) of \(place) has no tag")
+    }
+    var content = cells
+    if let object = view.objects.first(where: { $0.column == "photo" }) {
+      content.photo = try await bytes(of: view.id, object.size, place, in: store, cursor: cursor)
+    }
+    return SeenRow(
+      view.id, seq: view.version, tag: tag, digest: content.digest(tag), isClean: view.state == .clean)
+  }
+
+  private static func bytes(
+    of row: String, _ size: UInt64, _ place: Place, in store: LocalStore, cursor: UInt64 = 0, copy: RowCopy = .mine
+  ) async throws(CaravanError) -> [UInt8] {
+    let slice = try await store.readObject(
+      place.id, row: row, object: "photo", offset: 0, length: Int(size), cursor: cursor, copy: copy, owner: owner)
+    return slice.bytes
+  }
+
+  // MARK: Conflicts
+
+  /// Decides some or all of a table's conflicts.
+  mutating func resolve(_ table: Scale.Table, _ place: Place, _ session: Session, all: Bool = false) async {
+    let begun = await device.ask(session) { (session) throws(CaravanError) in
+      try await session.store.beginResolution(place.id, owner: Self.owner)
+      return try await session.store.conflicts(place.id)
+    }
+    guard case .done(let conflicts) = begun else { return }
+    var decisions: [(index: Int, tag: Tag?)] = []
+    for conflict in conflicts where all || dice.happens(700) {
+      if let decision = await decide(conflict, table, place, session) { decisions.append(decision) }
+      if !all, dice.happens(200) { await rest(dice.milliseconds(1...4_000)) }
+    }
+    let ended = await device.ask(session) { (session) throws(CaravanError) in
+      try await session.store.endResolution(place.id, owner: Self.owner)
+    }
+    for (index, tag) in decisions {
+      if let tag { conclude(tag, ended) { _ in true } }
+      switch ended {
+      case .done: ground.recorder.conclude(decision: index, .acknowledged)
+      case .refused: ground.recorder.conclude(decision: index, .refused)
+      case .unknown: continue
+      }
+    }
+  }
+
+  private mutating func decide(
+    _ conflict: ConflictView, _ table: Scale.Table, _ place: Place, _ session: Session
+  ) async -> (index: Int, tag: Tag?)? {
+    guard let (localTag, local) = Content.read(conflict.mine.cells) else { return nil }
+    let row = conflict.mine.id
+    let mine = conflict.isMineDeleted ? deletion(of: localTag) ?? localTag : localTag
+    let theirs = conflict.theirs.flatMap { Content.read($0.cells) }
+    var decision = Decision(
+      RowKey(place, row), device: device.name, mine: mine, theirs: theirs?.tag, choice: .mine)
+    if let theirs, let view = conflict.theirs { await look(at: view, theirs, place, session) }
+    var tag: Tag?
+    var cells: [CellValue] = []
+    var columns: [String] = []
+    let kind = dice.below(3)
+    if kind == 1 { decision.choice = .theirs }
+    if kind == 2 {
+      let new = ground.recorder.newTag(device.name)
+      var content = contents[localTag] ?? local
+      content.n = Int64(dice.below(1_000))
+      if table.hasObject, let theirs, dice.happens(500) {
+        columns = ["photo"]
+        content.photo = contents[theirs.tag]?.photo
+      }
+      contents.keep(content, of: new)
+      cells = content.cells(new, named: false)
+      tag = new
+      decision.choice = .merge(new)
+      ground.recorder.attempt(
+        LocalWrite(
+          new, place, .merge, parents: [mine] + (theirs.map { [$0.tag] } ?? []), digest: content.digest(new)))
+    }
+    let index = ground.recorder.attempt(decision)
+    let resolution: Resolution = [.mine, .theirs, .new][kind]
+    let answer = await device.ask(session) { [cells, columns] (session) throws(CaravanError) in
+      try await session.store.resolve(
+        place.id, row: row, resolution, cells: cells, fromTheirs: columns, owner: Self.owner)
+    }
+    if case .refused = answer {
+      ground.recorder.conclude(decision: index, .refused)
+      if let tag { ground.recorder.conclude(tag, .refused) }
+      return nil
+    }
+    return (index, tag)
+  }
+
+  /// The cloud's copy is whole, too.
+  private func look(
+    at view: RowView, _ theirs: (tag: Tag, content: Content), _ place: Place, _ session: Session
+  ) async {
+    let answer = await device.ask(session) { (session) throws(CaravanError) in
+      var content = theirs.content
+      if let object = view.objects.first {
+        content.photo = try await Self.bytes(of: view.id, object.size, place, in: session.store, copy: .theirs)
+      }
+      return SeenRow(
+        view.id, seq: view.version, tag: theirs.tag, digest: content.digest(theirs.tag), isClean: false)
+    }
+    // Another resolution may have ended the conflict meanwhile; then there is nothing to look at.
+    guard case .done(let row) = answer else { return }
+    ground.recorder.read(Reading(device: "\(device.name)'s conflicts", place: place, ownWrites: 0, rows: [row]))
+  }
+
+  /// The local deletion of the row as that change had left it.
+  private func deletion(of tag: Tag) -> Tag? {
+    ground.recorder.history.writes.values.filter {
+      $0.kind == .delete && $0.parents == [tag] && $0.tag.device == device.name
+    }.map(\.tag).max()
+  }
+}

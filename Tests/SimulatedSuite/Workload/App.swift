@@ -1,0 +1,118 @@
+internal import AgentCore
+internal import AgentDriver
+internal import Model
+internal import Runtime
+internal import TestKit
+
+/// The apps of one device: they write, edit, delete, read and resolve at random, and remember what they were told.
+struct App: Sendable {
+  let device: SimulatedDevice
+  let ground: Ground
+  let contents: Contents
+  let places: [(table: Scale.Table, place: Place)]
+  let pause: Int
+  var dice: Dice
+  /// Set up in this life of the agent.
+  private var preparedLife = 0
+  /// The last deletion of each key, where the row may still lie deleted.
+  var deletions: [String: Tag] = [:]
+
+  init(_ device: SimulatedDevice, in suite: Suite, contents: Contents, seed: UInt64) {
+    self.device = device
+    self.contents = contents
+    ground = suite.ground
+    places = suite.scale.places(of: device.user)
+    pause = suite.scale.appPause
+    dice = Dice(seed: seed, "app \(device.name)")
+  }
+
+  typealias Session = AgentSlot.Session
+  /// The only session that an agent of the simulation has.
+  static let owner: UInt64 = 1
+
+  private enum Action {
+    case insert, update, editObject, delete, read, resolve, sync, again
+  }
+
+  private static let actions: [(weight: Int, element: Action)] = [
+    (20, .insert), (22, .update), (16, .editObject), (9, .delete), (14, .read), (10, .resolve), (6, .sync), (3, .again),
+  ]
+
+  /// Until `end`.
+  mutating func run(until end: Instant, clock: any Clock) async {
+    while clock.now < end {
+      guard (try? await clock.sleep(for: dice.milliseconds(1...(2 * pause)))) != nil else { return }
+      guard clock.now < end else { return }
+      await act()
+    }
+  }
+
+  private mutating func act() async {
+    guard let session = device.slot.session, await prepare(session) else { return }
+    let (table, place) = dice.pick(places)
+    switch dice.pick(weighted: Self.actions) {
+    case .insert: await insert(table, place, session)
+    case .update: await update(table, place, session)
+    case .editObject: await table.hasObject ? editObject(table, place, session) : update(table, place, session)
+    case .delete: await delete(place, session)
+    case .read: await read(place, session)
+    case .resolve: await resolve(table, place, session)
+    case .sync: await sync(place, session)
+    case .again:
+      // Bursts make pushes of many rows.
+      for _ in 0..<dice.within(3...8) { await insert(table, place, session) }
+    }
+  }
+
+  // MARK: Setting up
+
+  /// Makes sure of tables and registrations, once a life.
+  /// - Returns: whether they are there.
+  mutating func prepare(_ session: Session) async -> Bool {
+    guard preparedLife != session.life else { return true }
+    for (table, place) in places {
+      let isDone = await device.ask(session) { (session) throws(CaravanError) in
+        try await session.store.createTable(place.id, schema: SchemaText(parsing: table.schema), localOnly: false)
+        guard let period = table.period else { return }
+        let registration = SyncRegistration(
+          periodMilliseconds: UInt32(period), delayToleranceMilliseconds: UInt32(table.delayTolerance), link: .cellular)
+        let known = try await session.store.registrations().filter { $0.table == place.id }.map(\.direction)
+        for direction in Direction.allCases where !known.contains(direction) {
+          try await session.store.register(place.id, direction, registration)
+        }
+        await session.engine.registrationsChanged(of: place.id)
+      }
+      guard case .done = isDone else { return false }
+    }
+    preparedLife = session.life
+    return true
+  }
+
+  func sync(_ place: Place, _ session: Session) async {
+    let answer = await device.ask(session) { (session) throws(CaravanError) in
+      try await session.engine.syncNow(place.id, write: true, read: true)
+    }
+    ground.recorder.note("\(device.name) synced \(place): \(Self.word(answer))")
+  }
+
+  static func word<Value>(_ answer: SimulatedDevice.Answer<Value>) -> String {
+    switch answer {
+    case .done: "done"
+    case .refused(let error): error.code.rawValue
+    case .unknown: "unknown"
+    }
+  }
+
+  // MARK: Outcomes
+
+  /// - Parameter happened: whether an answer says that something was changed.
+  func conclude<Value>(
+    _ tag: Tag, _ answer: SimulatedDevice.Answer<Value>, happened: (Value) -> Bool
+  ) {
+    switch answer {
+    case .done(let value): ground.recorder.conclude(tag, happened(value) ? .acknowledged : .refused)
+    case .refused: ground.recorder.conclude(tag, .refused)
+    case .unknown: ground.recorder.note("\(tag) unknown")
+    }
+  }
+}

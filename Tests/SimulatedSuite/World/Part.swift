@@ -1,0 +1,108 @@
+internal import Bus
+internal import Runtime
+internal import Synchronization
+internal import TestKit
+
+/// A process of the suite: it can die at any moment, and be started again with what its files held then.
+final class Part: Sendable {
+  /// What a process is given when it starts.
+  struct Life: Sendable {
+    let host: Host
+    let bus: InProcessBus
+    let directory: String
+    /// False once it is dead, whatever still runs of it.
+    let isCurrent: @Sendable () -> Bool
+  }
+
+  private struct State {
+    var files: CrashFiles
+    var running: (bus: InProcessBus, task: SimulatedTask<Void>)?
+    /// Dead, and still cleaning up.
+    var zombies: [SimulatedTask<Void>] = []
+    var lives = 0
+  }
+
+  let name: String
+  let machine: SimulatedHost
+  private let suite: Ground
+  private let body: @Sendable (Life) async throws -> Void
+  private let state: Mutex<State>
+
+  init(_ name: String, on suite: Ground, _ body: @escaping @Sendable (Life) async throws -> Void) {
+    self.name = name
+    self.suite = suite
+    self.body = body
+    machine = suite.simulation.host(name)
+    var files = CrashFiles("\(suite.directory)/\(name)")
+    files.open()
+    state = Mutex(State(files: files))
+  }
+
+  var isUp: Bool { state.withLock { $0.running != nil } }
+  var lives: Int { state.withLock { $0.lives } }
+  /// Whether everything that ran under this name has ended.
+  var isGone: Bool { state.withLock { state in state.running == nil && state.zombies.allSatisfy { $0.result != nil } } }
+
+  func start() {
+    guard !isUp else { return }
+    let bus = suite.hub.connect(as: name)
+    let (directory, number) = state.withLock { state in
+      state.lives += 1
+      return (state.files.directory, state.lives)
+    }
+    suite.recorder.note("\(name) starts")
+    let life = Life(host: machine.host, bus: bus, directory: directory) { [weak self] in self?.isCurrent(number) ?? false }
+    let task = suite.simulation.start {
+      do { try await self.body(life) } catch is CancellationError {} catch {
+        if self.isCurrent(number) { self.suite.recorder.note("\(self.name) ends: \(error)") }
+      }
+      self.ended(number)
+    }
+    state.withLock { $0.running = (bus, task) }
+  }
+
+  private func isCurrent(_ number: Int) -> Bool { state.withLock { $0.lives == number && $0.running != nil } }
+
+  /// It ended by itself; whoever watches over it may start it again.
+  private func ended(_ number: Int) {
+    guard isCurrent(number) else { return }
+    let bus = state.withLock { state in
+      defer { state.running = nil }
+      return state.running?.bus
+    }
+    bus?.close()
+    state.withLock { $0.files.die() }
+  }
+
+  /// `kill -9`.
+  /// - Parameter burial: what must happen before its tasks are cancelled.
+  func crash(keepsFiles: Bool = true, burial: @escaping @Sendable () async -> Void = {}) {
+    let dead = state.withLock { state in
+      defer { state.running = nil }
+      return state.running
+    }
+    guard let dead else { return }
+    suite.recorder.note("\(name) dies")
+    dead.bus.close()
+    let grave = suite.simulation.start {
+      await burial()
+      dead.task.cancel()
+      _ = try? await dead.task.value()
+    }
+    state.withLock { state in
+      state.files.die()
+      if !keepsFiles { state.files.forget() }
+      state.zombies.removeAll { $0.result != nil }
+      state.zombies.append(grave)
+    }
+  }
+}
+
+/// What all parts stand on.
+struct Ground: Sendable {
+  let simulation: Simulation
+  let hub: InProcessHub
+  let faults: FaultPlan
+  let recorder: Recorder
+  let directory: String
+}

@@ -1,0 +1,156 @@
+internal import Model
+internal import Runtime
+internal import Store
+internal import Synchronization
+internal import TestKit
+internal import Wire
+
+/// Writes down what happens in a run, for the checkers and for people.
+final class Recorder: Sendable {
+  private struct State {
+    var history = History()
+    var lines: [String] = []
+    var numbers: [String: Int] = [:]
+  }
+
+  /// Lines of the trace that a report shows.
+  private static let linesKept = 400
+
+  private let simulation: Simulation
+  private let state = Mutex(State())
+  /// Called with every line; for people who watch.
+  private let listener: (@Sendable (String) -> Void)?
+
+  init(_ simulation: Simulation, listener: (@Sendable (String) -> Void)?) {
+    self.simulation = simulation
+    self.listener = listener
+  }
+
+  var history: History { state.withLock { $0.history } }
+  var lines: [String] { state.withLock { $0.lines } }
+  var writeCount: Int { state.withLock { $0.history.writes.count } }
+
+  /// Part of the trace, and so of its hash.
+  func note(_ event: String) {
+    simulation.trace(event)
+    let line = "\(Self.time(simulation.now)) \(event)"
+    listener?(line)
+    state.withLock { state in
+      if state.lines.count >= 2 * Self.linesKept { state.lines.removeFirst(Self.linesKept) }
+      state.lines.append(line)
+    }
+  }
+
+  static func time(_ instant: Instant) -> String {
+    let milliseconds = instant.nanoseconds / 1_000_000
+    let fraction = String(milliseconds % 1_000)
+    return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)s"
+  }
+
+  // MARK: What apps do
+
+  func newTag(_ device: String) -> Tag {
+    state.withLock { state in
+      state.numbers[device, default: 0] += 1
+      return Tag(device: device, number: state.numbers[device] ?? 0)
+    }
+  }
+
+  func attempt(_ write: LocalWrite) {
+    note("\(write.tag) \(write.kind) in \(write.place)\(write.parents.isEmpty ? "" : " over \(write.parents)")")
+    state.withLock { $0.history.writes[write.tag] = write }
+  }
+
+  func conclude(_ tag: Tag, _ standing: Standing) {
+    note("\(tag) \(standing)")
+    state.withLock { state in
+      state.history.writes[tag]?.standing = standing
+      if standing == .acknowledged { state.history.acknowledged[tag.device, default: []].append(.write(tag)) }
+    }
+  }
+
+  /// - Returns: names it for `conclude`.
+  func attempt(_ decision: Decision) -> Int {
+    let theirs = decision.theirs.map { "\($0)" } ?? "nothing"
+    note("\(decision.device) decides \(decision.row): \(decision.mine) against \(theirs), \(decision.choice)")
+    return state.withLock { state in
+      state.history.decisions.append(decision)
+      return state.history.decisions.count - 1
+    }
+  }
+
+  func conclude(decision index: Int, _ standing: Standing) {
+    state.withLock { state in
+      state.history.decisions[index].standing = standing
+      let device = state.history.decisions[index].device
+      if standing == .acknowledged { state.history.acknowledged[device, default: []].append(.decision(index)) }
+    }
+  }
+
+  /// Acknowledged events of the device so far.
+  func ownWrites(_ device: String) -> Int { state.withLock { $0.history.acknowledged[device]?.count ?? 0 } }
+
+  func read(_ reading: Reading) {
+    note("\(reading.device) read \(reading.rows.count) rows of \(reading.place)")
+    state.withLock { $0.history.readings.append(reading) }
+  }
+
+  func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
+  func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
+
+  // MARK: What the cloud commits
+
+  func committed(_ change: CommittedChange) {
+    let log = change.log
+    guard let owner = log.zone.database.owner?.text else { return record(log, partition: change.partition, []) }
+    let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
+    let versions =
+      log.zone.database.container == .system
+      ? []
+      : change.entries.map {
+        Version(RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: $0.writer)
+      }
+    record(log, partition: change.partition, change.entries.map(\.version))
+    for version in versions {
+      note("cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
+    }
+    state.withLock { $0.history.versions += versions }
+  }
+
+  private func record(_ log: LoggedCommit, partition: Partition, _ seqs: [Seq]) {
+    state.withLock { state in
+      state.history.log.append(
+        Logged(
+          partition: partition.number, position: log.position, zone: "\(log.zone)", low: log.low, high: log.high,
+          seqs: seqs))
+    }
+  }
+
+  /// The only cell that looks like one.
+  static func tag(of entry: Model.Entry) -> Tag? {
+    guard !entry.isDeleted, let record = try? RecordFields(body: entry.body) else { return nil }
+    for (_, value) in record.ascending {
+      if case .text(let text) = value, let tag = Tag(text) { return tag }
+    }
+    return nil
+  }
+}
+
+/// Writes commits down, and passes them on. What a dead process still commits goes nowhere: its files are others now.
+final class RecordingObserver: CommitObserver {
+  private let recorder: Recorder
+  private let next: any CommitObserver
+  private let isCurrent: @Sendable () -> Bool
+
+  init(_ recorder: Recorder, next: any CommitObserver, isCurrent: @escaping @Sendable () -> Bool) {
+    self.recorder = recorder
+    self.next = next
+    self.isCurrent = isCurrent
+  }
+
+  func committed(_ group: [CommittedChange]) {
+    guard isCurrent() else { return }
+    for change in group { recorder.committed(change) }
+    next.committed(group)
+  }
+}

@@ -1,0 +1,54 @@
+/// How large a world is and how long it lives: by seed, within what a second pays for.
+struct Scale: Sendable {
+  var users: [String]
+  /// Devices and whose they are.
+  var devices: [(name: String, user: String)]
+  var tables: [Table]
+  /// Virtual time during which everything may go wrong.
+  var turmoil: Duration
+  /// Mean time between two things an app does.
+  var appPause: Int
+  /// Mean time between two faults.
+  var faultPause: Int
+
+  struct Table: Sendable, Hashable {
+    var app: String
+    var name: String
+    var schema: String
+    /// Rows are named by a key out of few, so that devices create and re-create the same.
+    var hasKey: Bool
+    var hasObject: Bool
+    /// Nil: synced on demand only.
+    var period: Int?
+    var delayTolerance: Int
+  }
+
+  init(seed: UInt64) {
+    var dice = Dice(seed: seed, "scale")
+    users = dice.happens(300) ? ["ann", "bob"] : ["ann"]
+    var devices: [(name: String, user: String)] = []
+    for user in users {
+      for _ in 0..<(users.count == 1 ? dice.within(2...3) : 2) { devices.append((name: "d\(devices.count + 1)", user: user)) }
+    }
+    self.devices = devices
+    tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
+    turmoil = dice.milliseconds(150_000...420_000)
+    appPause = dice.within(3_000...7_000)
+    faultPause = dice.within(8_000...25_000)
+  }
+
+  private static func table(_ number: Int, _ dice: inout Dice) -> Table {
+    let (hasKey, hasObject) = (dice.happens(450), dice.happens(600))
+    let columns =
+      ["name VARCHAR\(hasKey ? " PRIMARY KEY" : "")", "tag VARCHAR", "n INTEGER", "note VARCHAR"]
+      + (hasObject ? ["photo OBJECT"] : [])
+    return Table(
+      app: number == 2 ? "notes" : "album", name: "t\(number)", schema: columns.joined(separator: ", "), hasKey: hasKey,
+      hasObject: hasObject, period: dice.happens(150) ? nil : dice.pick([0, 0, 5_000, 30_000]),
+      delayTolerance: dice.pick([0, 0, 2_000, 20_000]))
+  }
+
+  func places(of user: String) -> [(table: Table, place: Place)] {
+    tables.map { ($0, Place(user: user, app: $0.app, table: $0.name)) }
+  }
+}

@@ -1,0 +1,128 @@
+internal import AgentCore
+internal import AgentDriver
+internal import Bus
+internal import Chunking
+internal import Model
+internal import Runtime
+internal import Synchronization
+internal import TestKit
+
+/// A device: its agent can die, and apps reach the one that is alive.
+struct SimulatedDevice: Sendable {
+  let name: String
+  let user: String
+  let slot: AgentSlot
+  let part: Part
+
+  init(_ name: String, of user: String, on ground: Ground) {
+    let slot = AgentSlot(name, of: user)
+    self.name = name
+    self.user = user
+    self.slot = slot
+    part = Part(name, on: ground) { try await slot.run($0) }
+  }
+
+  var isUp: Bool { slot.session != nil }
+
+  func crash() {
+    let life = slot.leaveBehind()
+    let clock = part.machine.host.clock
+    part.crash { [slot] in
+      // The store closes when the agent is cancelled, and nobody may be inside then.
+      while slot.isBusy(life) { try? await clock.sleep(for: .milliseconds(10)) }
+    }
+  }
+
+  enum Answer<Value: Sendable>: Sendable {
+    case done(Value)
+    case refused(CaravanError)
+    /// The agent died meanwhile: perhaps it happened, perhaps not.
+    case unknown
+  }
+
+  /// One request of an app, to the agent of a life that may be over.
+  func ask<Value: Sendable>(
+    _ session: AgentSlot.Session, _ request: @Sendable (AgentSlot.Session) async throws(CaravanError) -> Value
+  ) async -> Answer<Value> {
+    guard slot.enter(session.life) else { return .refused(CaravanError(.unavailable, "the agent is down")) }
+    let answer: Answer<Value>
+    do throws(CaravanError) { answer = .done(try await request(session)) } catch { answer = .refused(error) }
+    slot.leave(session.life)
+    return slot.session?.life == session.life ? answer : .unknown
+  }
+
+  func setLink(_ link: LinkClass?) async {
+    slot.remember(link)
+    if let session = slot.session { await session.engine.linkChanged(to: link) }
+  }
+}
+
+/// Where the agent that is alive is found.
+final class AgentSlot: Sendable {
+  /// The agent of one life.
+  struct Session: Sendable {
+    let life: Int
+    let store: LocalStore
+    let engine: SyncEngine
+  }
+
+  private struct State {
+    var session: Session?
+    /// Apps that are in a call, by life.
+    var callers: [Int: Int] = [:]
+    var link: LinkClass? = .wifi
+    var lives = 0
+  }
+
+  /// Small, so that objects of a few kilobytes have many chunks.
+  static let chunking = ChunkingParameters(minimum: 64, average: 256, maximum: 1_024)
+
+  private let name: String
+  private let user: String
+  private let state = Mutex(State())
+
+  init(_ name: String, of user: String) {
+    self.name = name
+    self.user = user
+  }
+
+  func run(_ life: Part.Life) async throws {
+    var options = LocalStoreOptions()
+    options.isDurable = false
+    options.chunking = Self.chunking
+    let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))
+    let configuration = Agent.Configuration(
+      directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
+    let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in life.bus }
+    guard life.isCurrent() else { return await agent.store.close() }
+    state.withLock { state in
+      state.lives += 1
+      state.session = Session(life: state.lives, store: agent.store, engine: agent.engine)
+    }
+    try await agent.run()
+  }
+
+  var session: Session? { state.withLock { $0.session } }
+
+  /// - Returns: the life that is over.
+  func leaveBehind() -> Int? {
+    state.withLock { state in
+      defer { state.session = nil }
+      return state.session?.life
+    }
+  }
+
+  func isBusy(_ life: Int?) -> Bool { state.withLock { state in life.map { state.callers[$0, default: 0] > 0 } ?? false } }
+
+  func enter(_ life: Int) -> Bool {
+    state.withLock { state in
+      guard state.session?.life == life else { return false }
+      state.callers[life, default: 0] += 1
+      return true
+    }
+  }
+
+  func leave(_ life: Int) { state.withLock { $0.callers[life, default: 0] -= 1 } }
+
+  func remember(_ link: LinkClass?) { state.withLock { $0.link = link } }
+}

@@ -1,0 +1,101 @@
+internal import Crypto
+internal import Model
+internal import NotifyDriver
+internal import Partitions
+internal import QueryDriver
+internal import SchemaDriver
+internal import StorageDriver
+internal import Store
+internal import StoreSQLite
+internal import SyncDriver
+internal import Synchronization
+
+/// A fault put into the product on purpose, to show that the checkers find it.
+public enum Breakage: String, Sendable, CaseIterable {
+  /// The store forgets which ops it has applied.
+  case opIDs = "op-ids"
+}
+
+/// The whole suite and its devices in one world.
+struct Suite: Sendable {
+  let ground: Ground
+  let scale: Scale
+  /// Everything in the cloud, storage first.
+  let services: [Part]
+  let devices: [SimulatedDevice]
+  /// For looking at storage from outside.
+  let vault = Vault()
+
+  init(_ scale: Scale, on ground: Ground, breakage: Breakage?) throws {
+    self.ground = ground
+    self.scale = scale
+    let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
+    let partitions = Self.partitions(scale)
+    var timing = LeaseTiming()
+    timing.duration = .seconds(12)
+    timing.renewal = .seconds(5)
+    timing.eager = .seconds(1)
+    services =
+      [Self.storage(ground, vault, key, breakage)]
+      + ["sync-1", "sync-2"].map { name in
+        Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: key).run() }
+      }
+      + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
+      + ["notify-1", "notify-2"].map { name in
+        Part(name, on: ground) { [timing] life in
+          try await NotifyService(bus: life.bus, host: life.host, timing: timing, partitions: partitions).run()
+        }
+      }
+      + [
+        Part("query", on: ground) { [timing] life in
+          try await QueryService(
+            bus: life.bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
+            survivesPowerCut: false
+          ).run()
+        }
+      ]
+    devices = scale.devices.map { SimulatedDevice($0.name, of: $0.user, on: ground) }
+  }
+
+  /// Everything of a user lies in one partition: following the other sixty would only cost time.
+  private static func partitions(_ scale: Scale) -> [Partition] {
+    let owners = scale.users.map { DatabaseID(container: .system, owner: UserID(unchecked: $0)) }
+    return Set(owners.map { Partition(of: $0) }).sorted()
+  }
+
+  private static func storage(_ ground: Ground, _ vault: Vault, _ key: TicketKey, _ breakage: Breakage?) -> Part {
+    Part("storage", on: ground) { life in
+      let feed = ChangeFeed()
+      let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
+      let store = try await StoreSQLite(.simulation(.directory(life.directory)), host: life.host, observer: observer)
+      guard life.isCurrent() else { return store.crash() }
+      vault.open(store)
+      let served: any Store = breakage == .opIDs ? ForgetfulStore(store) : store
+      try await StorageService(store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: key).run()
+    }
+  }
+
+  var parts: [Part] { services + devices.map(\.part) }
+
+  func crash(_ part: Part) {
+    if let device = devices.first(where: { $0.name == part.name }) { return device.crash() }
+    if part.name == "storage" { vault.crash() }
+    part.crash()
+  }
+}
+
+/// Holds the store of the storage process that is alive.
+final class Vault: Sendable {
+  private let held = Mutex<StoreSQLite?>(nil)
+
+  var store: StoreSQLite? { held.withLock { $0 } }
+  func open(_ store: StoreSQLite) { held.withLock { $0 = store } }
+
+  func crash() {
+    let store = held.withLock { held in
+      defer { held = nil }
+      return held
+    }
+    store?.crash()
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Runtime
+import SimulatedSuite
+
+let single = Flag<Int?>("seed", "N", "play this seed only, and show its trace if it fails", environment: "SIM_SEED")
+let count = Flag<Int>("seeds", "N", "how many seeds to play", default: 100, in: 1...100_000_000)
+let first = Flag<Int>("from", "N", "the first of them", default: 1, in: 0...100_000_000)
+let jobs = Flag<Int>("jobs", "N", "processes at once", default: 1, in: 1...256)
+let shows = Flag<Bool>("trace", "print everything that happens, as it happens")
+let breaks = Flag<String?>("break", "WHAT", "break the product on purpose: op-ids")
+let stops = Flag<Bool>("stop", "end at the first violation")
+let worker = Flag<String?>("worker", "FIRST,LAST,STEP", "play these and report by line, for the process above")
+
+let command = Command(
+  "caravan-simulation", "Plays the whole suite and its devices in one process, once for each seed.",
+  flags: [single, count, first, jobs, shows, breaks, stops, worker])
+
+let options: Options
+do {
+  options = try command.parse(
+    Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+} catch {
+  switch error {
+  case .help(let text):
+    print(text)
+    exit(ExitCode.success)
+  case .usage(let text):
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
+    exit(ExitCode.usage)
+  }
+}
+
+let breakage = options[breaks].flatMap(Breakage.init(rawValue:))
+if let text = options[breaks], breakage == nil {
+  FileHandle.standardError.write(Data("caravan-simulation: --break: '\(text)' is not op-ids\n".utf8))
+  exit(ExitCode.usage)
+}
+
+if let range = options[worker] {
+  exit(Worker(breakage: breakage).play(range))
+}
+let fleet = Fleet(breakage: options[breaks], shows: options[shows], stops: options[stops])
+if let seed = options[single] {
+  exit(fleet.play(first: seed, count: 1, jobs: 1))
+}
+exit(fleet.play(first: options[first], count: options[count], jobs: options[jobs]))

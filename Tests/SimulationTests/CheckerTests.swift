@@ -1,0 +1,2 @@
+import SimulatedSuite
+import Testing
