@@ -1,4 +1,3 @@
-internal import BusNATS
 internal import Glibc
 internal import Model
 public import Runtime
@@ -6,31 +5,32 @@ public import Runtime
 extension Flag where Value == String? {
   public static var readyFile: Flag<String?> {
     Flag(
-      "ready-file", "FILE", "touched every 2 s while the process is connected and serves",
+      "ready-file", "FILE", "touched every 2 s while the process does its work",
       environment: "CARAVAN_READY_FILE")
   }
 }
 
 /// The tell-tale for whoever looks at the process from outside, a container's health check: a file whose age says
-/// whether it is connected and serves. It goes when the process stops in order.
-struct ReadyFile: Service {
-  static let period: Duration = .seconds(2)
+/// whether it does its work. It goes when the process stops in order.
+public struct ReadyFile: Service {
+  public static let period: Duration = .seconds(2)
 
-  let path: String
-  let bus: NATSBus
-  let host: Host
+  private let path: String
+  private let host: Host
+  private let doesItsWork: @Sendable () -> Bool
   private let stop = Latch()
 
-  init(_ path: String, bus: NATSBus, host: Host) {
+  /// - Parameter doesItsWork: asked every time; false leaves the file to grow old.
+  public init(_ path: String, host: Host, doesItsWork: @escaping @Sendable () -> Bool = { true }) {
     self.path = path
-    self.bus = bus
     self.host = host
+    self.doesItsWork = doesItsWork
   }
 
-  func run() async {
+  public func run() async {
     var hasComplained = false
     while !stop.isOpen && !Task.isCancelled {
-      if bus.isConnected, let complaint = touch(), !hasComplained {
+      if doesItsWork(), let complaint = touch(), !hasComplained {
         host.log.warning("the ready file cannot be touched", [.path: path, .error: complaint])
         hasComplained = true
       }
@@ -39,7 +39,7 @@ struct ReadyFile: Service {
     _ = unsafe unlink(path)
   }
 
-  func shutDown() { stop.open() }
+  public func shutDown() { stop.open() }
 
   private func pause() async {
     await withTaskGroup(of: Void.self) { group in
