@@ -108,7 +108,7 @@ let package = Package(
       driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "Compression", "Crypto"], main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
-      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite"], main: ["Model"])
+      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression"], main: ["Model"])
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
       .executableTarget(

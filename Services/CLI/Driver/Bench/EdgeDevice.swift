@@ -1,5 +1,6 @@
 internal import Bus
 internal import BusNATS
+internal import Compression
 internal import Crypto
 internal import Model
 internal import Runtime
@@ -34,10 +35,15 @@ struct EdgeDevice: Sendable {
     let answer = try await bus.request(
       Message(frame.encoded()), to: .exchange(user: user, device: device), deadline: .seconds(30))
     let reply = try Frame.decode(answer.payload)
-    guard reply.compression == .none else { throw CaravanError(.internalError, "the answer is compressed") }
-    let result = try ExchangeReply.decode(reply.body).results.first?.kind
+    let result = try ExchangeReply.decode(Self.plain(reply)).results.first?.kind
     if case .failure(let failure)? = result { throw failure.model() }
     return try required(result, "result")
+  }
+
+  private static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
+    guard frame.compression == .zstd else { return frame.body }
+    var decompressor = try Decompressor()
+    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
   }
 
   /// The id of a record type with one text field.
