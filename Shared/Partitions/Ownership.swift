@@ -49,13 +49,18 @@ struct Ownership: Sendable {
   func expiry(sent: Instant) -> Instant { sent + (timing.duration - timing.margin) }
 
   /// Takes in the answer to a request for leases sent at `sent`.
+  /// - Parameter isRenewal: nothing is gained by it. A partition whose work ended while the request was on its way may
+  ///   be granted once more; nobody would work on it.
   /// - Returns: partitions gained, and those this instance thought to hold and does not.
-  mutating func answered(_ grants: [LeaseGrant], sent: Instant) -> (gained: [Partition], lost: [Partition]) {
+  mutating func answered(
+    _ grants: [LeaseGrant], sent: Instant, isRenewal: Bool = false
+  ) -> (gained: [Partition], lost: [Partition]) {
     var gained: [Partition] = []
     var lost: [Partition] = []
     for grant in grants {
       guard let partition = partition(of: grant.name) else { continue }
       switch (held[partition], grant.granted) {
+      case (nil, true) where isRenewal: continue
       case (nil, true):
         held[partition] = Held(token: grant.token, until: expiry(sent: sent))
         gained.append(partition)
@@ -77,7 +82,8 @@ struct Ownership: Sendable {
   // MARK: Share
 
   /// What to take and give up, given every lease of the service that is alive.
-  func plan(_ listed: [LeaseGrant]) -> Plan {
+  /// - Parameter ending: partitions whose work has not ended yet, though they may no longer be held: not to be begun anew.
+  func plan(_ listed: [LeaseGrant], ending: Set<Partition> = []) -> Plan {
     let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
     let rank = members.firstIndex(of: member) ?? 0
     let share = self.share(of: rank, among: members.count)
@@ -85,7 +91,8 @@ struct Ownership: Sendable {
     let order = self.preference(of: rank, among: members.count)
     var plan = Plan()
     if held.count < share {
-      plan.acquire = Array(order.filter { held[$0] == nil && !others.contains($0) }.prefix(share - held.count))
+      let free = order.filter { held[$0] == nil && !others.contains($0) && !ending.contains($0) }
+      plan.acquire = Array(free.prefix(share - held.count))
     } else {
       plan.release = Array(order.reversed().filter { held[$0] != nil }.prefix(held.count - share))
     }

@@ -103,10 +103,10 @@ public final class PartitionOwner: Service {
       let own = state.ownership
       return ([own.memberLease] + state.leases.keys.sorted().map(own.lease), own.member, own.prefix)
     }
-    try await ask(for: names, member: member)
+    try await ask(for: names, member: member, isRenewal: true)
     let listed = try await storage.leases(beginning: prefix, in: Self.home)
     let (plan, wanted) = state.withLock { state in
-      let plan = state.ownership.plan(listed)
+      let plan = state.ownership.plan(listed, ending: Set(state.leases.keys))
       for partition in plan.release { state.leases[partition]?.revoke() }
       return (plan, plan.acquire.map(state.ownership.lease))
     }
@@ -120,11 +120,13 @@ public final class PartitionOwner: Service {
   }
 
   @discardableResult
-  private func ask(for names: [String], member: String) async throws(CaravanError) -> [PartitionLease] {
+  private func ask(
+    for names: [String], member: String, isRenewal: Bool = false
+  ) async throws(CaravanError) -> [PartitionLease] {
     let sent = host.clock.now
     let grants = try await storage.lease(names, holder: member, for: timing.duration, in: Self.home)
     return state.withLock { state in
-      let (gained, lost) = state.ownership.answered(grants, sent: sent)
+      let (gained, lost) = state.ownership.answered(grants, sent: sent, isRenewal: isRenewal)
       for partition in lost { state.leases[partition]?.revoke() }
       for (partition, lease) in state.leases {
         if let held = state.ownership.held[partition] { lease.extend(until: held.until) }
