@@ -13,6 +13,7 @@ struct Worker {
   let breakage: Breakage?
 
   private static let traceLines = 80
+  private static let logLines = 20
 
   func play(_ range: String) -> Int32 {
     let numbers = range.split(separator: ",").compactMap { Int($0) }
@@ -33,12 +34,14 @@ struct Worker {
     var options = SeedRun.Options(directory: directory, breakage: breakage)
     if ProcessInfo.processInfo.environment["SIM_TRACE"] == "1" {
       options.listener = { line in say("| \(line)") }
-      options.logLevel = .info
+      options.logLevel = .debug
     }
     let report = try SeedRun.run(seed, options)
     for violation in report.violations { say("! \(seed) \(violation)") }
-    if !report.violations.isEmpty, options.listener == nil {
-      for line in report.trace.suffix(Self.traceLines) { say("| \(line)") }
+    if options.listener != nil {
+      for line in report.log { say("| \(line)") }
+    } else if !report.violations.isEmpty {
+      for line in report.trace.suffix(Self.traceLines) + report.log.suffix(Self.logLines) { say("| \(line)") }
     }
     let hash = String(report.traceHash, radix: 16)
     say(

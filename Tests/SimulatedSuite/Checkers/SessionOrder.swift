@@ -38,7 +38,10 @@ private struct Reader {
     }
     rowsOfTags = rows
     let deletes = history.writes.values.filter { $0.kind == .delete && $0.standing != .refused }
-    deletable = Set(deletes.flatMap { $0.parents.compactMap { rows[$0] } } + history.decisions.map(\.row))
+    // What was deleted may never have been seen elsewhere; what it was made of has.
+    let ancestry = ancestry
+    deletable = Set(
+      deletes.flatMap { ancestry.lineage(of: $0.tag).compactMap { rows[$0] } } + history.decisions.map(\.row))
   }
 
   mutating func read(_ reading: Reading) -> [String] {

@@ -15,8 +15,10 @@ public struct SeedReport: Sendable {
   public var writes: Int
   public var versions: Int
   public var conflicts: Int
-  /// The last lines of the trace, and what the services logged.
+  /// The last lines of the trace.
   public var trace: [String]
+  /// The last lines that the services logged.
+  public var log: [String]
 }
 
 /// One world from its beginning to its end.
@@ -58,7 +60,8 @@ public struct SeedRun: Sendable {
     return SeedReport(
       seed: seed, traceHash: simulation.traceHash, violations: violations, time: simulation.now - Instant(nanoseconds: 0),
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
-      conflicts: history.decisions.count, trace: recorder.lines + simulation.log.records.suffix(60).map { Self.line($0) })
+      conflicts: history.decisions.count, trace: recorder.lines,
+      log: simulation.log.records.map { Self.line($0) })
   }
 
   private static func line(_ record: LogRecord) -> String { String(decoding: record.line, as: UTF8.self) }
