@@ -140,7 +140,8 @@ public final class Connection {
 
   func failure(_ code: Int32) -> CaravanError {
     let error = SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
-    lastFailure = error.code == SQLITE_OK ? SQLiteError(code: code, message: String(cString: sqlite3_errstr(code))) : error
+    lastFailure =
+      error.code == SQLITE_OK ? SQLiteError(code: code, message: String(cString: sqlite3_errstr(code))) : error
     return (lastFailure ?? error).caravanError
   }
 }

@@ -91,7 +91,8 @@ extension FileReads {
 
   func cursor(of consumer: String, in partition: UInt32) throws(CaravanError) -> UInt64 {
     try db.first(
-      "SELECT position FROM cursors WHERE consumer = ? AND partition = ?", consumer, partition, read: { $0.unsigned(0) })
+      "SELECT position FROM cursors WHERE consumer = ? AND partition = ?", consumer, partition, read: { $0.unsigned(0) }
+    )
       ?? 0
   }
 
@@ -99,7 +100,8 @@ extension FileReads {
 
   func status() throws(CaravanError) -> StoreStatus {
     let zones = try db.first(
-      "SELECT count(*), coalesce(sum(records), 0) FROM zones WHERE state = 0", read: { ($0.unsigned(0), $0.unsigned(1)) })
+      "SELECT count(*), coalesce(sum(records), 0) FROM zones WHERE state = 0",
+      read: { ($0.unsigned(0), $0.unsigned(1)) })
     let chunks = try db.first(
       "SELECT coalesce(sum(chunks), 0), coalesce(sum(chunk_bytes), 0) FROM databases",
       read: { ($0.unsigned(0), $0.unsigned(1)) })

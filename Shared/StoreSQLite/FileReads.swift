@@ -16,6 +16,14 @@ struct FileReads {
 
   func incarnation(_ zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
 
+  /// Whether it is, or was, an incarnation of the zone.
+  func belongs(_ incarnation: Incarnation, to zone: ZoneID) throws(CaravanError) -> Bool {
+    guard let database = try database(zone.database) else { return false }
+    return try db.first(
+      "SELECT 1 FROM zones WHERE id = ? AND database = ? AND name = ?", incarnation & 0xff_ffff, database, zone.name,
+      read: { _ in true }) ?? false
+  }
+
   func database(_ id: DatabaseID) throws(CaravanError) -> Int64? {
     try db.first(
       "SELECT id FROM databases WHERE owner = ? AND container = ? AND environment = ?", id.owner?.text ?? "",
@@ -98,7 +106,8 @@ struct FileReads {
   /// From columns id, name, container, environment, owner, seq, beginning at `column`.
   private func zonePosition(_ row: Row, from column: Int32) throws(CaravanError) -> ZonePosition {
     ZonePosition(
-      zone: try zoneID(row, from: column + 1), seq: row.unsigned(column + 5), incarnation: incarnation(row.integer(column)))
+      zone: try zoneID(row, from: column + 1), seq: row.unsigned(column + 5),
+      incarnation: incarnation(row.integer(column)))
   }
 
   /// From columns name, container, environment, owner.

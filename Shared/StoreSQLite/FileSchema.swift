@@ -58,20 +58,25 @@ enum FileSchema {
   /// Makes the tables of a new file, or checks those of an old one.
   /// - Returns: the file's life: drawn when it is made and part of every incarnation, so that tokens of a lost file
   ///   never fit its successor.
-  static func prepare(_ db: Connection, number: Int, files: Int, random: any RandomSource) throws(CaravanError) -> UInt64 {
+  static func prepare(_ db: Connection, number: Int, files: Int, random: any RandomSource) throws(CaravanError)
+    -> UInt64
+  {
     switch try db.userVersion {
     case version: break
     case 0:
       try db.transaction { () throws(CaravanError) in
         try db.execute(tables)
         try db.run(
-          "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + random.below(1 << 32)), number, files)
+          "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + random.below(1 << 32)), number,
+          files)
         try db.setUserVersion(version)
       }
     case let other:
       throw CaravanError(.internalError, "file \(number) has schema \(other): this release knows \(version)")
     }
-    guard let meta = try db.first("SELECT life, number, files FROM meta", read: { ($0.unsigned(0), $0.integer(1), $0.integer(2)) })
+    guard
+      let meta = try db.first(
+        "SELECT life, number, files FROM meta", read: { ($0.unsigned(0), $0.integer(1), $0.integer(2)) })
     else { throw CaravanError(.internalError, "file \(number) has no meta row: restore it") }
     guard meta.1 == number, meta.2 == files else {
       throw CaravanError(
@@ -100,7 +105,8 @@ enum ZoneStage {
 enum Key {
   static func make(_ owner: Int64, _ counter: UInt64) -> Int64 {
     precondition(
-      (0...FileLimits.highestOwner).contains(owner) && counter <= StoreLimits.highestNumber, "a key does not fit its bits")
+      (0...FileLimits.highestOwner).contains(owner) && counter <= StoreLimits.highestNumber,
+      "a key does not fit its bits")
     return owner << 40 | Int64(counter)
   }
 

@@ -5,7 +5,9 @@ internal import Store
 extension FileState {
   func commit(_ commit: Commit) throws(CaravanError) -> CommitResult {
     let writer = try checkedWriter(commit.op, floor: commit.opFloor)
-    if let outcome = try outcome(of: commit.op, writer) { return try result(of: outcome, in: commit.zone) }
+    if let outcome = try outcome(of: commit.op, writer, in: commit.zone) {
+      return try result(of: outcome, in: commit.zone)
+    }
 
     let zone = try self.zone(commit.zone)
     let state = ZoneCommit(
@@ -21,7 +23,7 @@ extension FileState {
 
   func settle(_ op: OpID, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     let writer = try checkedWriter(op, floor: 0)
-    if let outcome = try outcome(of: op, writer) { return try result(of: outcome, in: zone) }
+    if let outcome = try outcome(of: op, writer, in: zone) { return try result(of: outcome, in: zone) }
     try keep(.aborted, of: op, writer, floor: 0)
     return .aborted
   }
@@ -34,15 +36,25 @@ extension FileState {
     }
     let writer = try self.writer(op)
     guard op.number >= writer.floor else {
-      throw CaravanError(.invalidData, "op \(op) lies below its writer's floor \(writer.floor): it was answered long ago")
+      throw CaravanError(
+        .invalidData, "op \(op) lies below its writer's floor \(writer.floor): it was answered long ago")
     }
     return writer
   }
 
-  private func outcome(of op: OpID, _ writer: WriterRow) throws(CaravanError) -> OpOutcome? {
+  private func outcome(of op: OpID, _ writer: WriterRow, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
     guard op.number <= writer.highest else { return nil }
-    let stored = try db.first("SELECT outcome FROM ops WHERE key = ?", Key.make(writer.id, op.number)) { row in row.bytes(0) }
-    return try stored.map { (bytes) throws(CaravanError) in try OpOutcome(encoded: bytes) }
+    let key = Key.make(writer.id, op.number)
+    guard let stored = try db.first("SELECT outcome FROM ops WHERE key = ?", key, read: { $0.bytes(0) }) else {
+      return nil
+    }
+    let outcome = try OpOutcome(encoded: stored)
+    if case .decided(_, _, let incarnation) = outcome, incarnation != 0 {
+      guard try reads.belongs(incarnation, to: zone) else {
+        throw CaravanError(.invalidData, "op \(op) was made in another zone than \(zone): every op has its own number")
+      }
+    }
+    return outcome
   }
 
   private func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {

@@ -39,7 +39,8 @@ extension FileState {
   ) throws(CaravanError) {
     guard let lease = try reads.lease(proof.lease), lease.expires > now, lease.token == proof.token else {
       throw CaravanError(
-        .lockNotHeld, "the cursor of \(consumer) moves only under lease '\(proof.lease)': take it again and use its token")
+        .lockNotHeld,
+        "the cursor of \(consumer) moves only under lease '\(proof.lease)': take it again and use its token")
     }
     try db.run(
       """

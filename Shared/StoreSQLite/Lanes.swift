@@ -139,7 +139,8 @@ actor FileReader {
   private var db: Connection?
 
   init(
-    name: String, host: Host, location: Connection.Location, options: ConnectionOptions, life: UInt64, liveness: Liveness
+    name: String, host: Host, location: Connection.Location, options: ConnectionOptions, life: UInt64,
+    liveness: Liveness
   ) {
     executor = host.executors.makeSerial(name)
     self.location = location

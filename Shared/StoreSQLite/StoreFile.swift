@@ -33,7 +33,8 @@ final class StoreFile: Sendable {
     reading.cacheBytes = FileLimits.readerCacheBytes
     readers = (0..<options.readersPerFile).map { index in
       FileReader(
-        name: "read-\(number).\(index)", host: host, location: location, options: reading, life: life, liveness: liveness)
+        name: "read-\(number).\(index)", host: host, location: location, options: reading, life: life,
+        liveness: liveness)
     }
   }
 

@@ -18,7 +18,8 @@ public final class StoreSQLite: Store {
   public init(_ options: StoreOptions, host: Host, observer: (any CommitObserver)? = nil) async throws(CaravanError) {
     precondition(options.files > 0 && options.files <= Int(Partition.count), "a store has 1 to 64 files")
     precondition(
-      options.location != .memory || options.readersPerFile == 0, "a store in memory has no second connection to read on")
+      options.location != .memory || options.readersPerFile == 0,
+      "a store in memory has no second connection to read on")
     clock = host.clock
     switch options.location {
     case .directory(let path): lock = try DirectoryLock(path)

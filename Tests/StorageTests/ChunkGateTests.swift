@@ -27,7 +27,10 @@ import Wire
       let absent = SHA256.hash([9]).bytes
       let get = ChunkRequest(ticket: bench.ticket(upload: false), get: chunks[1].hash + absent + chunks[0].hash)
       #expect(try await bench.chunks(get).chunks == [chunks[1], Chunk(hash: absent), chunks[0]])
-      #expect(try await bench.storage.missing([hashes[0], ChunkHash(absent)!], in: StorageBench.database) == [ChunkHash(absent)!])
+      #expect(
+        try await bench.storage.missing([hashes[0], ChunkHash(absent)!], in: StorageBench.database) == [
+          ChunkHash(absent)!
+        ])
     }
   }
 
@@ -35,7 +38,9 @@ import Wire
   func bounded() async throws {
     try await StorageBench.with { bench in
       let chunks = (0..<6).map { Chunk([UInt8](repeating: UInt8($0), count: Limits.chunkBytes)) }
-      for chunk in chunks { _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(bytes: 1 << 21), put: [chunk])) }
+      for chunk in chunks {
+        _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(bytes: 1 << 21), put: [chunk]))
+      }
       let get = ChunkRequest(ticket: bench.ticket(upload: false), get: chunks.flatMap(\.hash))
       #expect(try await bench.chunks(get).chunks == Array(chunks.prefix(Limits.chunkBatchBytes / Limits.chunkBytes)))
     }
@@ -74,7 +79,8 @@ import Wire
           expiresMilliseconds: .max))
       #expect(await bench.refusal(ChunkRequest(ticket: foreign, put: [chunk])) == .notAuthenticated)
       let edits: [(inout Ticket) -> Void] = [
-        { $0.bytes += 1 }, { $0.expiresMilliseconds += 1 }, { $0.database?.container = "photos" }, { $0.device = "tablet" },
+        { $0.bytes += 1 }, { $0.expiresMilliseconds += 1 }, { $0.database?.container = "photos" },
+        { $0.device = "tablet" },
         { $0.mac[0] ^= 1 }, { $0.mac = [] }, { $0.database?.environment = "production" },
       ]
       for edit in edits {
@@ -87,7 +93,8 @@ import Wire
       #expect(await bench.refusal(ChunkRequest(ticket: download, put: [chunk])) == .notAuthenticated)
       #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(upload: false), put: [chunk])) == .notAuthenticated)
       let elsewhere = Partition.all.first { $0 != StorageBench.partition }!
-      #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), partition: elsewhere) == .invalidData)
+      #expect(
+        await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), partition: elsewhere) == .invalidData)
       let old = bench.ticket(lasting: 5)
       bench.clock.advance(by: .seconds(5))
       #expect(await bench.refusal(ChunkRequest(ticket: old, put: [chunk])) == .leaseExpired)

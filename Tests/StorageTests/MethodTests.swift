@@ -38,7 +38,8 @@ import Wire
       #expect(status == StorageStatus(zones: 1, records: 1))
       #expect(try await bench.storage.drop(zone, writer: "phone"))
       let log = try await bench.storage.log(of: StorageBench.partition, after: 0, atMost: 10)
-      #expect(log.entries.map(\.position) == [1, 2] && log.entries.map(\.zoneDeleted) == [false, true] && log.head == 2)
+      #expect(
+        log.entries.map(\.position) == [1, 2] && log.entries.map(\.zoneDeleted) == [false, true] && log.head == 2)
     }
   }
 
@@ -83,7 +84,8 @@ import Wire
         hints.append(hint)
       }
       let log = hints.flatMap(\.log)
-      #expect(log.map(\.high) == [2, 3, 3] && log.map(\.low) == [0, 2, 3] && log.map(\.zoneDeleted) == [false, false, true])
+      #expect(
+        log.map(\.high) == [2, 3, 3] && log.map(\.low) == [0, 2, 3] && log.map(\.zoneDeleted) == [false, false, true])
       #expect(hints.first?.pages.first?.entries.map(\.name) == ["a", "b"])
       let big = hints.first { $0.log.contains { $0.high == 3 && $0.low == 2 } }
       #expect(big?.pages.isEmpty == true, "70,000 bytes are read from the log")
@@ -91,7 +93,9 @@ import Wire
     }
   }
 
-  @Test("garbage, and requests that miss or lie: a typed refusal on every method, and life goes on", arguments: StorageMethod.allCases)
+  @Test(
+    "garbage, and requests that miss or lie: a typed refusal on every method, and life goes on",
+    arguments: StorageMethod.allCases)
   func garbage(method: StorageMethod) async throws {
     try await StorageBench.with { bench in
       var random = SplitMix64(seed: 11)
@@ -142,9 +146,12 @@ import Wire
         await code { let _: ReadLogReply = try await bench.storage.call(.log, in: StorageBench.partition, foreign) }
           == .invalidData)
       #expect(
-        await code { _ = try await bench.storage.lease([""], holder: "h", for: .seconds(1), in: elsewhere) } == .invalidData)
+        await code { _ = try await bench.storage.lease([""], holder: "h", for: .seconds(1), in: elsewhere) }
+          == .invalidData)
       let lists = ListZonesRequest(partition: elsewhere.number, database: DatabaseRef(zone.database))
-      #expect(await code { let _: ListZonesReply = try await bench.storage.call(.zones, in: elsewhere, lists) } == .invalidData)
+      #expect(
+        await code { let _: ListZonesReply = try await bench.storage.call(.zones, in: elsewhere, lists) }
+          == .invalidData)
       #expect(try await bench.status() == StorageStatus())
     }
   }

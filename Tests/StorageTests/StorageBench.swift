@@ -71,7 +71,8 @@ struct StorageBench: Sendable {
   func commit(_ number: UInt64, _ mutations: [Model.Mutation], to zone: ZoneID) async throws -> CommitReply {
     let op = OpID(writer: "phone", epoch: 1, number: number)
     return try await storage.commit(
-      CommitRequest(Commit(zone: zone, op: op, isAtomic: false, mutations: mutations)), in: Partition(of: zone.database))
+      CommitRequest(Commit(zone: zone, op: op, isAtomic: false, mutations: mutations)), in: Partition(of: zone.database)
+    )
   }
 
   // MARK: Chunks

@@ -12,12 +12,16 @@ import Testing
     while try await bench.store.collect() {}
   }
 
-  @Test("UNI-06: a commit that lacks chunks applies nothing, keeps no outcome, and works once they are staged", arguments: StoreKind.allCases)
+  @Test(
+    "UNI-06: a commit that lacks chunks applies nothing, keeps no outcome, and works once they are staged",
+    arguments: StoreKind.allCases)
   func missing(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()
       let op = bench.op()
-      let mutations = [Sample.save("row"), Sample.save("photo", chunks: [Sample.hash(1), Sample.hash(2), Sample.hash(1)])]
+      let mutations = [
+        Sample.save("row"), Sample.save("photo", chunks: [Sample.hash(1), Sample.hash(2), Sample.hash(1)]),
+      ]
       #expect(try await bench.commit(zone, mutations, op: op) == .missing([Sample.hash(1), Sample.hash(2)]))
       #expect(try await bench.store.fetch(["row", "photo"], in: zone).isEmpty)
       try await bench.store.stage([Sample.chunk(1)], in: zone.database)
@@ -37,7 +41,10 @@ import Testing
       let database = Sample.database()
       #expect(try await bench.store.missing([Sample.hash(1)], in: database) == [Sample.hash(1)])
       try await bench.store.stage([Sample.chunk(1, size: 90_000), Sample.chunk(2, size: 70_000)], in: database)
-      #expect(try await bench.store.missing([3, 2, 4, 1].map { Sample.hash($0) }, in: database) == [Sample.hash(3), Sample.hash(4)])
+      #expect(
+        try await bench.store.missing([3, 2, 4, 1].map { Sample.hash($0) }, in: database) == [
+          Sample.hash(3), Sample.hash(4),
+        ])
       let found = try await bench.store.chunks([2, 3, 1].map { Sample.hash($0) }, in: database, maxBytes: 160_000)
       #expect(found.map(\.hash) == [2, 3, 1].map { Sample.hash($0) })
       #expect(found.map(\.bytes) == [Sample.chunk(2, size: 70_000).bytes, nil, Sample.chunk(1, size: 90_000).bytes])
@@ -47,7 +54,8 @@ import Testing
     }
   }
 
-  @Test("I3: a staged chunk nobody refers to goes after its lease; asking about it keeps it", arguments: StoreKind.allCases)
+  @Test(
+    "I3: a staged chunk nobody refers to goes after its lease; asking about it keeps it", arguments: StoreKind.allCases)
   func staging(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let database = Sample.database()

@@ -77,7 +77,10 @@ import Wire
       #expect(try await bench.commit(zone, [Sample.save("a")], op: op) == result)
       #expect(try await bench.store.lease(["x"], holder: "h", ttl: .seconds(60)) == lease)
       #expect(try await bench.commit(zone, [Sample.save("b")]).accepted == [2])
-      #expect(try await bench.store.log(of: Partition(of: zone.database), after: 0, atMost: 9).entries.map(\.position) == [1, 2])
+      #expect(
+        try await bench.store.log(of: Partition(of: zone.database), after: 0, atMost: 9).entries.map(\.position) == [
+          1, 2,
+        ])
     }
   }
 
@@ -91,9 +94,9 @@ import Wire
       #expect(second?.code == .unavailable)
       await first.close()
       var other = options
-      other.files = 2
+      other.files = 3
       let refused = await #expect(throws: CaravanError.self) { try await StoreSQLite(other, host: host) }
-      #expect(refused?.code == .invalidData && refused?.message.contains("--files 4") == true)
+      #expect(refused?.code == .invalidData && refused?.message.contains("--files 2") == true)
       await (try StoreSQLite(options, host: host)).close()
     }
   }

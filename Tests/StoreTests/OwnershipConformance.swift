@@ -6,7 +6,9 @@ import Testing
 
 /// Goal: one owner at a time, and an old one can do no harm. Method: the store's clock in the test's hands.
 @Suite(.timeLimit(.minutes(2))) struct OwnershipConformance {
-  @Test("REC-25, UNI-04: a lease has one holder, is renewed by asking again, and ends by itself", arguments: StoreKind.allCases)
+  @Test(
+    "REC-25, UNI-04: a lease has one holder, is renewed by asking again, and ends by itself",
+    arguments: StoreKind.allCases)
   func leases(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let store = bench.store
@@ -38,7 +40,8 @@ import Testing
       let store = bench.store
       _ = try await store.lease(["notify/2"], holder: "two", ttl: .seconds(5))
       let grants = try await store.lease(["notify/1", "notify/2", "query/1"], holder: "one", ttl: .seconds(10))
-      #expect(grants.map(\.isGranted) == [true, false, true] && grants.map(\.name) == ["notify/1", "notify/2", "query/1"])
+      #expect(
+        grants.map(\.isGranted) == [true, false, true] && grants.map(\.name) == ["notify/1", "notify/2", "query/1"])
       #expect(try await store.leases(beginning: "notify/").map(\.holder) == ["one", "two"])
       bench.clock.advance(by: .seconds(6))
       let left = try await store.leases(beginning: "")

@@ -108,12 +108,15 @@ import Testing
   func missing() {
     let (x, y, z) = (Sample.hash(1), Sample.hash(2), Sample.hash(3))
     let mutations = [
-      Sample.save("a", chunks: [x, y, x]), Sample.save("b", base: .version(9), chunks: [z]), Sample.save("c", chunks: [y]),
+      Sample.save("a", chunks: [x, y, x]), Sample.save("b", base: .version(9), chunks: [z]),
+      Sample.save("c", chunks: [y]),
     ]
     let plan = ZoneCommit(zoneSeq: 0, heads: [:], lacking: [x, z, y]).plan(Sample.commit(mutations))
     #expect(plan == .missing([x, y]))
     let other = ZoneCommit(zoneSeq: 0, heads: [:], lacking: [z]).plan(Sample.commit(mutations))
-    guard case .decided(let writes, _, _) = other else { return #expect(Bool(false), "only the conflict lacks a chunk") }
+    guard case .decided(let writes, _, _) = other else {
+      return #expect(Bool(false), "only the conflict lacks a chunk")
+    }
     #expect(writes.map(\.mutation) == [0, 2])
   }
 

@@ -13,14 +13,16 @@ import Wire
       #expect(first.accepted == [1, 2])
       guard case .applied(_, 2, let incarnation) = first else { throw Unexpected(first) }
       #expect(incarnation > 0)
-      #expect(try await bench.outcomes(zone, [Sample.save("a", base: .version(1), body: [9])]) == [.accepted(version: 3)])
+      #expect(
+        try await bench.outcomes(zone, [Sample.save("a", base: .version(1), body: [9])]) == [.accepted(version: 3)])
 
       let entries = try await bench.pull(zone)
       #expect(entries.map(\.name) == ["b", "a"] && entries.map(\.version) == [2, 3])
       #expect(entries.map(\.created) == [2, 1] && entries.map(\.body) == [[], [9]])
       #expect(entries.allSatisfy { $0.writer == "phone" && $0.type == 1 && !$0.deleted && !$0.own })
       let fetched = try await bench.store.fetch(["a", "none", "b"], in: zone)
-      #expect(fetched.map(\.name) == ["a", "b"] && fetched.map(\.version) == [3, 2] && fetched.map(\.body) == [[9], []])
+      #expect(
+        fetched.map(\.name) == ["a", "b"] && fetched.map(\.version) == [3, 2] && fetched.map(\.body) == [[9], []])
     }
   }
 
@@ -32,8 +34,14 @@ import Wire
       let server = try #require(try await bench.store.fetch(["a"], in: zone).first)
       let outcomes = try await bench.outcomes(
         zone,
-        [Sample.save("a", base: .absent), Sample.save("b", base: .version(4)), Sample.save("c"), Sample.delete("a", base: .version(9))])
-      #expect(outcomes == [.conflict(server: server), .conflict(server: nil), .accepted(version: 2), .conflict(server: server)])
+        [
+          Sample.save("a", base: .absent), Sample.save("b", base: .version(4)), Sample.save("c"),
+          Sample.delete("a", base: .version(9)),
+        ])
+      #expect(
+        outcomes == [
+          .conflict(server: server), .conflict(server: nil), .accepted(version: 2), .conflict(server: server),
+        ])
       #expect(try await bench.outcomes(zone, [Sample.delete("a")]) == [.accepted(version: 3)])
       let gone = try await bench.outcomes(zone, [Sample.save("a", base: .version(1))])
       guard case .conflict(let tombstone?) = gone.first else { throw Unexpected(gone) }
@@ -87,6 +95,21 @@ import Wire
     }
   }
 
+  @Test(
+    "UNI-07: an op id used in another zone is refused, not answered with the other's result",
+    arguments: StoreKind.allCases)
+  func foreignOp(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let op = bench.op()
+      try await bench.commit(Sample.zone("one"), [Sample.save("a")], op: op)
+      let error = await #expect(throws: CaravanError.self) {
+        try await bench.commit(Sample.zone("two"), [Sample.save("a")], op: op)
+      }
+      #expect(error?.code == .invalidData)
+      #expect(try await bench.commit(Sample.zone("one"), [Sample.save("a")], op: op).accepted == [1])
+    }
+  }
+
   @Test("UNI-07: settle and commit race; both tell the same story", arguments: StoreKind.allCases)
   func race(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
@@ -103,13 +126,17 @@ import Wire
     }
   }
 
-  @Test("UNI-07: an op below its writer's floor is refused; other writers and epochs are not touched", arguments: StoreKind.allCases)
+  @Test(
+    "UNI-07: an op below its writer's floor is refused; other writers and epochs are not touched",
+    arguments: StoreKind.allCases)
   func floors(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()
       let ops = (1...300).map { OpID(writer: "phone", epoch: 1, number: UInt64($0)) }
       for op in ops { try await bench.commit(zone, [Sample.save("a")], op: op, floor: op.number) }
-      let late = await #expect(throws: CaravanError.self) { try await bench.commit(zone, [Sample.save("a")], op: ops[0]) }
+      let late = await #expect(throws: CaravanError.self) {
+        try await bench.commit(zone, [Sample.save("a")], op: ops[0])
+      }
       #expect(late?.code == .invalidData)
       await #expect(throws: CaravanError.self) { try await bench.store.settle(ops[0], in: zone) }
       #expect(try await bench.commit(zone, [], op: ops[299]).accepted == [300], "the newest is kept")
@@ -133,7 +160,9 @@ import Wire
       let page = try await bench.store.changes(ChangeQuery(zone: zone))
       #expect(page.last == 4 && !page.more, "elided entries are passed all the same")
       let writer = ChangeQuery(zone: zone, after: start.last, incarnation: start.incarnation, allTombstones: true)
-      #expect(try await bench.page(writer).1.map(\.name) == ["old", "new"], "a writer may hold what is newer than its position")
+      #expect(
+        try await bench.page(writer).1.map(\.name) == ["old", "new"],
+        "a writer may hold what is newer than its position")
     }
   }
 

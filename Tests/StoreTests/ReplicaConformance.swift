@@ -45,7 +45,8 @@ import Wire
     }
   }
 
-  @Test("I4, I6, I9: random writes, random pulls, equal ends", arguments: StoreKind.allCases, 1...6 as ClosedRange<UInt64>)
+  @Test(
+    "I4, I6, I9: random writes, random pulls, equal ends", arguments: StoreKind.allCases, 1...6 as ClosedRange<UInt64>)
   func converge(kind: StoreKind, seed: UInt64) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()

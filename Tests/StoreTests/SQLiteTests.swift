@@ -18,7 +18,8 @@ import Testing
   func values() throws {
     let db = try connection()
     let values: [SQLValue] = [
-      .null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("zwölf\u{1F411}"), .blob([]), .blob([0, 255]),
+      .null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("zwölf\u{1F411}"), .blob([]),
+      .blob([0, 255]),
     ]
     for value in values { try db.run("INSERT INTO t(a) VALUES (?)", value) }
     #expect(try db.all("SELECT a FROM t ORDER BY id") { $0.value(0) } == values)
@@ -82,11 +83,13 @@ import Testing
     }
     #expect(code { () throws(CaravanError) in _ = try db.prepare("SELECT nothing FROM t") } == .invalidData)
     #expect(code { () throws(CaravanError) in _ = try db.prepare("-- nothing") } == .invalidData)
-    #expect(code { () throws(CaravanError) in try db.run("INSERT INTO t(id, a) VALUES (?, ?)", 1, 2, 3) } == .invalidData)
+    #expect(
+      code { () throws(CaravanError) in try db.run("INSERT INTO t(id, a) VALUES (?, ?)", 1, 2, 3) } == .invalidData)
     #expect(code { () throws(CaravanError) in _ = try Connection(.file("/nowhere/at/all.db")) } == .storageFull)
     try db.execute("PRAGMA max_page_count=3")
     #expect(
-      code { () throws(CaravanError) in try db.run("INSERT INTO t(a) VALUES (?)", [UInt8](repeating: 0, count: 99_999)) }
+      code { () throws(CaravanError) in try db.run("INSERT INTO t(a) VALUES (?)", [UInt8](repeating: 0, count: 99_999))
+      }
         == .storageFull)
     #expect(db.lastFailure?.kind == .diskRefused)
   }

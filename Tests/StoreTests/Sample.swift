@@ -13,7 +13,9 @@ enum Sample {
     Mutation(name: name, base: base, change: .save(type: 1, body: body, chunks: chunks))
   }
 
-  static func delete(_ name: String, base: Base = .any) -> Mutation { Mutation(name: name, base: base, change: .delete) }
+  static func delete(_ name: String, base: Base = .any) -> Mutation {
+    Mutation(name: name, base: base, change: .delete)
+  }
 
   static func hash(_ number: UInt8) -> ChunkHash {
     ChunkHash([UInt8](repeating: number, count: ChunkHash.byteCount)) ?? ChunkHash([UInt8](repeating: 0, count: 32))!

@@ -12,7 +12,7 @@ import Wire
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   /// One connection, no waiting for the disk: what simulations use.
   case memory
-  /// As shipped: four files, readers beside the writers, fsync.
+  /// As shipped: files on disk, readers beside the writers, fsync.
   case files
 
   var testDescription: String { rawValue }

@@ -77,7 +77,9 @@ import Wire
     }
   }
 
-  @Test("the log holds every commit that wrote, without holes; observers hear the same in order", arguments: StoreKind.allCases)
+  @Test(
+    "the log holds every commit that wrote, without holes; observers hear the same in order",
+    arguments: StoreKind.allCases)
   func log(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()
@@ -93,7 +95,8 @@ import Wire
       #expect(page.entries.map(\.isDeletion) == [false, false, true] && page.entries.allSatisfy { $0.zone == zone })
       #expect(try await bench.store.log(of: partition, after: 1, atMost: 1).entries == [page.entries[1]])
       #expect(try await bench.store.log(of: partition, after: 3, atMost: 9) == LogPage(head: 3))
-      #expect(try await bench.store.log(of: partition, after: 4, atMost: 9).isTrimmed, "beyond the head is another history")
+      #expect(
+        try await bench.store.log(of: partition, after: 4, atMost: 9).isTrimmed, "beyond the head is another history")
 
       let heard = bench.listener.changes
       #expect(heard.map(\.log) == page.entries && heard.allSatisfy { $0.partition == partition })

@@ -59,7 +59,8 @@ package struct TicketLedger: Sendable {
     precondition(bytes >= 0, "a ticket cannot be used backwards")
     let used = (accounts[mac]?.used ?? 0) + UInt64(bytes)
     guard used <= limit else {
-      throw CaravanError(.limitExceeded, "the ticket allows \(limit) bytes and would have carried \(used): ask for another")
+      throw CaravanError(
+        .limitExceeded, "the ticket allows \(limit) bytes and would have carried \(used): ask for another")
     }
     if accounts[mac] == nil, accounts.count >= capacity { makeRoom(now: now) }
     accounts[mac] = Account(used: used, expires: expires)

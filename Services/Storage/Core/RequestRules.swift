@@ -20,7 +20,8 @@ package enum RequestRules {
 
   package static func check(names: [String]) throws(CaravanError) {
     guard names.count <= StoreLimits.fetchedNames else {
-      throw CaravanError(.limitExceeded, "\(names.count) records are asked for: the limit is \(StoreLimits.fetchedNames)")
+      throw CaravanError(
+        .limitExceeded, "\(names.count) records are asked for: the limit is \(StoreLimits.fetchedNames)")
     }
     for name in names { try RecordName.check(name) }
   }
@@ -39,7 +40,8 @@ package enum RequestRules {
     for text in names + [holder] {
       guard (1...StoreLimits.leaseNameBytes).contains(text.utf8.count) else {
         throw CaravanError(
-          .invalidData, "'\(text.prefix(40))' is no name of a lease or holder: use 1 to \(StoreLimits.leaseNameBytes) bytes")
+          .invalidData,
+          "'\(text.prefix(40))' is no name of a lease or holder: use 1 to \(StoreLimits.leaseNameBytes) bytes")
       }
     }
   }
@@ -52,7 +54,12 @@ package enum RequestRules {
       try check(database, in: partition)
       return .database(database)
     }
-    if !owner.isEmpty { return .owner(try UserID(owner)) }
+    if !owner.isEmpty {
+      let user = try UserID(owner)
+      // Every database of one owner lies in one partition.
+      try check(DatabaseID(container: .system, owner: user), in: partition)
+      return .owner(user)
+    }
     return named.isEmpty ? .everything : .named(named)
   }
 

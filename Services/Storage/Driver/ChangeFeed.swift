@@ -1,8 +1,8 @@
 import Bus
 import Model
 import Runtime
-package import Store
 import StorageCore
+package import Store
 import Wire
 
 /// Announces commits on `changes.<partition>`. Hints, not truth: what is lost, consumers read from the log.

@@ -95,7 +95,8 @@ struct StorageMethods: Sendable {
     return ListZonesReply(zones: try await store.zones(in: partition, filter).map { ZoneHead($0) })
   }
 
-  private func drop(_ request: DeleteZoneRequest, _ partition: Partition) async throws(CaravanError) -> DeleteZoneReply {
+  private func drop(_ request: DeleteZoneRequest, _ partition: Partition) async throws(CaravanError) -> DeleteZoneReply
+  {
     let zone = try zone(request.zone, partition)
     return DeleteZoneReply(existed: try await store.deleteZone(zone, writer: request.writer))
   }

@@ -2,8 +2,8 @@ package import Bus
 package import Crypto
 import Model
 package import Runtime
-package import Store
 import StorageCore
+package import Store
 
 /// The truth on the bus: `svc.storage.<partition>.<method>` for services, `edge.*.*.chunks.*` for devices' bulk bytes,
 /// and the change stream. Everything durable is the store's; this decides who may ask what, and says what happened.

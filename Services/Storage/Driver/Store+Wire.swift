@@ -1,6 +1,6 @@
 import Model
-import Store
 import StorageCore
+import Store
 import Wire
 
 // The store's values as messages, and back.
@@ -54,8 +54,9 @@ extension LeaseGrant {
   init(_ lease: Lease) {
     self.init(
       name: lease.name, granted: lease.isGranted, token: lease.token, holder: lease.holder,
-      remainingMilliseconds: UInt32(clamping: lease.remaining.components.seconds * 1_000
-        + lease.remaining.components.attoseconds / 1_000_000_000_000_000))
+      remainingMilliseconds: UInt32(
+        clamping: lease.remaining.components.seconds * 1_000
+          + lease.remaining.components.attoseconds / 1_000_000_000_000_000))
   }
 }
 

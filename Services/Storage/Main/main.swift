@@ -5,7 +5,7 @@ import StorageDriver
 import StoreSQLite
 
 let files = Flag<Int>(
-  "files", "N", "database files; a directory keeps the number it was made with", default: 4, in: 1...64)
+  "files", "N", "database files; a directory keeps the number it was made with", default: 2, in: 1...64)
 
 await Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite.",
