@@ -1,0 +1,104 @@
+import Bus
+import Crypto
+import Encoding
+import Foundation
+import FoundationNetworking
+import GatewayDriver
+import Model
+import Runtime
+import StorageDriver
+import StoreSQLite
+import Synchronization
+import TestKit
+import Testing
+
+/// The machine's clock, with a wall time that can be moved.
+final class ShiftedClock: Runtime.Clock {
+  private let real = Runtime.Host.live().clock
+  private let shift = Mutex<Int64>(0)
+
+  var now: Instant { real.now }
+  var wallTime: WallTime {
+    WallTime(milliseconds: real.wallTime.milliseconds + shift.withLock { $0 })
+  }
+
+  func sleep(until instant: Instant) async throws { try await real.sleep(until: instant) }
+  func advance(seconds: Int64) { shift.withLock { $0 += seconds * 1000 } }
+}
+
+/// A gateway and storage on one in-process bus; everything else of the suite is absent, or present in name only.
+struct GatewayWorld: Sendable {
+  static let adminToken = "open-sesame"
+
+  let hub: InProcessHub
+  let host: Runtime.Host
+  let clock: ShiftedClock
+  let signingKey: NKey
+  let account: NKey
+  let port: UInt16
+
+  static func with(_ body: @Sendable (GatewayWorld) async throws -> Void) async throws {
+    try await withTemporaryDirectory { path in
+      let live = Runtime.Host.live()
+      let clock = ShiftedClock()
+      let host = Runtime.Host(
+        clock: clock, random: live.random, executors: live.executors,
+        log: Log(level: .error, clock: clock, sink: NullLogSink()), metrics: MetricsRegistry(), process: live.process)
+      let hub = InProcessHub(clock: clock, random: SeededRandom(seed: 1))
+      let feed = ChangeFeed()
+      let store = try await StoreSQLite(.simulation(.directory(path)), host: host, observer: feed)
+      let storage = StorageService(
+        store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: try .generate())
+      let (signingKey, account) = (try NKey.generate(.account), try NKey.generate(.account))
+      let gateway = try GatewayService(
+        address: "127.0.0.1", port: 0, bus: hub.connect(as: "gateway"), host: host,
+        authority: DeviceAuthority(signingKey: signingKey, account: account.publicKey), adminToken: adminToken)
+      let world = GatewayWorld(
+        hub: hub, host: host, clock: clock, signingKey: signingKey, account: account, port: gateway.port)
+      let group = ServiceGroup([storage, gateway], host: host)
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        defer { group.shutDown() }
+        try await eventually("storage and the gateway answer") {
+          try await world.ask("GET", "/v1/devices", admin: adminToken).status == 200
+        }
+        try await body(world)
+      }
+    }
+  }
+
+  struct Answer: Sendable {
+    let status: Int
+    let headers: [String: String]
+    let body: Data
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var json: JSON { (try? JSON.parse(Array(body))) ?? .null }
+    var errorCode: String? { json["error"]?["code"]?.stringValue }
+  }
+
+  func ask(
+    _ method: String, _ path: String, _ body: String? = nil, admin: String? = nil
+  ) async throws -> Answer {
+    let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+    var request = URLRequest(url: url)
+    request.httpMethod = method
+    request.httpBody = body.map { Data($0.utf8) }
+    if let admin { request.setValue("Bearer \(admin)", forHTTPHeaderField: "Authorization") }
+    let (data, response) = try await URLSession.shared.data(for: request)
+    let http = try #require(response as? HTTPURLResponse)
+    var headers: [String: String] = [:]
+    for (name, value) in http.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
+    return Answer(status: http.statusCode, headers: headers, body: data)
+  }
+
+  func mint(_ device: String, user: String = "ann", seconds: Int = 900) async throws -> String {
+    let body = #"{"user": "\#(user)", "device": "\#(device)", "ttl_seconds": \#(seconds)}"#
+    let answer = try await ask("POST", "/v1/enrolment-tokens", body, admin: Self.adminToken)
+    #expect(answer.status == 200, "\(answer.text)")
+    return try #require(answer.json["token"]?.stringValue)
+  }
+
+  func enrol(_ token: String, _ key: NKey) async throws -> Answer {
+    try await ask("POST", "/v1/enrol", #"{"token": "\#(token)", "public_key": "\#(key.publicKey.text)"}"#)
+  }
+}

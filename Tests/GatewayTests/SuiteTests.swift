@@ -1,0 +1,122 @@
+import Bus
+import Encoding
+import Foundation
+import GatewayCore
+import Model
+import Runtime
+import TestKit
+import Testing
+
+/// Goal: the gateway tells the truth about the suite. Method: services in name only on the gateway's bus.
+@Suite("The suite as the gateway shows it", .timeLimit(.minutes(2)))
+struct SuiteTests {
+  @Test("ready when all services answer, and not before; live in any case")
+  func readiness() async throws {
+    try await GatewayWorld.with { world in
+      #expect(try await world.ask("GET", "/healthz").status == 200)
+      let early = try await world.ask("GET", "/readyz")
+      #expect(early.status == 503)
+      for name in ["caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"] {
+        #expect(early.text.contains(name))
+      }
+      #expect(!early.text.contains("caravan-storage"))
+      try await Self.withPresences(of: ["caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"], world) {
+        try await eventually("ready") { try await world.ask("GET", "/readyz").status == 200 }
+      }
+    }
+  }
+
+  @Test("the status shows each instance with its endpoints, and rates from the second look on")
+  func status() async throws {
+    try await GatewayWorld.with { world in
+      let first = try await world.ask("GET", "/v1/status").json
+      let storage = try #require(Self.instance("caravan-storage", first))
+      #expect((storage["resident_bytes"]?.intValue ?? 0) > 1_000_000)
+      try await eventually("a second report") {
+        let json = try await world.ask("GET", "/v1/status").json
+        let endpoints = Self.instance("caravan-storage", json)?["endpoints"]?.arrayValue ?? []
+        return endpoints.contains { $0["rate"]?.doubleValue != nil }
+      }
+    }
+  }
+
+  @Test("metrics pass promtool", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool")))
+  func metrics() async throws {
+    try await GatewayWorld.with { world in
+      let answer = try await world.ask("GET", "/metrics")
+      #expect(answer.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
+      #expect(answer.text.contains(#"service="caravan-storage""#))
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/promtool")
+      process.arguments = ["check", "metrics"]
+      let (input, output) = (Pipe(), Pipe())
+      process.standardInput = input
+      process.standardError = output
+      process.standardOutput = output
+      try process.run()
+      input.fileHandleForWriting.write(answer.body)
+      try input.fileHandleForWriting.close()
+      let said = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+    }
+  }
+
+  @Test("the page is one document that loads nothing from elsewhere")
+  func page() async throws {
+    try await GatewayWorld.with { world in
+      let page = try await world.ask("GET", "/")
+      #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+      #expect(page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
+      #expect(!page.text.contains("//cdn") && !page.text.contains("https://"))
+    }
+  }
+
+  @Test("unknown paths are 404, wrong methods 405")
+  func routing() async throws {
+    try await GatewayWorld.with { world in
+      for (method, path, status) in [
+        ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405), ("PUT", "/v1/devices/a", 405),
+        ("GET", "/v1/devices/a/b", 404),
+      ] {
+        let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
+        #expect(answer.status == status, "\(method) \(path)")
+      }
+    }
+  }
+
+  @Test("rates are those between two reports, and nothing is said where there is nothing to compare")
+  func rates() throws {
+    func report(_ nanoseconds: UInt64, _ requests: UInt64, _ time: UInt64) throws -> SuiteReport {
+      let stats = """
+        {"name": "s", "id": "i", "endpoints": [{"name": "e", "num_requests": \(requests), "processing_time": \(time)}]}
+        """
+      return SuiteReport(takenAt: nanoseconds, instances: [try InstanceReport(JSON.parse(stats))])
+    }
+    let (early, late) = (try report(1_000_000_000, 10, 5_000_000), try report(3_000_000_000, 30, 45_000_000))
+    let endpoint = late.json(since: early, required: [])["instances"]?.arrayValue?[0]["endpoints"]?.arrayValue?[0]
+    #expect(endpoint?["rate"] == .double(10))
+    #expect(endpoint?["latency_ms"] == .double(2))
+    let alone = early.json(since: nil, required: ["x"])
+    #expect(alone["missing"] == ["x"])
+    #expect(alone["instances"]?.arrayValue?[0]["endpoints"]?.arrayValue?[0]["rate"] == .null)
+  }
+
+  private static func instance(_ service: String, _ status: JSON) -> JSON? {
+    status["instances"]?.arrayValue?.first { $0["service"]?.stringValue == service }
+  }
+
+  private static func withPresences(
+    of names: [String], _ world: GatewayWorld, _ body: @Sendable () async throws -> Void
+  ) async throws {
+    let services = names.map {
+      ServiceHost(name: $0, version: "1.0.0", bus: world.hub.connect(as: $0), host: world.host)
+    }
+    let group = ServiceGroup(services, host: world.host)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      defer { group.shutDown() }
+      try await body()
+    }
+  }
+}
