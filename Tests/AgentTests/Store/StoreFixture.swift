@@ -79,7 +79,7 @@ final class StoreFixture {
     }
   }
 
-  func photo(_ row: String, copy: RowCopy = .mine) async throws -> [UInt8] {
+  func photo(_ row: String, copy: AgentDriver.RowCopy = .mine) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
       let slice = try await store.readObject(

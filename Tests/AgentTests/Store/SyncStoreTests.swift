@@ -118,7 +118,7 @@ struct UpstreamStoreTests {
       let missing = try await f.store.missingChunks(of: StoreFixture.photos, limit: 10)
       #expect(missing == StoreFixture.chunks(photo).map(\.hash))
       try await f.store.stage(StoreFixture.chunks(photo), bytesDown: 0, for: StoreFixture.photos)
-      let upcalls = try await f.store.takeUpcalls(StoreFixture.photos, knownConflicts: 0)
+      let upcalls = try await f.store.takeUpcalls(StoreFixture.photos)
       #expect(upcalls.conflicts == 1)
       let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
       #expect(conflict.theirs?.version == 4 && conflict.ancestor != nil)
@@ -213,7 +213,7 @@ struct ResolutionStoreTests {
     try await withConflict { f, id in
       try await f.crash()
       #expect(try await f.store.conflicts(StoreFixture.photos).map(\.mine.id) == [id])
-      #expect(try await f.store.takeUpcalls(StoreFixture.photos, knownConflicts: 0).conflicts == 1)
+      #expect(try await f.store.takeUpcalls(StoreFixture.photos).conflicts == 1)
       #expect(try await f.status().conflicts == 1)
     }
   }
@@ -240,7 +240,7 @@ struct DownstreamStoreTests {
       try await f.store.stage([chunks[2]], bytesDown: 9, for: StoreFixture.photos)
       #expect(try await f.names() == ["small", "big"])
       #expect(try await f.photo("row-1") == photo)
-      #expect(try await f.store.takeUpcalls(StoreFixture.photos, knownConflicts: 0).newRows >= 1)
+      #expect(try await f.store.takeUpcalls(StoreFixture.photos).newRows >= 1)
     }
   }
 

@@ -60,6 +60,9 @@ extension LocalStore {
   private func decide(
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
+    if row == nil, !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) {
+      return .ignore
+    }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
     var isBusy = false
     if let row {
@@ -205,6 +208,7 @@ extension LocalStore {
       try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
     }
+    deletions.forget(table)
   }
 
   /// The cloud has named all it has: what it did not name is gone there.

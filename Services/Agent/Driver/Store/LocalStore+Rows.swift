@@ -151,7 +151,7 @@ extension LocalStore {
     guard bytes <= Limits.recordBytes else {
       throw CaravanError(
         .limitExceeded,
-        "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT column"
+        "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT"
       )
     }
     return bytes

@@ -46,7 +46,7 @@ extension LocalStore: SyncStore {
       guard field.kind == column.kind else {
         throw CaravanError(
           .schemaViolation,
-          "column '\(column.name)' of '\(table)' is \(column.kind.rawValue), in its record type it is \(field.kind.rawValue)"
+          "column '\(column.name)' of '\(table)' is \(column.kind.rawValue), in its record type \(field.kind.rawValue)"
         )
       }
     }

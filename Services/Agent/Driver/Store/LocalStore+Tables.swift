@@ -45,7 +45,7 @@ extension LocalStore {
     guard state.schema == schema else {
       throw CaravanError(
         .schemaNotAdditive,
-        "table '\(state.table.name)' exists with the schema '\("\(state.schema)".prefix(400))': use that, or drop the table"
+        "table '\(state.table.name)' exists as '\("\(state.schema)".prefix(400))': use that schema, or drop it"
       )
     }
     guard state.isLocalOnly != localOnly else { return }

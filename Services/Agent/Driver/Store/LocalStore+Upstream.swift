@@ -159,6 +159,7 @@ extension LocalStore {
   private func settle(
     _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
+    let table = state.table
     guard var row = try state.rows.row(key: planned.key, database) else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     switch row.head.settle(result, armed: planned.armed) {
@@ -175,6 +176,7 @@ extension LocalStore {
       summary.dirty += 1
     case .remove:
       summary.accepted += 1
+      if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
       return try removeRow(row, of: state)
     case .conflict:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")

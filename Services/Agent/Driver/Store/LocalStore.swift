@@ -31,6 +31,7 @@ public actor LocalStore {
   var cursors: [UInt64: ReadCursor] = [:]
   var idleReaders: [Reader] = []
   var resolutions: [TableID: ResolutionSession] = [:]
+  var deletions = RecentDeletions()
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 

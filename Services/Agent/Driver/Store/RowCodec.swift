@@ -140,7 +140,7 @@ struct RowCodec {
     case (.text, _), (.integer, _), (.real, _), (.data, _):
       throw CaravanError(
         .schemaViolation,
-        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue) value"
+        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue)"
       )
     }
   }

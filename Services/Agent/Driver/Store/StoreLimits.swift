@@ -27,6 +27,7 @@ public enum StoreLimits {
   /// Instructions of SQLite's machine that one page of a selection may take: some seconds.
   public static let selectionSteps = 200_000_000
   static let stepsPerQuestion: Int32 = 10_000
+  public static let recentDeletions = 10_000
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100

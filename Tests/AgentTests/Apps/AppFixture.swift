@@ -1,0 +1,127 @@
+import AgentCore
+import AgentDriver
+import Client
+import Glibc
+import Model
+import Runtime
+import Synchronization
+import TestKit
+import Testing
+import Wire
+
+/// Records what apps ask of the sync engine, and answers as told.
+final class ScriptedSync: SyncControl {
+  struct State: Sendable {
+    var calls: [String] = []
+    var link: Model.LinkClass? = .wifi
+    var refusal: CaravanError?
+  }
+
+  let state = Mutex(State())
+  /// Syncs wait for it.
+  let gate: Latch?
+
+  init(gate: Latch? = nil) { self.gate = gate }
+
+  var calls: [String] { state.withLock { $0.calls } }
+  private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
+
+  func registrationsChanged(of table: TableID) async { note("registrations \(table)") }
+  func tableDropped(_ table: TableID) async { note("dropped \(table)") }
+
+  func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
+    note("sync \(table) \(write) \(read)")
+    await gate?.wait()
+    if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+  }
+
+  func linkChanged(to link: Model.LinkClass?) async { state.withLock { $0.link = link } }
+
+  func status() async -> SyncStatus {
+    SyncStatus(device: "d1", user: "u1", link: state.withLock { $0.link }, isConnected: false)
+  }
+}
+
+/// A store behind its socket.
+struct AppFixture: Sendable {
+  let store: LocalStore
+  let sync: ScriptedSync
+  let socket: String
+  let host = Host.live(logLevel: .error)
+
+  static func with(
+    sync: ScriptedSync = ScriptedSync(), _ body: @Sendable (AppFixture) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try await LocalStore.open("\(directory)/store", host: Host.live(logLevel: .error))
+      let fixture = AppFixture(store: store, sync: sync, socket: "\(directory)/agent.sock")
+      let server = try await AppServer(socket: fixture.socket, store: store, sync: sync, host: fixture.host)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        do { try await body(fixture) } catch {
+          server.shutDown()
+          throw error
+        }
+        server.shutDown()
+        try await group.waitForAll()
+      }
+      #expect(try await store.problems() == [])
+      await store.close()
+    }
+  }
+
+  @discardableResult
+  func app<R: Sendable>(_ name: String = "album", _ body: (CaravanClient) async throws -> R) async throws -> R {
+    try await CaravanClient.withConnection(to: socket, app: name, body)
+  }
+
+  static let schema = "name VARCHAR, date INTEGER, location FLOAT, photo OBJECT"
+}
+
+/// A connection that sends whatever it likes. It blocks, so it has a thread of its own.
+actor RawPeer {
+  private let executor = Host.live(logLevel: .error).executors.makeSerial("raw peer")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else { throw CaravanError(.unavailable, "no connection") }
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// - Returns: how much the peer took before it closed.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Int { Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+  func send(_ request: AppRequest) {
+    let message = request.encoded()
+    send((0..<4).map { UInt8(truncatingIfNeeded: message.count >> (8 * $0)) } + message)
+  }
+
+  /// The next reply; nil when the peer has closed.
+  func receive() throws -> AppReply? {
+    guard let head = take(4), let body = take(head.reversed().reduce(0) { $0 << 8 | Int($1) }) else { return nil }
+    return try AppReply(decoding: body)
+  }
+
+  private func take(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let got = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress! + filled, count - filled, 0) }
+      guard got > 0 else { return nil }
+      filled += got
+    }
+    return bytes
+  }
+}
