@@ -17,14 +17,19 @@ struct Downstream: Sendable {
   /// The store is older than what it once sent: it needs a new epoch before anything else.
   private(set) var isUnexplained = false
 
-  init(_ table: TableID, crew: Crew, gate: Gate) {
+  /// Everything the table has of the cloud is void.
+  private let startsOver: Bool
+
+  init(_ table: TableID, crew: Crew, gate: Gate, startsOver: Bool) {
     self.table = table
     self.crew = crew
     self.gate = gate
+    self.startsOver = startsOver
   }
 
   /// - Parameter maximumBytes: of the page that travels with the first frame.
   mutating func begin(maximumBytes: Int) async throws(CaravanError) -> [Operation.Kind] {
+    if startsOver { try await reset() }
     let state = try await crew.store.syncState(of: table)
     token = state.token
     var operations: [Operation.Kind] = []
@@ -112,12 +117,16 @@ struct Downstream: Sendable {
       throw CaravanError(.unavailable, "the cloud asks to start \(table) over again and again")
     }
     hasReset = true
+    try await reset()
+    token = []
+    return try await ask(token).get()
+  }
+
+  private func reset() async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
       throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
     }
     try await crew.store.reset(table)
-    token = []
-    return try await ask(token).get()
   }
 
   private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {

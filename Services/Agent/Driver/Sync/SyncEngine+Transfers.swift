@@ -90,8 +90,13 @@ extension SyncEngine {
           throw error
         }
       case .read:
-        var session = Downstream(key.table, crew: crew, gate: gate)
-        let operations = try await session.begin(maximumBytes: room)
+        let startsOver = voided.remove(key.table) != nil
+        var session = Downstream(key.table, crew: crew, gate: gate, startsOver: startsOver)
+        let operations: [Operation.Kind]
+        do throws(CaravanError) { operations = try await session.begin(maximumBytes: room) } catch {
+          if startsOver { voided.insert(key.table) }
+          throw error
+        }
         return Rider(role: .down(session), operations: operations, waiters: answers)
       }
       end(key, answers, nil)
@@ -206,21 +211,22 @@ extension SyncEngine {
   /// The store was put back to an older state: op numbers it will give again are known at the cloud. Once nothing is in
   /// flight it gets an epoch of its own, and the tables start over with their unsynced rows kept.
   private func beginEpochIfNeeded() async {
-    guard !unexplained.isEmpty, pending.isEmpty else { return }
-    let tables = unexplained.sorted()
+    guard !unexplained.isEmpty, pending.isEmpty, !isBeginningEpoch else { return }
+    isBeginningEpoch = true
+    defer { isBeginningEpoch = false }
     do throws(CaravanError) {
       try await store.beginEpoch()
       await exchanger.use(epoch: store.epoch)
-      for table in tables {
-        try await store.reset(table)
-        unexplained.remove(table)
-      }
       try await loadRegistrations()
-      host.log.warning("the store was older than what it had sent: it begins a new epoch", [.count: tables.count])
     } catch {
-      host.log.warning("a new epoch has to wait", [.error: error.description])
+      // A push is on its way: its end brings us here again.
+      host.log.debug("a new epoch has to wait", [.error: error.description])
+      return
     }
-    for table in tables { putBack(Key(table, .read)) }
+    host.log.warning("the store is older than what it has sent: it begins a new epoch", [.count: unexplained.count])
+    for table in unexplained.sorted() { putBack(Key(table, .read)) }
+    voided.formUnion(unexplained)
+    unexplained = []
     await noteDirtyTables()
   }
 }

@@ -36,6 +36,9 @@ public actor SyncEngine: Service {
   var pending: [TableID: Upstream.Pending] = [:]
   /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
   var unexplained: Set<TableID> = []
+  /// Tables that start over with their next way down, in the epoch that has begun.
+  var voided: Set<TableID> = []
+  var isBeginningEpoch = false
   var transfersInFlight = 0
 
   /// - Parameters:
