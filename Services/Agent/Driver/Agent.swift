@@ -1,5 +1,6 @@
 public import Model
 public import Runtime
+internal import Synchronization
 
 /// A device: its store, its engine and its one connection (SIM-40, SIM-42). The executable runs one; a simulation as
 /// many as it likes, each with a directory, a host and a bus of its own.
@@ -25,6 +26,7 @@ public final class Agent: Service {
   public let store: LocalStore
   public let engine: SyncEngine
   private let connection: CloudConnection
+  private let sessions = Atomic<UInt64>(0)
 
   /// Opens the store and recovers what a crash left behind; nothing is sent before `run`.
   /// - Parameter connect: makes the bus; called again when it fails, or when the bus has closed.
@@ -38,6 +40,13 @@ public final class Agent: Service {
     self.store = store
     self.engine = engine
     connection = CloudConnection(engine: engine, connect: connect)
+  }
+
+  /// An app's requests without a socket: for simulations and tests.
+  public func makeSession(app: ContainerID) -> AppSession {
+    // Sessions of the socket count from 1.
+    let owner = 1 << 32 | sessions.wrappingAdd(1, ordering: .relaxed).newValue
+    return AppSession(app: app, owner: owner, store: store, sync: engine)
   }
 
   /// Syncs until `shutDown`, or until the task is cancelled, which is what a crash looks like; the store is closed then.

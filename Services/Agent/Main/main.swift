@@ -29,5 +29,5 @@ await Command(
     try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
     return bus
   }
-  return [agent]
+  return [agent, try await AppServer(socket: options[socket], store: agent.store, sync: agent.engine, host: host)]
 }
