@@ -18,7 +18,10 @@ die() {
 end() { # PID: asks it to end, and waits
   kill "$1" 2>/dev/null || return 0
   local i
-  for i in $(seq 100); do [ -d "/proc/$1" ] || return 0; sleep 0.1; done
+  for i in $(seq 200); do
+    case $(ps -o stat= -p "$1" 2>/dev/null) in "" | Z*) return 0 ;; esac
+    sleep 0.05
+  done
   kill -9 "$1" 2>/dev/null || true
 }
 finish() {
