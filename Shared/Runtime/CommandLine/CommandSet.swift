@@ -23,6 +23,10 @@ public struct CommandSet: Sendable {
       throw .help(help(about: arguments.first))
     }
     guard let first = arguments.first else { throw .usage("\(name): a command is missing; see \(name) --help") }
+    if commands.contains(where: { $0.name.hasPrefix("\(name) \(first) ") }) {
+      let problem = arguments.count > 1 ? "there is no command '\(arguments[1])'" : "a command is missing"
+      throw .usage("\(name) \(first): \(problem); see \(name) \(first) --help")
+    }
     throw .usage("\(name): there is no command '\(first)'; see \(name) --help")
   }
 

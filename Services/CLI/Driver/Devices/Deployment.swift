@@ -30,21 +30,24 @@ struct Deployment: Sendable {
   }
 
   /// For commands that also have `brokerFlags`.
-  func keyDirectory() throws(CaravanError) -> KeyDirectory {
-    if let path = options[Self.keys] { return try KeyDirectory.open(path) }
-    return try KeyDirectory.open(SuiteDirectory(options[Flag<String?>.suiteDirectory]).keys)
+  func keyDirectory() throws(CaravanError) -> KeyDirectory { try KeyDirectory.open(keysPath()) }
+
+  private func keysPath() throws(CaravanError) -> String {
+    if let path = options[Self.keys] { return path }
+    return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).keys
   }
 
   /// For commands that also have `brokerFlags`: the bus as this holder of credentials.
   func bus(_ holder: Holder) throws(CaravanError) -> BusSession {
-    let keys = try keyDirectory()
+    let place: (url: String, authority: String?)
     if let url = options[Self.nats] {
-      return try BusSession(
-        url: url, authority: options[Flag<String?>.tlsAuthority], credentials: keys.credentialsFile(holder),
-        name: "caravan")
+      place = (url, options[Flag<String?>.tlsAuthority])
+    } else {
+      let run = try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
+      place = (run.nats, run.authority)
     }
-    let run = try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
     return try BusSession(
-      url: run.nats, authority: run.authority, credentials: keys.credentialsFile(holder), name: "caravan")
+      url: place.url, authority: place.authority,
+      credentials: KeyDirectory.credentialsFile(holder, in: keysPath()), name: "caravan")
   }
 }

@@ -17,6 +17,8 @@ struct Folder: Sendable {
     }
   }
 
+  init(existing path: String) { self.path = path }
+
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
   func contains(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }

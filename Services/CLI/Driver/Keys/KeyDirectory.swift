@@ -42,11 +42,15 @@ struct KeyDirectory: Sendable {
   static func open(_ path: String) throws(CaravanError) -> KeyDirectory {
     func key(_ name: String) throws(CaravanError) -> NKey { try NKey.reading("\(path)/\(name)") }
     return KeyDirectory(
-      folder: try Folder(making: path), operatorKey: try key("operator.nk"), systemKey: try key("system.nk"),
+      folder: Folder(existing: path), operatorKey: try key("operator.nk"), systemKey: try key("system.nk"),
       accountKey: try key("account.nk"), deviceKey: try key("device-signing.nk"))
   }
 
-  func credentialsFile(_ holder: Holder) -> String { folder.file("creds/\(holder.rawValue).creds") }
+  static func credentialsFile(_ holder: Holder, in path: String) -> String {
+    "\(path)/creds/\(holder.rawValue).creds"
+  }
+
+  func credentialsFile(_ holder: Holder) -> String { Self.credentialsFile(holder, in: folder.path) }
 
   // MARK: The broker's configuration
 

@@ -1,0 +1,89 @@
+import Encoding
+import Model
+import Runtime
+import TestKit
+import Testing
+
+@testable import CLIDriver
+
+/// Goal: the contract of the command line. Method: whole command lines, in this process.
+@Suite("Command lines of caravan", .timeLimit(.minutes(1)))
+struct CommandLineTests {
+  func run(_ line: String, environment: [String: String] = [:]) async -> Int32 {
+    let terminal = Terminal(host: .live()) { _ in }
+    return await Caravan.run(line.split(separator: " ").map(String.init), environment: environment, terminal)
+  }
+
+  @Test("every command of the contract is there, under its name, with help")
+  func contract() async {
+    let names = [
+      "up", "keys init", "device add", "device revoke", "device list", "query", "bench latency", "bench throughput",
+      "bench catchup", "bench fanout", "bench local",
+    ]
+    let words = [
+      "create-table", "drop-table", "write", "read", "update", "delete", "register-write", "register-read",
+      "unregister-write", "unregister-read", "sync", "watch", "conflicts", "resolve", "status", "set-link",
+    ]
+    let known = Set(Caravan.tools.map(\.command.name))
+    for name in names + words.map({ "app \($0)" }) {
+      #expect(known.contains("caravan \(name)"))
+      #expect(await run("\(name) --help") == 0, "\(name)")
+    }
+    #expect(await run("--help") == 0)
+    #expect(await run("app --help") == 0)
+    #expect(await run("app --socket s write --help") == 0)
+  }
+
+  @Test(
+    "a command line that is not understood is 2",
+    arguments: [
+      "", "nope", "up --nope", "up --http nonsense", "device add --user a", "device revoke", "query --container c",
+      "app", "app write", "app --socket s --app a write", "app --socket s --app a read", "app nope",
+      "app --socket s --app a register-write T --period x", "keys init",
+    ])
+  func usage(line: String) async { #expect(await run(line) == 2) }
+
+  @Test(
+    "what is understood and cannot be done is 1",
+    arguments: [
+      "device list --dir /nowhere/at/all", "device add --user A! --name n --out /tmp/x --dir /nowhere",
+      "query --dir /nowhere --user u --container c --type t", "app --socket /nowhere.sock --app a status",
+      "app --socket /nowhere.sock --app A! status", "device list --gateway ftp://x --admin-token /dev/null",
+      "device list --gateway http://127.0.0.1:1", "up --dir /proc/nowhere",
+    ])
+  func refused(line: String) async { #expect(await run(line) == 1) }
+
+  @Test("a list of JSON is one document, whatever its length")
+  func jsonList() {
+    let said = Collector()
+    let terminal = Terminal(host: .live()) { said.add($0) }
+    var empty = JSONList(terminal)
+    empty.finish()
+    var two = JSONList(terminal)
+    two.add(1)
+    two.add(["a": 2])
+    two.finish()
+    #expect(said.lines == ["[]", "[", "1,", #"{"a":2}"#, "]"])
+  }
+
+  @Test("answers of HTTP: whole ones are taken, others are none")
+  func answers() {
+    func parse(_ text: String) -> GatewayClient.Answer? { GatewayClient.answer(Array(text.utf8)) }
+    let good = parse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nok")
+    #expect(good?.status == 200)
+    #expect(good?.body == Array("ok".utf8))
+    #expect(parse("HTTP/1.1 503 No\r\n\r\n")?.status == 503)
+    for text in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "nonsense\r\n\r\n"] {
+      #expect(parse(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("seconds, with and without a unit")
+  func seconds() {
+    let table: [(String, Duration?)] = [
+      ("0", .zero), ("600", .seconds(600)), ("0.25", .milliseconds(250)), ("10m", .seconds(600)), ("-1", nil),
+      ("x", nil), ("", nil), ("inf", nil),
+    ]
+    for (text, duration) in table { #expect(Seconds(flagText: text)?.duration == duration, "\(text)") }
+  }
+}

@@ -1,1 +1,0 @@
-// This room is about to be furnished.
