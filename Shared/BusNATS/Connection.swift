@@ -6,8 +6,8 @@ internal import Model
 internal import Runtime
 internal import Synchronization
 
-/// What the library gets as the context of one connection. It holds one reference and gives it back in the closed
-/// callback, the last it makes for a connection.
+/// What the library's callbacks of one connection work on. The library gets a number for it, not its address: libnats may
+/// still report an error of a connection after it has said that the connection is closed.
 final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()
@@ -52,8 +52,30 @@ final class ConnectionContext: Sendable {
 // MARK: Callbacks
 
 extension ConnectionContext {
-  fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> ConnectionContext? {
-    context.map { Unmanaged<ConnectionContext>.fromOpaque($0).takeUnretainedValue() }
+  private struct Registry {
+    var contexts: [UInt: ConnectionContext] = [:]
+    var last: UInt = 0
+  }
+
+  /// The contexts of connections that are not closed, by the number the library has for each.
+  private static let registry = Mutex(Registry())
+
+  fileprivate static func enter(_ context: ConnectionContext) -> UnsafeMutableRawPointer? {
+    let number = registry.withLock { registry in
+      registry.last += 1
+      registry.contexts[registry.last] = context
+      return registry.last
+    }
+    return UnsafeMutableRawPointer(bitPattern: number)
+  }
+
+  private static func from(_ number: UnsafeMutableRawPointer?) -> ConnectionContext? {
+    registry.withLock { $0.contexts[UInt(bitPattern: number)] }
+  }
+
+  @discardableResult
+  fileprivate static func leave(_ number: UnsafeMutableRawPointer?) -> ConnectionContext? {
+    registry.withLock { $0.contexts.removeValue(forKey: UInt(bitPattern: number)) }
   }
 
   fileprivate static let onConnected: natsConnectionHandler = { _, context in
@@ -67,8 +89,7 @@ extension ConnectionContext {
   }
 
   fileprivate static let onClosed: natsConnectionHandler = { _, context in
-    guard let context else { return }
-    let owner = Unmanaged<ConnectionContext>.fromOpaque(context).takeRetainedValue()
+    guard let owner = leave(context) else { return }
     owner.replies.failAll(.connectionLost)
     owner.events.send(.closed)
     owner.events.finish()
@@ -123,11 +144,11 @@ extension ConnectionContext {
     try check(natsOptions_Create(&settings), "make options")
     defer { natsOptions_Destroy(settings) }
     guard let settings else { throw CaravanError(.internalError, "libnats made no options") }
-    let context = Unmanaged.passRetained(self)
+    let number = Self.enter(self)
     do throws(CaravanError) {
-      try set(settings, context.toOpaque())
+      try set(settings, number)
       if insisting {
-        let status = natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, context.toOpaque())
+        let status = natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, number)
         try check(status, "retry")
       }
       var connection: OpaquePointer?
@@ -137,12 +158,12 @@ extension ConnectionContext {
       }
       return Handle(pointer: connection)
     } catch {
-      context.release()
+      Self.leave(number)
       throw error
     }
   }
 
-  private func set(_ settings: OpaquePointer, _ context: UnsafeMutableRawPointer) throws(CaravanError) {
+  private func set(_ settings: OpaquePointer, _ context: UnsafeMutableRawPointer?) throws(CaravanError) {
     try setServers(settings)
     try check(natsOptions_SetName(settings, options.name), "name")
     try check(natsOptions_SetTimeout(settings, NATSLimits.connectTimeout.milliseconds), "timeout")
