@@ -16,8 +16,8 @@ public struct RecordHead: Sendable, Hashable {
   }
 }
 
-/// Decides a commit: from the zone's head, the heads of the records it touches and the chunks the store lacks to what is
-/// to be written and what is answered. Pure; every store carries its plans out.
+/// Decides a commit: from the zone's head, the heads of the records it touches and the chunks the store lacks, to what
+/// is to be written and what is answered. Pure; every store carries its plans out.
 public struct ZoneCommit: Sendable {
   public var zoneSeq: Seq
   /// Heads of the touched records that exist or left a tombstone, by name.

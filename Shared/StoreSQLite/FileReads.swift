@@ -82,13 +82,15 @@ struct FileReads {
     case .everything:
       return try db.all(
         """
-        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, StoreLimits.zonesListed, read: read)
     case .named(let name):
       return try db.all(
         """
-        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND z.name = ? AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, name, StoreLimits.zonesListed, read: read)
     case .owner(let user): (owner, container, environment) = (user.text, "%", "%")
@@ -98,7 +100,8 @@ struct FileReads {
     // Ids have neither % nor _ in them.
     return try db.all(
       """
-      SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq FROM databases d JOIN zones z ON z.database = d.id
+      SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+      FROM databases d JOIN zones z ON z.database = d.id
       WHERE d.owner = ? AND d.container LIKE ? AND d.environment LIKE ? AND z.state = 0 ORDER BY z.id LIMIT ?
       """, owner, container, environment, StoreLimits.zonesListed, read: read)
   }

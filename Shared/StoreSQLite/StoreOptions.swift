@@ -9,9 +9,9 @@ public struct StoreOptions: Sendable {
   }
 
   public var location: Location
-  /// Files the partitions are spread over, partition % files; a directory keeps the number it was made with. One writing
-  /// thread each: as many as there are cores to write with. Measured on two cores, 64 clients, single saves and batches
-  /// of 100: 2 files 22,000/s and 168,000 rows/s, 4 files 20,000/s and 125,000 rows/s, 1 file half of that.
+  /// Files the partitions are spread over, partition % files; a directory keeps the number it was made with. One
+  /// writing thread each: as many as there are cores to write with. Measured on two cores, 64 clients, single saves and
+  /// batches of 100: 2 files 22,000/s and 168,000 rows/s, 4 files 20,000/s and 125,000 rows/s, 1 file half of that.
   public var files = 2
   /// Connections that read beside the writer; 0: the writer reads too (the only way in memory).
   public var readersPerFile = 2
