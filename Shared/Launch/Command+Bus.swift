@@ -75,8 +75,7 @@ extension Command {
       // Whoever answers on the bus must have one to begin with; later it may come and go.
       try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
       let served = try await services(options, host, bus)
-      let tellTale = options[Flag<String?>.readyFile].map { ReadyFile($0, host: host) { bus.isConnected } }
-      return [BusLifetime(bus, host: host)] + served + [tellTale].compactMap { $0 }
+      return [BusLifetime(bus, host: host)] + served + ReadyFile.services(options, host: host) { bus.isConnected }
     }
   }
 }

@@ -20,11 +20,18 @@ public struct ReadyFile: Service {
   private let doesItsWork: @Sendable () -> Bool
   private let stop = Latch()
 
-  /// - Parameter doesItsWork: asked every time; false leaves the file to grow old.
-  public init(_ path: String, host: Host, doesItsWork: @escaping @Sendable () -> Bool = { true }) {
+  init(_ path: String, host: Host, doesItsWork: @escaping @Sendable () -> Bool) {
     self.path = path
     self.host = host
     self.doesItsWork = doesItsWork
+  }
+
+  /// One where `--ready-file` asks for it, else none.
+  /// - Parameter doesItsWork: asked every time; false leaves the file to grow old.
+  public static func services(
+    _ options: Options, host: Host, doesItsWork: @escaping @Sendable () -> Bool = { true }
+  ) -> [any Service] {
+    options[Flag<String?>.readyFile].map { [ReadyFile($0, host: host, doesItsWork: doesItsWork)] } ?? []
   }
 
   public func run() async {

@@ -12,10 +12,7 @@ let link = Flag<LinkChoice>(
 
 await Command(
   "caravan-agent", "The device's side of Caravan: keeps the data of all apps, and syncs it when it may.",
-  flags: [
-    Flag<String?>.credentials, Flag<String>.data, socket, Flag<[String]>.nats, link, Flag<String?>.tlsAuthority,
-    Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<LogLevel>.logLevel,
-  ]
+  flags: .bus + [Flag<String>.data, socket, link]
 ).serve { options, host in
   let nats = try NATSOptions(options, name: "caravan-agent")
   guard let credentials = nats.credentials else {
@@ -29,5 +26,6 @@ await Command(
     try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
     return bus
   }
-  return [agent, try await AppServer(socket: options[socket], store: agent.store, sync: agent.engine, host: host)]
+  let apps = try await AppServer(socket: options[socket], store: agent.store, sync: agent.engine, host: host)
+  return [agent, apps] + ReadyFile.services(options, host: host)
 }
