@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Launch
 internal import Model
+internal import SwiftOverlayShims
 
 /// Where blocking calls of sockets are made: on a thread of its own.
 actor HTTPRoom {

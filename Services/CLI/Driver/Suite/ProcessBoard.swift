@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Runtime
 
 /// Which processes of the suite run now.
 final class ProcessBoard: Sendable {

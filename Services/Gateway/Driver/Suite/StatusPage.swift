@@ -21,19 +21,27 @@ enum StatusPage {
       body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
       h1 { font-size: 1.4rem; margin: 0; } header { display: flex; gap: 1rem; align-items: baseline; }
       #state { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); }
-      table { border-collapse: collapse; width: 100%; margin-top: 1.5rem; font-variant-numeric: tabular-nums; }
+      table { border-collapse: collapse; width: 100%; margin-top: 1.2rem; table-layout: fixed; }
+      table { font-variant-numeric: tabular-nums; }
       caption { text-align: left; font-weight: 600; padding: .3rem 0; }
       caption small { font-weight: 400; color: var(--dim); margin-left: .6rem; }
       th, td { text-align: right; padding: .25rem .6rem; border-top: 1px solid var(--line); }
-      th { font-weight: 500; color: var(--dim); } th:first-child, td:first-child { text-align: left; }
+      th { font-weight: 500; color: var(--dim); } th:first-child, td:first-child { text-align: left; width: 30%; }
+      tr.idle td { color: var(--dim); } td.bad { font-weight: 600; }
+      @media (max-width: 40rem) { th:nth-child(4), td:nth-child(4), th:nth-child(5), td:nth-child(5) { display: none; } }
       footer { margin: 2rem 0; color: var(--dim); } a { color: inherit; }
     </style>
     <header><h1>Caravan</h1><span id="state" role="status">asking …</span></header>
     <main id="suite"></main>
     <footer><a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/v1/status">this page as JSON</a></footer>
     <script>
-      const cell = (row, text, tag = "td") => row.appendChild(document.createElement(tag)).textContent = text;
-      const number = (value, digits) => value === null ? "–" : value.toLocaleString("en", {maximumFractionDigits: digits});
+      function cell(row, text, tag = "td") {
+        const cell = row.appendChild(document.createElement(tag));
+        cell.textContent = text;
+        return cell;
+      }
+      const number = (value, digits) => value === null ? "–"
+        : value.toLocaleString("en", {minimumFractionDigits: digits, maximumFractionDigits: digits});
       function table(instance) {
         const table = document.createElement("table"), caption = table.createCaption();
         caption.textContent = instance.service;
@@ -41,13 +49,16 @@ enum StatusPage {
         facts.textContent = `${instance.instance.slice(0, 8)} · ${instance.host} pid ${instance.process} · ` +
           `${number(instance.resident_bytes / 1048576, 1)} MiB · since ${instance.started.slice(0, 19).replace("T", " ")} UTC`;
         caption.append(facts);
+        if (instance.endpoints.length === 0) return table;
         const head = table.createTHead().insertRow();
         for (const name of ["endpoint", "per second", "mean ms", "in flight", "requests", "errors"]) cell(head, name, "th");
         const body = table.createTBody();
         for (const e of instance.endpoints) {
           const row = body.insertRow();
           cell(row, e.name); cell(row, number(e.rate, 1)); cell(row, number(e.latency_ms, 2));
-          cell(row, number(e.in_flight, 0)); cell(row, number(e.requests, 0)); cell(row, number(e.errors, 0));
+          cell(row, number(e.in_flight, 0)); cell(row, number(e.requests, 0));
+          if (e.errors > 0) cell(row, number(e.errors, 0)).className = "bad"; else cell(row, "0");
+          if (e.requests === 0) row.className = "idle";
         }
         return table;
       }
