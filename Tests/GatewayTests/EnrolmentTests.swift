@@ -137,9 +137,11 @@ struct EnrolmentTests {
     try await GatewayWorld.with { world in
       let admin = GatewayWorld.adminToken
       let bodies = [
-        "", "{", "[1]", "null", #"{"user": 3, "device": "a"}"#, #"{"user": "ann"}"#, #"{"user": "Ann!", "device": "a"}"#,
+        "", "{", "[1]", "null", #"{"user": 3, "device": "a"}"#, #"{"user": "ann"}"#,
+        #"{"user": "Ann!", "device": "a"}"#,
         #"{"user": "ann", "device": "a.b"}"#, #"{"user": "ann", "device": "a", "ttl_seconds": 0}"#,
-        #"{"user": "ann", "device": "a", "ttl_seconds": 90000}"#, #"{"user": "ann", "device": "a", "ttl_seconds": "9"}"#,
+        #"{"user": "ann", "device": "a", "ttl_seconds": 90000}"#,
+        #"{"user": "ann", "device": "a", "ttl_seconds": "9"}"#,
         String(repeating: "[", count: 10_000),
       ]
       for body in bodies {

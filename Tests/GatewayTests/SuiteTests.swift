@@ -76,7 +76,8 @@ struct SuiteTests {
   func routing() async throws {
     try await GatewayWorld.with { world in
       for (method, path, status) in [
-        ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405), ("PUT", "/v1/devices/a", 405),
+        ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405),
+        ("PUT", "/v1/devices/a", 405),
         ("GET", "/v1/devices/a/b", 404),
       ] {
         let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)

@@ -61,7 +61,8 @@ public enum SortText {
       case (2, "asc"): keys.append(SortKey(words[0]))
       case (2, "desc"): keys.append(SortKey(words[0], isDescending: true))
       default:
-        throw CaravanError(.invalidData, "--order-by '\(text.prefix(80))': write COLUMN [asc|desc], several with commas")
+        throw CaravanError(
+          .invalidData, "--order-by '\(text.prefix(80))': write COLUMN [asc|desc], several with commas")
       }
     }
     return keys

@@ -129,7 +129,8 @@ private struct WhereParser {
     guard token.kind == .open else { return try comparison() }
     depth += 1
     guard depth <= Self.maximumDepth else {
-      throw CaravanError(.limitExceeded, "--where has more than \(Self.maximumDepth) '(' within each other: simplify it")
+      throw CaravanError(
+        .limitExceeded, "--where has more than \(Self.maximumDepth) '(' within each other: simplify it")
     }
     position += 1
     try expression()

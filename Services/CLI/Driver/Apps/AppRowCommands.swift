@@ -159,7 +159,8 @@ private struct Content: Sendable {
   func fill(_ writer: ObjectWriter) async throws {
     for (column, path) in files {
       guard path != "-" || writer.rows.count == 1 else {
-        throw CaravanError(.invalidData, "standard input can be written to one row, and \(writer.rows.count) are selected")
+        throw CaravanError(
+          .invalidData, "standard input can be written to one row, and \(writer.rows.count) are selected")
       }
       for row in writer.rows.indices {
         let file = try LocalFile(reading: path)

@@ -9,7 +9,8 @@ enum AppSyncCommands {
   private static let period = Flag<Seconds>("period", "S", "how often to look, in seconds; 0: at once")
   private static let tolerance = Flag<Seconds>(
     "delay-tolerance", "S", "how long a change may wait for company, in seconds", default: Seconds(.zero))
-  private static let link = Flag<String>("link", "LINK", "the dearest link to use: wired, wifi, cellular, roaming",
+  private static let link = Flag<String>(
+    "link", "LINK", "the dearest link to use: wired, wifi, cellular, roaming",
     default: LinkClass.wifi.name)
   private static let onlyWrite = Flag<Bool>("write", "only send")
   private static let onlyRead = Flag<Bool>("read", "only fetch")

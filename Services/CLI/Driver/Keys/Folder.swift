@@ -34,7 +34,9 @@ struct Folder: Sendable {
   /// Gives the directory and what lies in it to another user, as a container's runs under.
   func giveTo(_ owner: UInt32) throws(CaravanError) {
     for name in ["."] + Self.names(in: path) {
-      guard unsafe lchown(file(name), owner, owner) == 0 else { throw Self.failure("give to user \(owner):", file(name)) }
+      guard unsafe lchown(file(name), owner, owner) == 0 else {
+        throw Self.failure("give to user \(owner):", file(name))
+      }
     }
   }
 

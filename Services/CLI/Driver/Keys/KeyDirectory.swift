@@ -146,7 +146,8 @@ struct KeyDirectory: Sendable {
     let key = if let known { known.key } else { try crypto { () throws(CryptoError) in try NKey.generate(.user) } }
     let issuer = holder == .system ? systemKey : accountKey
     let claims = JWTClaims(
-      subject: key.publicKey, name: holder.userName, issuedAt: seconds, .user(UserClaims(.explicit(holder.permissions))))
+      subject: key.publicKey, name: holder.userName, issuedAt: seconds, .user(UserClaims(.explicit(holder.permissions)))
+    )
     if let known, known.jwt.claims.body == claims.body, known.jwt.claims.name == claims.name,
       known.jwt.isIssued(by: [issuer.publicKey])
     {

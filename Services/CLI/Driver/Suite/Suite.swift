@@ -25,7 +25,8 @@ struct Suite {
     let brokerIsUp = Latch()
     var services: [any Service] = [
       Keeper("nats", board: board, host: host) { () throws(CaravanError) in
-        let child = try await NATSServerProcess.start(broker, in: directory.nats, log: directory.log("nats"), host: host)
+        let child = try await NATSServerProcess.start(
+          broker, in: directory.nats, log: directory.log("nats"), host: host)
         if !brokerIsUp.isOpen {
           await Self.enterFirst(broker.reachableURL, authority, directory, host)
           brokerIsUp.open()
@@ -33,7 +34,8 @@ struct Suite {
         return child
       }
     ]
-    let bus = ["--nats", broker.reachableURL, "--log-level", logLevel.name] + (authority.map { ["--tls-ca", $0] } ?? [])
+    let bus =
+      ["--nats", broker.reachableURL, "--log-level", logLevel.name] + (authority.map { ["--tls-ca", $0] } ?? [])
     let environment = Self.environment
     for process in processes {
       let command = ChildCommand(
