@@ -61,13 +61,13 @@ let package = Package(
   targets: [
     // The C libraries: module map and shim only.
     system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
-    system("CMicroHTTPD"), system("CExif"),
+    system("CMicroHTTPD"), system("CExif"), system("CThreadSanitizer"),
     .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
 
     // Values and seams.
     shared("Model"),
     shared("Encoding"),
-    shared("Runtime", ["Model", "Encoding"]),
+    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
     shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
@@ -83,7 +83,7 @@ let package = Package(
     // Bridges.
     bridge("Wire", path: "Shared/Wire", ["Model", "CWire", "CProtobufC"]),
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
-    bridge("SQLite", path: "Shared/SQLite", ["Model", "CSQLite"]),
+    bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),

@@ -4,7 +4,6 @@ internal import Crypto
 internal import Glibc
 internal import Model
 internal import Runtime
-internal import Synchronization
 
 /// What the library's callbacks of one connection work on. The library gets a number for it, not its address: libnats may
 /// still report an error of a connection after it has said that the connection is closed.

@@ -1,7 +1,7 @@
 internal import Bus
 internal import CNats
 internal import Model
-internal import Synchronization
+internal import Runtime
 
 /// What the library gets as the context of one subscription: takes every message of it. The library holds one
 /// reference, which it gives back when the subscription is complete (`SetOnCompleteCB`) and never earlier.

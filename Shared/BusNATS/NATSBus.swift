@@ -2,7 +2,6 @@ public import Bus
 internal import CNats
 public import Model
 public import Runtime
-internal import Synchronization
 
 /// The bus over a NATS broker: one connection, which comes back by itself.
 ///

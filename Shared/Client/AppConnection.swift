@@ -1,6 +1,5 @@
 internal import Model
 internal import Runtime
-internal import Synchronization
 internal import Wire
 
 /// One connection to the agent, shared by any number of tasks: requests go out in the order they are made, answers come

@@ -1,6 +1,7 @@
 internal import Glibc
 package import Model
-internal import Synchronization
+internal import struct Synchronization.Atomic
+internal import Runtime
 
 /// One end of a connection between an app and its agent: frames of a 4-byte little-endian length and a message. One
 /// thread receives; any may post.

@@ -2,7 +2,6 @@ import Dispatch
 import Glibc
 public import Model
 public import Runtime
-import Synchronization
 
 /// A small HTTP/1.1 server over libmicrohttpd: whole requests in, whole answers out.
 ///

@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import Synchronization
+import Runtime
 
 /// Where MHD's thread, the handlers and `HTTPServer.run` meet: who is in flight, and how far shutting down has come.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import Runtime
 
 /// Opens once and stays open; whoever waits goes on.
 package final class Latch: Sendable {

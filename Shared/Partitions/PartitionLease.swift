@@ -1,6 +1,5 @@
 public import Model
 import Runtime
-import Synchronization
 
 /// The right to act for one partition, as long as `isHeld`.
 public final class PartitionLease: Sendable {

@@ -2,7 +2,6 @@ public import Bus
 public import Model
 public import Runtime
 import StorageClient
-import Synchronization
 import Wire
 
 /// Shares the partitions of a service among its living instances by leases in the store, and runs the service's work

@@ -1,6 +1,6 @@
 internal import CSQLite
 public import Model
-internal import Synchronization
+internal import Runtime
 
 /// What a statement wants to do, asked once for each part while it compiles
 /// (https://sqlite.org/c3ref/c_alter_table.html).

@@ -1,6 +1,6 @@
 internal import Glibc
 public import Model
-internal import Synchronization
+internal import Runtime
 
 /// Makes one process the owner of a directory: `flock` on a file in it. The kernel frees it when the process dies, so
 /// a crash leaves nothing to clean up.

@@ -1,6 +1,6 @@
 public import Bus
 public import Model
-import Synchronization
+import Runtime
 import Wire
 
 /// How every service asks for record types. Definitions are immutable, so by id they are asked for once and kept.

@@ -1,5 +1,5 @@
 import Model
-import Synchronization
+import Runtime
 
 /// Numbers the commits of one instance of a service. The epoch is drawn at random, so no two lives share op ids.
 final class OpSource: Sendable {

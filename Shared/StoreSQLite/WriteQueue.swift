@@ -1,5 +1,5 @@
 internal import Model
-internal import Synchronization
+internal import Runtime
 
 /// A write that waits for its group, or has its result.
 protocol PendingWrite: AnyObject, Sendable {

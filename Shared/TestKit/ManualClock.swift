@@ -1,5 +1,4 @@
 public import Runtime
-internal import Synchronization
 
 /// Time that passes when the test says so.
 public final class ManualClock: Clock {

@@ -1,5 +1,5 @@
 public import Runtime
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 public struct SplitMix64: RandomNumberGenerator, Sendable {

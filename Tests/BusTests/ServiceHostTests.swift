@@ -2,7 +2,6 @@ import Bus
 import Encoding
 import Model
 import Runtime
-import Synchronization
 import TestKit
 import Testing
 import Wire

@@ -1,4 +1,4 @@
-import Synchronization
+import Runtime
 
 /// Keeps what a command said.
 final class Collector: Sendable {

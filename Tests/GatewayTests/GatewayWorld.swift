@@ -8,7 +8,6 @@ import Model
 import Runtime
 import StorageDriver
 import StoreSQLite
-import Synchronization
 import TestKit
 import Testing
 

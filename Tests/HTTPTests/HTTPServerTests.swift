@@ -1,6 +1,6 @@
 import HTTP
 import Model
-import Synchronization
+import Runtime
 import Testing
 
 /// Runs a server for the time of the test's body, then shuts it down and waits for it.

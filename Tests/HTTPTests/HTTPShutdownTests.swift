@@ -1,5 +1,4 @@
 import HTTP
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPShutdownTests {

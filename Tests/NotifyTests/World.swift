@@ -7,7 +7,7 @@ import Runtime
 import StorageClient
 import StorageDriver
 import StoreSQLite
-import Synchronization
+import struct Synchronization.Atomic
 import TestKit
 import Wire
 

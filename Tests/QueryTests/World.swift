@@ -9,7 +9,7 @@ import SchemaDriver
 import StorageClient
 import StorageDriver
 import StoreSQLite
-import Synchronization
+import struct Synchronization.Atomic
 import TestKit
 import Wire
 

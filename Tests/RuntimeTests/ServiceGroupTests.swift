@@ -1,4 +1,3 @@
-import Synchronization
 import TestKit
 import Testing
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Runtime
 
 /// What several tasks of a test write to.
 final class Shared<Value: Sendable>: Sendable {

@@ -1,6 +1,5 @@
 import Foundation
 import Runtime
-import Synchronization
 
 /// Plays seeds in processes of their own, so that many run at once and one that dies takes no other with it.
 struct Fleet: Sendable {

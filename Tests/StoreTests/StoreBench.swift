@@ -3,7 +3,7 @@ import Runtime
 import SQLite
 import Store
 import StoreSQLite
-import Synchronization
+import struct Synchronization.Atomic
 import TestKit
 import Testing
 import Wire

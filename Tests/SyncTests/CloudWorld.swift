@@ -6,7 +6,6 @@ import SchemaDriver
 import StorageDriver
 import StoreSQLite
 import SyncDriver
-import Synchronization
 import TestKit
 import Wire
 

@@ -3,7 +3,6 @@ import Crypto
 import Model
 import Runtime
 import Sealing
-import Synchronization
 import TestKit
 import Testing
 import Wire

@@ -2,7 +2,6 @@ import Bus
 import Model
 import Runtime
 import StorageClient
-import Synchronization
 import TestKit
 import Testing
 import Wire

@@ -4,7 +4,6 @@ import NotifyCore
 public import Partitions
 public import Runtime
 import StorageClient
-import Synchronization
 import Wire
 
 /// `caravan-notify`: tells devices which of their subscriptions changed. Any number of instances share the partitions.

@@ -2,7 +2,6 @@ import Model
 import QueryCore
 import Runtime
 import SchemaClient
-import Synchronization
 
 /// Record types: by id for ever, by name for a while.
 final class TypeSource: Sendable {

@@ -3,7 +3,6 @@ import Runtime
 import SchemaClient
 import SchemaCore
 import StorageClient
-import Synchronization
 import Wire
 
 /// Carries the registry's decisions out, and remembers what it read.

@@ -5,7 +5,6 @@ import Runtime
 import Sealing
 import StorageCore
 import Store
-import Synchronization
 import Wire
 
 /// Devices' bulk bytes: whoever shows a ticket of sync's may stage chunks in its database, or read them.

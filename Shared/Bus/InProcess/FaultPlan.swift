@@ -1,5 +1,4 @@
 public import Runtime
-internal import Synchronization
 
 /// Faults by rate, and cuts between named peers; all of it may change while the bus runs.
 public final class FaultPlan: FaultPolicy {

@@ -1,6 +1,5 @@
 internal import Model
 public import Runtime
-internal import Synchronization
 
 /// A broker in memory, for one process that plays a whole deployment. It obeys the rules of the real one: sizes,
 /// deadlines, one receiver of each queue group, `unavailable` when nobody serves, drops for slow consumers. Without

@@ -1,6 +1,5 @@
 internal import Model
 internal import Runtime
-internal import Synchronization
 
 /// One client of the hub, as the hub sees it.
 final class Peer: Sendable {

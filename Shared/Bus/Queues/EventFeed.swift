@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Runtime
 
 /// Tells every reader what happens to a bus. A reader that is behind loses the oldest events.
 package final class EventFeed: Sendable {

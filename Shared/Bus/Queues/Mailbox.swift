@@ -1,5 +1,4 @@
 internal import Runtime
-internal import Synchronization
 
 /// Where elements wait for one consumer. `push` never waits, so any thread may call it; beyond the bounds something is
 /// dropped, and the consumer hears of it.

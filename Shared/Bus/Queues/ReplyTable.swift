@@ -1,6 +1,5 @@
 package import Model
 package import Runtime
-internal import Synchronization
 
 /// Who waits for which answer. An answer may come before its caller waits, after it gave up, or twice.
 package final class ReplyTable: Sendable {

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Runtime
 
 /// An endpoint that a host serves or is about to.
 final class Registration: Sendable {

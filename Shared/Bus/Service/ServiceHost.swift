@@ -1,6 +1,5 @@
 public import Model
 public import Runtime
-internal import Synchronization
 
 /// Runs the endpoints of one service on a bus, and answers discovery (ADR-32) for them.
 ///

@@ -1,7 +1,6 @@
 internal import Glibc
 public import Model
 public import Runtime
-internal import Synchronization
 
 /// A process that this one started, and waits for. It gets SIGKILL when this process dies, however that happens
 /// (`setpriv --pdeathsig`, where util-linux is there), and shares no file with it but its output.

@@ -1,5 +1,5 @@
 public import Model
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 /// A fixed number of permits, for work in flight. Those who wait are bounded too.
 public final class Limiter: Sendable {

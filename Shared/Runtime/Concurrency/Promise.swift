@@ -1,5 +1,4 @@
 public import Model
-internal import Synchronization
 
 /// A value that comes once, from anywhere, for any number of tasks that wait for it. Also the bridge from a C
 /// library's one-shot completion.

@@ -1,6 +1,5 @@
 internal import Encoding
 internal import Glibc
-internal import Synchronization
 
 public struct LogRecord: Sendable, Equatable {
   public let time: WallTime

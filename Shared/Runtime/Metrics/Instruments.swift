@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 /// Only grows. Safe and cheap from any thread.
 public final class Counter: Sendable {

@@ -1,4 +1,3 @@
-internal import Synchronization
 
 /// The metrics of one process. Ask for an instrument once and keep it: looking it up takes a lock and a hash.
 public final class MetricsRegistry: Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 /// SIGTERM and SIGINT, once per process. The handler only writes a byte to a pipe; a thread of ours reads it. Nothing
 /// is masked or ignored, so processes started from here have the usual signals.

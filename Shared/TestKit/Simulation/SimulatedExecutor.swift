@@ -1,5 +1,4 @@
 internal import Runtime
-internal import Synchronization
 
 struct SimulatedExecutors: ExecutorSource {
   let simulation: Simulation

@@ -1,5 +1,5 @@
 public import Runtime
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 extension Simulation {
   /// A machine of this world: the world's time, randomness of its own by seed and name (so that a draw more on one

@@ -1,6 +1,6 @@
 internal import Glibc
 public import Runtime
-internal import Synchronization
+internal import struct Synchronization.Atomic
 
 /// A world in one thread under one seed: whatever runs in it, on hosts made by it, happens in the same order whenever
 /// the seed is the same. Which job runs next is the seed's choice; time stands still while anything can run, and then

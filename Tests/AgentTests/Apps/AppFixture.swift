@@ -4,7 +4,6 @@ import Client
 import Glibc
 import Model
 import Runtime
-import Synchronization
 import TestKit
 import Testing
 import Wire

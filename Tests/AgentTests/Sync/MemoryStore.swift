@@ -1,7 +1,7 @@
 import AgentCore
 import AgentDriver
 import Model
-import Synchronization
+import Runtime
 
 /// A store that keeps nothing on disk and decides as little as it can: what the engine asks of it can be looked at.
 final class MemoryStore: SyncStore {

@@ -2,7 +2,6 @@ import Bus
 import Compression
 import Model
 import Runtime
-import Synchronization
 import Wire
 
 /// The cloud as a device sees it, in one object: zones, op outcomes, chunks, and a script of what goes wrong.

@@ -3,7 +3,6 @@ import Bus
 import Crypto
 import Model
 import Runtime
-import Synchronization
 import TestKit
 import Testing
 import Wire

@@ -1,6 +1,6 @@
 internal import AgentDriver
 internal import Model
-internal import Synchronization
+internal import Runtime
 
 /// What a row holds, whoever holds it.
 struct Content: Sendable, Hashable {

@@ -2,7 +2,6 @@ internal import AgentCore
 internal import Client
 public import Model
 public import Runtime
-internal import Synchronization
 internal import Wire
 
 /// The agent's unix socket: apps connect, prove who they are, and are answered (SIM-40, MOB-16).

@@ -2,7 +2,7 @@ internal import AgentCore
 internal import Bus
 internal import Model
 internal import Runtime
-internal import Synchronization
+internal import struct Synchronization.Atomic
 internal import Wire
 
 /// Moves chunks between the local store and the cloud's, in bounded messages, several on their way at once. Chunks are

@@ -2,7 +2,6 @@ public import AgentCore
 internal import Bus
 internal import Model
 internal import Runtime
-internal import Synchronization
 internal import Wire
 
 // MARK: The store
