@@ -100,7 +100,7 @@ public struct SeedRun: Sendable {
 
   /// Ends everything that still runs, so that nothing of this world outlives it.
   private func bury(_ deliveries: SimulatedTask<Void>) {
-    for part in suite.parts { suite.crash(part) }
+    for part in suite.parts { suite.crash(part, isLast: true) }
     deliveries.cancel()
     try? suite.ground.simulation.run(within: .seconds(600)) { suite.parts.allSatisfy(\.isGone) && deliveries.result != nil }
   }

@@ -26,11 +26,6 @@ struct CrashFiles: Sendable {
     unsafe rmdir(old)
   }
 
-  /// As if the disk had been replaced.
-  mutating func forget() {
-    for name in Self.names(in: directory) { unsafe unlink("\(directory)/\(name)") }
-  }
-
   /// The shared memory beside a write-ahead log belongs to the processes that have it open.
   private static func survives(_ name: String) -> Bool { !name.hasSuffix("-shm") && name != "lock" }
 

@@ -1,6 +1,5 @@
 internal import Bus
 internal import Runtime
-internal import Synchronization
 internal import TestKit
 
 /// A process of the suite: it can die at any moment, and be started again with what its files held then.
@@ -75,8 +74,10 @@ final class Part: Sendable {
   }
 
   /// `kill -9`.
-  /// - Parameter burial: what must happen before its tasks are cancelled.
-  func crash(keepsFiles: Bool = true, burial: @escaping @Sendable () async -> Void = {}) {
+  /// - Parameters:
+  ///   - isLast: nobody comes after it.
+  ///   - burial: what must happen before its tasks are cancelled.
+  func crash(isLast: Bool = false, burial: @escaping @Sendable () async -> Void = {}) {
     let dead = state.withLock { state in
       defer { state.running = nil }
       return state.running
@@ -90,8 +91,7 @@ final class Part: Sendable {
       _ = try? await dead.task.value()
     }
     state.withLock { state in
-      state.files.die()
-      if !keepsFiles { state.files.forget() }
+      if !isLast { state.files.die() }
       state.zombies.removeAll { $0.result != nil }
       state.zombies.append(grave)
     }

@@ -32,9 +32,9 @@ struct Scale: Sendable {
     }
     self.devices = devices
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
-    turmoil = dice.milliseconds(150_000...420_000)
-    appPause = dice.within(3_000...7_000)
-    faultPause = dice.within(8_000...25_000)
+    turmoil = dice.milliseconds(100_000...300_000)
+    appPause = dice.within(2_500...6_000)
+    faultPause = dice.within(6_000...20_000)
   }
 
   private static func table(_ number: Int, _ dice: inout Dice) -> Table {

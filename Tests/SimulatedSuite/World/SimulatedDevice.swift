@@ -4,7 +4,6 @@ internal import Bus
 internal import Chunking
 internal import Model
 internal import Runtime
-internal import Synchronization
 internal import TestKit
 
 /// A device: its agent can die, and apps reach the one that is alive.
@@ -24,10 +23,10 @@ struct SimulatedDevice: Sendable {
 
   var isUp: Bool { slot.session != nil }
 
-  func crash() {
+  func crash(isLast: Bool = false) {
     let life = slot.leaveBehind()
     let clock = part.machine.host.clock
-    part.crash { [slot] in
+    part.crash(isLast: isLast) { [slot] in
       // The store closes when the agent is cancelled, and nobody may be inside then.
       while slot.isBusy(life) { try? await clock.sleep(for: .milliseconds(10)) }
     }

@@ -8,7 +8,7 @@ internal import StorageDriver
 internal import Store
 internal import StoreSQLite
 internal import SyncDriver
-internal import Synchronization
+internal import Runtime
 
 /// A fault put into the product on purpose, to show that the checkers find it.
 public enum Breakage: String, Sendable, CaseIterable {
@@ -32,8 +32,8 @@ struct Suite: Sendable {
     let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
     let partitions = Self.partitions(scale)
     var timing = LeaseTiming()
-    timing.duration = .seconds(12)
-    timing.renewal = .seconds(5)
+    timing.duration = .seconds(18)
+    timing.renewal = .seconds(7)
     timing.eager = .seconds(1)
     services =
       [Self.storage(ground, vault, key, breakage)]
@@ -77,10 +77,11 @@ struct Suite: Sendable {
 
   var parts: [Part] { services + devices.map(\.part) }
 
-  func crash(_ part: Part) {
-    if let device = devices.first(where: { $0.name == part.name }) { return device.crash() }
+  /// - Parameter isLast: nobody comes after it.
+  func crash(_ part: Part, isLast: Bool = false) {
+    if let device = devices.first(where: { $0.name == part.name }) { return device.crash(isLast: isLast) }
     if part.name == "storage" { vault.crash() }
-    part.crash()
+    part.crash(isLast: isLast)
   }
 }
 
