@@ -1,6 +1,7 @@
 import Encoding
 import Model
 import Runtime
+import SQLite
 import TestKit
 import Testing
 
@@ -52,6 +53,18 @@ struct CommandLineTests {
       "device list --gateway http://127.0.0.1:1", "up --dir /proc/nowhere",
     ])
   func refused(line: String) async { #expect(await run(line) == 1) }
+
+  @Test("caravan up refuses addresses it cannot serve, and a second suite in one directory")
+  func addresses() async throws {
+    try await withTemporaryDirectory { path in
+      #expect(await run("up --dir \(path) --nats example.org:1") == 1)
+      #expect(await run("up --dir \(path) --http 127.0.0.1:9 --nats 127.0.0.1:9") == 1)
+      #expect(await run("up --dir \(path) --scale storage=2") == 1)
+      let lock = try DirectoryLock(path)
+      defer { lock.release() }
+      #expect(await run("up --dir \(path)") == 1)
+    }
+  }
 
   @Test("a list of JSON is one document, whatever its length")
   func jsonList() {

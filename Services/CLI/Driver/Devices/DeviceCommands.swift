@@ -46,15 +46,36 @@ enum DeviceCommands {
       try await confirm(file, user, device, gateway)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
     }
+    // A place for the credentials comes first: without it the device would be enrolled and nobody could be it.
+    try reserve(file)
+    do throws(CaravanError) {
+      try TextFile.writeSecret(try await enrol(user, device, gateway).rendered, to: file)
+    } catch {
+      unsafe unlink(file)
+      throw error
+    }
+    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)")
+  }
+
+  private static func reserve(_ file: String) throws(CaravanError) {
+    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
+      throw CaravanError(.invalidData, "cannot write '\(file)': \(reason)")
+    }
+    close(descriptor)
+  }
+
+  private static func enrol(
+    _ user: UserID, _ device: DeviceID, _ gateway: GatewayClient
+  ) async throws(CaravanError) -> Credentials {
     let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
     let minted = try await gateway.call(
       "POST", "/v1/enrolment-tokens", ["user": .string(user.text), "device": .string(device.text)])
     let enrolled = try await gateway.call(
       "POST", "/v1/enrol", ["token": .string(text(minted, "token")), "public_key": .string(key.publicKey.text)])
     let token = try text(enrolled, "jwt")
-    let credentials = try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
-    try TextFile.writeSecret(credentials.rendered, to: file)
-    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)")
+    return try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
   }
 
   /// That the file holds this device's credentials and that they still count: the command may be run again.

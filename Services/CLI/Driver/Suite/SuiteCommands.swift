@@ -59,6 +59,10 @@ enum SuiteCommands {
   ) throws(CaravanError) -> HostPort {
     func isFree(_ address: HostPort) -> Bool { !LoopbackPort.accepts(address.port, at: address.reachable.host) }
     if var given {
+      if given.host == "localhost" { given.host = "127.0.0.1" }
+      guard unsafe inet_addr(given.host) != INADDR_NONE else {
+        throw CaravanError(.invalidData, "\(flag) \(given): give a numeric IPv4 address, such as 127.0.0.1 or 0.0.0.0")
+      }
       if given.port == 0 { given.port = try LoopbackPort.free(random: random) }
       guard isFree(given) else {
         throw CaravanError(.unavailable, "\(flag) \(given): somebody listens there already, choose another port")
