@@ -130,7 +130,9 @@ extension LocalStore {
     let old = row
     switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
     case .takeServer: return try overwrite(old, with: copy.entry, in: state)
-    case .remove: return try removeRow(row, of: state)
+    case .remove:
+      deletions.add(id, of: state.table, version: copy.version)
+      return try removeRow(row, of: state)
     case .keepLocal: break
     }
     if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }

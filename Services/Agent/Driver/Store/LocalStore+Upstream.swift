@@ -176,7 +176,11 @@ extension LocalStore {
       summary.dirty += 1
     case .remove:
       summary.accepted += 1
-      if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
+      if case .accepted(let version) = outcome {
+        deletions.add(row.id, of: table, version: version)
+      } else if let server {
+        deletions.add(row.id, of: table, version: server.version)
+      }
       return try removeRow(row, of: state)
     case .conflict:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
