@@ -60,11 +60,11 @@ struct Fleet: Sendable {
     var reader = LineReader(pipe.fileHandleForReading)
     while let line = reader.next() {
       take(line, &playing, sum)
-      if stops, sum.withLock({ !$0.failed.isEmpty }), playing == nil {
-        sum.withLock { $0.isOver = true }
-        process.terminate()
+      if stops, playing == nil, sum.withLock({ !$0.failed.isEmpty }) { sum.withLock { $0.isOver = true } }
+      if sum.withLock({ $0.isOver }) {
+        kill(process.processIdentifier, SIGKILL)
+        break
       }
-      if sum.withLock({ $0.isOver }) { process.terminate() }
     }
     process.waitUntilExit()
     guard let seed = playing, !sum.withLock({ $0.isOver }) else { return last + 1 }

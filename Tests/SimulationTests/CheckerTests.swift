@@ -1,2 +1,150 @@
 import SimulatedSuite
 import Testing
+
+/// Goal: no checker can fall silent. Method: a small sound history, and for each invariant histories that break it.
+@Suite struct CheckerTests {
+  static let place = Place(user: "ann", app: "album", table: "t0")
+  static let row = RowKey(place, "r1")
+
+  static func tag(_ number: Int, _ device: String = "d1") -> Tag { Tag(device: device, number: number) }
+
+  static func write(
+    _ tag: Tag, _ kind: LocalWrite.Kind, over parents: [Tag] = [], _ standing: Standing = .acknowledged
+  ) -> LocalWrite {
+    LocalWrite(
+      tag, place, kind, parents: parents, digest: kind == .delete ? nil : UInt64(tag.number), standing: standing)
+  }
+
+  static func seen(_ tag: Tag, at seq: UInt64, isClean: Bool = true) -> SeenRow {
+    SeenRow(row.row, seq: seq, tag: tag, digest: UInt64(tag.number), isClean: isClean)
+  }
+
+  /// d1 creates a row, d2 edits it, d1 edits that.
+  static var sound: History {
+    var history = History()
+    for write in [write(tag(1), .insert), write(tag(2, "d2"), .update, over: [tag(1)])]
+      + [write(tag(3), .update, over: [tag(2, "d2")])]
+    {
+      history.writes[write.tag] = write
+      history.acknowledged[write.tag.device, default: []].append(.write(write.tag))
+    }
+    for (seq, tag) in [(1, tag(1)), (2, tag(2, "d2")), (3, tag(3))] {
+      history.versions.append(Version(row, seq: UInt64(seq), tag: tag, writer: tag.device))
+      history.log.append(
+        Logged(
+          partition: 7, position: UInt64(seq), zone: "\(place)", low: UInt64(seq) - 1, high: UInt64(seq),
+          seqs: [UInt64(seq)]))
+    }
+    history.readings = [
+      Reading(device: "d1", place: place, ownWrites: 1, rows: [seen(tag(1), at: 0, isClean: false)]),
+      Reading(device: "d1", place: place, ownWrites: 1, rows: [seen(tag(2, "d2"), at: 2)]),
+      Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: 3)]),
+    ]
+    history.end.cloud = [place: [seen(tag(3), at: 3)]]
+    history.end.devices = ["d1": [place: [seen(tag(3), at: 3)]], "d2": [place: [seen(tag(3), at: 3)]]]
+    history.end.queried = [place: [row.row: 3]]
+    return history
+  }
+
+  /// What breaks which invariant.
+  static let broken: [(invariant: String, what: String, breaking: @Sendable (inout History) -> Void)] = [
+    (
+      "I1", "the newest write is nowhere",
+      { history in
+        history.end.cloud[place] = [seen(tag(2, "d2"), at: 2)]
+        history.versions.removeLast()
+      }
+    ),
+    (
+      "I1", "two replaced one, and only one of them is there",
+      { history in
+        let other = write(tag(4, "d2"), .update, over: [tag(2, "d2")])
+        history.writes[other.tag] = other
+      }
+    ),
+    (
+      "I1", "what was deleted is still there",
+      { history in
+        let delete = write(tag(4), .delete, over: [tag(3)])
+        history.writes[delete.tag] = delete
+      }
+    ),
+    ("I2", "other bytes", { $0.readings[1].rows[0].digest = 99 }),
+    ("I2", "other bytes at the cloud", { $0.end.cloud[place]?[0].digest = 99 }),
+    ("I2", "a row that nobody wrote", { $0.writes[tag(3)] = nil }),
+    ("I3", "a chunk dangles", { $0.end.chunkProblems = ["chunk 12 is not there"] }),
+    ("I4", "a device lacks a row", { $0.end.devices["d2"]?[place] = [] }),
+    ("I4", "a device has another version", { $0.end.devices["d2"]?[place] = [seen(tag(2, "d2"), at: 2)] }),
+    ("I4", "a device has a row too many", { $0.end.cloud[place] = [] }),
+    ("I4", "a row is still dirty", { $0.end.devices["d2"]?[place]?[0].isClean = false }),
+    ("I5", "back to what another had replaced", { $0.readings.append($0.readings[0]) }),
+    (
+      "I5", "an older version",
+      { history in
+        history.readings.append(
+          Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: 2)]))
+      }
+    ),
+    ("I5", "not its own write", { $0.readings[1].ownWrites = 2 }),
+    ("I5", "its own row is gone", { $0.readings[2].rows = [] }),
+    ("I6", "a position is missing", { $0.log[2].position = 4 }),
+    ("I6", "versions overlap", { $0.log[2].low = 1 }),
+    ("I6", "versions outside of their commit", { $0.log[2].seqs = [4] }),
+    ("I6", "a row's version goes back", { $0.versions[2].seq = 1 }),
+    ("I6", "the zone is not what its history says", { $0.end.cloud[place]?[0].seq = 5 }),
+    ("I6", "a lost update", { $0.writes[tag(3)]?.parents = [tag(1)] }),
+    (
+      "I6", "a deletion of what was not seen",
+      { history in
+        let delete = write(tag(4, "d2"), .delete, over: [tag(2, "d2")])
+        history.writes[delete.tag] = delete
+        history.versions.append(Version(row, seq: 4, tag: nil, writer: "d2"))
+      }
+    ),
+    ("I7", "applied twice", { $0.versions.append(Version(row, seq: 4, tag: tag(3), writer: "d1")) }),
+    (
+      "I7", "a conflict with what it had replaced",
+      { $0.decisions = [Decision(row, device: "d1", mine: tag(3), theirs: tag(2, "d2"), choice: .theirs)] }
+    ),
+    ("I9", "back from the dead", { $0.versions[1].tag = nil }),
+    ("queries", "a row is not found", { $0.end.queried[place] = [:] }),
+    ("queries", "a row is found at an old version", { $0.end.queried[place] = [row.row: 2] }),
+    ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
+  ]
+
+  private static func violations(_ history: History) -> [Violation] { Checker.all.flatMap { $0.check(history) } }
+
+  @Test("a sound history breaks nothing")
+  func soundness() { #expect(Self.violations(Self.sound).isEmpty, "\(Self.violations(Self.sound))") }
+
+  @Test("every invariant can be broken", arguments: broken.indices)
+  func breaks(index: Int) {
+    let (invariant, what, breaking) = Self.broken[index]
+    var history = Self.sound
+    breaking(&history)
+    let found = Self.violations(history)
+    #expect(found.contains { $0.invariant.hasPrefix(invariant) }, "\(what): \(found)")
+  }
+
+  @Test("no checker is without a history that breaks it")
+  func coverage() {
+    let broken = Self.broken.flatMap { _, _, breaking in
+      var history = Self.sound
+      breaking(&history)
+      return Self.violations(history).map(\.invariant)
+    }
+    for checker in Checker.all { #expect(broken.contains(checker.invariant), "\(checker.invariant)") }
+  }
+
+  @Test("a conflict that was decided loses nothing")
+  func decisions() {
+    var history = Self.sound
+    let other = Self.write(Self.tag(4, "d2"), .update, over: [Self.tag(2, "d2")])
+    history.writes[other.tag] = other
+    history.decisions = [
+      Decision(
+        Self.row, device: "d2", mine: other.tag, theirs: Self.tag(3), choice: .theirs, standing: .acknowledged)
+    ]
+    #expect(Self.violations(history).isEmpty, "\(Self.violations(history))")
+  }
+}

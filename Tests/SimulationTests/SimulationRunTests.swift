@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// Goal: the simulation finds what is broken, and shows the same twice. Method: the executable itself, in processes of
+/// its own, for the order of hashed collections is fixed when a process starts.
+@Suite(.serialized) struct SimulationRunTests {
+  private struct Result {
+    let status: Int32
+    let lines: [String]
+  }
+
+  /// Beside the test bundle.
+  private static let executable: URL = {
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.path + "/caravan-simulation") {
+      folder.deleteLastPathComponent()
+    }
+    return folder.appendingPathComponent("caravan-simulation")
+  }()
+
+  private func simulate(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
+    let process = Process()
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, lines: String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init))
+  }
+
+  private func hashes(from first: Int, count: Int) throws -> [String] {
+    let result = try simulate(["--from", "\(first)", "--seeds", "\(count)", "--trace"])
+    #expect(result.status == 0, "\(result.lines.suffix(3))")
+    return result.lines.filter { $0.contains("trace hash") }
+  }
+
+  @Test("the same seed gives the same trace, in another process")
+  func determinism() throws {
+    let first = try hashes(from: 1, count: 20)
+    #expect(first.count == 20)
+    #expect(Set(first).count == 20)
+    #expect(try hashes(from: 1, count: 20) == first)
+    // Whatever came before in the same process changes nothing.
+    #expect(try hashes(from: 11, count: 10) == Array(first.suffix(10)))
+  }
+
+  @Test("SIM_SEED plays one seed, as --seed does")
+  func replay() throws {
+    let one = try simulate(["--trace"], environment: ["SIM_SEED": "7"])
+    #expect(one.lines.last?.hasPrefix("1 seeds, 0 failed") == true, "\(one.lines.suffix(1))")
+    let hash = one.lines.filter { $0.contains("trace hash") }
+    #expect(try simulate(["--seed", "7", "--trace"]).lines.filter { $0.contains("trace hash") } == hash)
+  }
+
+  @Test("a store that forgets its ops is found within 200 seeds")
+  func brokenOps() throws {
+    let result = try simulate(["--seeds", "200", "--stop", "--break", "op-ids"])
+    #expect(result.status == 1)
+    #expect(result.lines.contains { $0.contains("I7") || $0.contains("I1") || $0.contains("I4") }, "\(result.lines)")
+  }
+
+  @Test("twenty seeds break nothing")
+  func sound() throws {
+    let result = try simulate(["--seeds", "20", "--from", "100"])
+    #expect(result.status == 0, "\(result.lines.filter { $0.hasPrefix("seed") })")
+  }
+
+  @Test("what cannot be broken is said so")
+  func usage() throws { #expect(try simulate(["--break", "gravity"]).status == 2) }
+}
