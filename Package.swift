@@ -156,7 +156,7 @@ let package = Package(
         "CLITests",
         [
           "CLICore", "CLIDriver", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto", "TestKit", "Wire",
-          "StorageClient", "SchemaClient",
+          "StorageClient", "SchemaClient", "SQLite",
         ]),
       tests("TidyTests", []),
       // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
