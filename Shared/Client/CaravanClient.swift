@@ -25,7 +25,7 @@ public final class CaravanClient: Sendable {
   ///   - socket: path of the agent's socket.
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
   /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
-  public static func withConnection<Result: Sendable>(
+  public nonisolated(nonsending) static func withConnection<Result: Sendable>(
     to socket: String, app: String, host: Host = .live(logLevel: .error),
     _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {

@@ -1,7 +1,8 @@
 internal import Glibc
 package import Model
-internal import struct Synchronization.Atomic
 internal import Runtime
+
+internal import struct Synchronization.Atomic
 
 /// One end of a connection between an app and its agent: frames of a 4-byte little-endian length and a message. One
 /// thread receives; any may post.
@@ -52,6 +53,7 @@ package final class FrameSocket: Sendable {
   private let pendingWake = Atomic<Bool>(false)
 
   package static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+  private static let shortBytes = 16 << 10
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
 
   /// Takes the descriptor over.
@@ -83,14 +85,15 @@ package final class FrameSocket: Sendable {
   /// Sends a message, now or as soon as the peer takes it. After the end it is dropped.
   package func post(_ message: [UInt8]) {
     let length = UInt32(message.count)
-    var frame: [UInt8] = []
-    frame.reserveCapacity(4 + message.count)
-    for k in 0..<4 { frame.append(UInt8(truncatingIfNeeded: length >> (8 * UInt32(k)))) }
-    frame += message
+    var head = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) }
+    // One call for a short message, no copy of a long one.
+    let isShort = message.count <= Self.shortBytes
+    if isShort { head += message }
     let isLeft = outgoing.withLock { outgoing in
       guard !outgoing.isClosed else { return false }
-      outgoing.frames.append(frame[...])
-      outgoing.bytes += frame.count
+      outgoing.frames.append(head[...])
+      if !isShort { outgoing.frames.append(message[...]) }
+      outgoing.bytes += 4 + message.count
       flush(&outgoing)
       if outgoing.bytes > bounds.maximumBacklogBytes { close(&outgoing) }
       return outgoing.bytes > 0
@@ -134,16 +137,31 @@ package final class FrameSocket: Sendable {
   package func nextBlocking(patience: Int32 = -1) throws(CaravanError) -> Event {
     if pendingWake.exchange(false, ordering: .relaxed) { return .woken }
     var head: [UInt8] = []
-    guard fill(&head, to: 4, patience: patience, isWakeable: true) else { return head.isEmpty ? endOrWake() : .closed }
+    guard fillHead(&head, patience: patience) else { return head.isEmpty ? endOrWake() : .closed }
     let length = head.reversed().reduce(0) { $0 << 8 | Int($1) }
     guard length <= bounds.messageBytes else {
       throw CaravanError(
         .limitExceeded, "a message of \(length) bytes was announced: the limit is \(bounds.messageBytes), send parts")
     }
-    var body: [UInt8] = []
-    body.reserveCapacity(length)
-    let isWhole = fill(&body, to: length, patience: bounds.stallMilliseconds, isWakeable: false)
-    return isWhole ? .frame(body) : .closed
+    let body = body(of: length)
+    return body.count == length ? .frame(body) : .closed
+  }
+
+  /// - Returns: fewer bytes when the connection ends before they are here.
+  private func body(of length: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
+      while filled < length {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+        let got = unsafe recv(descriptor, rest.baseAddress, rest.count, Self.flags)
+        if got > 0 {
+          filled += got
+        } else if got == 0 || errno != EAGAIN && errno != EINTR
+          || !waitBlocking(patience: bounds.stallMilliseconds, isWakeable: false)
+        {
+          return
+        }
+      }
+    }
   }
 
   private func endOrWake() -> Event { drainWakeUp() && !outgoing.withLock(\.isClosed) ? .woken : .closed }
@@ -153,29 +171,21 @@ package final class FrameSocket: Sendable {
     return unsafe recv(wakeUp.receive, &bytes, bytes.count, Self.flags) > 0
   }
 
-  /// - Returns: false at the end of the stream, when time is up, and, if wakeable, when woken before the first byte.
-  private func fill(_ bytes: inout [UInt8], to count: Int, patience: Int32, isWakeable: Bool) -> Bool {
-    while bytes.count < count {
-      let got = take(count - bytes.count, into: &bytes)
-      if got > 0 { continue }
-      guard got < 0, errno == EAGAIN || errno == EINTR else { return false }
-      guard waitBlocking(patience: patience, isWakeable: isWakeable && bytes.isEmpty) else { return false }
+  /// Takes the four bytes of a length.
+  /// - Returns: false at the end of the stream, when time is up, and when woken before the first byte.
+  private func fillHead(_ head: inout [UInt8], patience: Int32) -> Bool {
+    while head.count < 4 {
+      var bytes: [UInt8] = [0, 0, 0, 0]
+      let got = unsafe recv(descriptor, &bytes, 4 - head.count, Self.flags)
+      if got > 0 {
+        head += bytes.prefix(got)
+      } else if got == 0 || errno != EAGAIN && errno != EINTR
+        || !waitBlocking(patience: head.isEmpty ? patience : bounds.stallMilliseconds, isWakeable: head.isEmpty)
+      {
+        return false
+      }
     }
     return true
-  }
-
-  /// Appends what is there. Returns as `recv` does.
-  private func take(_ most: Int, into bytes: inout [UInt8]) -> Int {
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: min(most, 256 << 10)))
-    let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-      return unsafe recv(descriptor, rest.baseAddress, rest.count, Self.flags)
-    }
-    let code = errno
-    bytes.removeLast(bytes.count - start - max(0, got))
-    errno = code
-    return got
   }
 
   /// Until bytes come, sending what waits meanwhile.

@@ -1,5 +1,5 @@
 public import Model
-internal import Synchronization
+internal import Runtime
 internal import Wire
 
 /// The rows of a query, a page at a time (MOB-10), all as they were when the first page was read.
@@ -96,7 +96,7 @@ final class RowPages: Sendable {
 extension Table {
   /// Reads rows and their objects as they are at one moment, whatever is written meanwhile (SIM-03, SIM-15).
   /// Keep it short: the store cannot reuse space while a snapshot is open, and closes one that is idle for a minute.
-  public func withSnapshot<Result>(
+  public nonisolated(nonsending) func withSnapshot<Result>(
     _ selection: Selection = .all, columns: [String] = [],
     orderBy order: [(column: String, descending: Bool)] = [], _ body: (Snapshot) async throws -> Result
   ) async throws -> Result {

@@ -6,7 +6,7 @@ extension Table {
   /// becomes eligible for sync (SIM-25, SIM-28); if it throws, nothing is resolved. Until then nothing arrives for this
   /// table.
   /// - Throws: `serverBusy` while another session of the app resolves conflicts of this table; what `body` throws.
-  public func withConflictResolution<Result>(
+  public nonisolated(nonsending) func withConflictResolution<Result>(
     _ body: (ConflictResolution) async throws -> Result
   ) async throws -> Result {
     try await connection.done(.beginResolution(Wire.TableName(table: name)))

@@ -32,7 +32,7 @@ public struct Table: Sendable {
   /// `fill` throws, nothing has happened (SIM-13).
   /// - Returns: the row's id.
   @discardableResult
-  public func write(
+  public nonisolated(nonsending) func write(
     _ cells: [String: Value], objects: [String] = [], _ fill: (ObjectWriter) async throws -> Void = { _ in }
   ) async throws -> String {
     let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells), objects: objects)
@@ -40,10 +40,36 @@ public struct Table: Sendable {
     return row
   }
 
+  /// Adds a row with whole objects, in one request as long as they are small.
+  /// - Returns: the row's id.
+  @discardableResult
+  public func write(_ cells: [String: Value], contents: [String: [UInt8]]) async throws(CaravanError) -> String {
+    let bytes = contents.values.reduce(0) { $0 + $1.count }
+    guard bytes <= ClientLimits.objectPieceBytes else { return try await writeLong(cells, contents) }
+    let objects = contents.sorted { $0.key < $1.key }.map { Wire.ObjectContent(object: $0.key, data: $0.value) }
+    let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells), contents: objects)
+    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)),
+      let row = opened.rows.first
+    else { throw AppConnection.surprise("write") }
+    return row
+  }
+
+  private func writeLong(
+    _ cells: [String: Value], _ contents: [String: [UInt8]]
+  ) async throws(CaravanError) -> String {
+    do {
+      return try await write(cells, objects: contents.keys.sorted()) { objects in
+        for (object, bytes) in contents { try await objects.write(bytes, to: object, at: 0) }
+      }
+    } catch {
+      throw (error as? CaravanError) ?? CaravanError(.internalError, "\(error)")
+    }
+  }
+
   /// Changes every row selected, all at once; only the objects named are opened (SIM-14).
   /// - Returns: ids of the rows.
   @discardableResult
-  public func update(
+  public nonisolated(nonsending) func update(
     _ selection: Selection, _ cells: [String: Value], objects: [String] = [],
     _ fill: (ObjectWriter) async throws -> Void = { _ in }
   ) async throws -> [String] {
@@ -52,7 +78,7 @@ public struct Table: Sendable {
     return try await run(request, fill)
   }
 
-  private func run(
+  private nonisolated(nonsending) func run(
     _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
   ) async throws -> [String] {
     guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {

@@ -612,17 +612,20 @@ public struct BeginWrite: WireMessage, Equatable {
   public var cells: [Cell]
   public var objects: [String]
   public var selection: Selection?
+  public var contents: [ObjectContent]
 
   public init(
     table: String = "",
     cells: [Cell] = [],
     objects: [String] = [],
-    selection: Selection? = nil
+    selection: Selection? = nil,
+    contents: [ObjectContent] = []
   ) {
     self.table = table
     self.cells = cells
     self.objects = objects
     self.selection = selection
+    self.contents = contents
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginWrite> {
@@ -631,6 +634,7 @@ public struct BeginWrite: WireMessage, Equatable {
     (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
     (m.pointee.n_objects, m.pointee.objects) = arena.strings(objects)
     if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    (m.pointee.n_contents, m.pointee.contents) = arena.messages(contents) { $0.pack(into: &$1) }
     return m
   }
 
@@ -639,6 +643,7 @@ public struct BeginWrite: WireMessage, Equatable {
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
     objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+    contents = try copyMessages(m.pointee.n_contents, m.pointee.contents) { (p) throws(WireError) in try ObjectContent(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -650,6 +655,43 @@ public struct BeginWrite: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__begin_write__unpack(nil, data.count, data) else { throw .malformed("BeginWrite") }
     defer { caravan__v1__begin_write__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ObjectContent: WireMessage, Equatable {
+  public var object: String
+  public var data: [UInt8]
+
+  public init(
+    object: String = "",
+    data: [UInt8] = []
+  ) {
+    self.object = object
+    self.data = data
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ObjectContent> {
+    let m = arena.make(Caravan__V1__ObjectContent.self, caravan__v1__object_content__init)
+    if !object.isEmpty { m.pointee.object = arena.string(object) }
+    if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ObjectContent>) throws(WireError) {
+    object = try copyText(m.pointee.object)
+    data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__object_content__get_packed_size(m)) { caravan__v1__object_content__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__object_content__unpack(nil, data.count, data) else { throw .malformed("ObjectContent") }
+    defer { caravan__v1__object_content__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

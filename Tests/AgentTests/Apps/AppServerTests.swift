@@ -62,6 +62,25 @@ struct AppServerTests {
     }
   }
 
+  @Test("whole objects, short ones in one request and long ones in pieces, are as if they had been streamed")
+  func contents() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in
+        let table = try await client.createTable("t", "name TEXT, a OBJECT, b OBJECT")
+        for size in [0, 1_000, 700_000] {
+          let bytes = StoreFixture.noise(size)
+          let id = try await table.write(["name": .text("x")], contents: ["a": bytes, "b": [1]])
+          #expect(try await table.contents(of: "a", row: id).all() == bytes)
+          #expect(try await table.contents(of: "b", row: id).all() == [1])
+        }
+        await #expect { try await table.write([:], contents: ["name": [1]]) } throws: {
+          ($0 as? CaravanError)?.code == .schemaViolation
+        }
+        #expect(try await table.rows().all().count == 3)
+      }
+    }
+  }
+
   @Test("a write whose closure throws leaves nothing")
   func abandoned() async throws {
     try await AppFixture.with { f in

@@ -74,6 +74,20 @@ struct TableTests {
     }
   }
 
+  @Test("a store that was closed refuses, and does not crash")
+  func closed() async throws {
+    try await StoreFixture.with { f in
+      let old = f.store
+      try await f.crash()
+      await #expect { try await old.write(StoreFixture.photos, cells: []) } throws: {
+        ($0 as? CaravanError)?.code == .unavailable
+      }
+      await #expect { _ = try await old.plansInFlight() } throws: { ($0 as? CaravanError)?.code == .unavailable }
+      await old.release(owner: 1)
+      await old.close()
+    }
+  }
+
   @Test("one process owns the store")
   func ownership() async throws {
     try await StoreFixture.with { f in

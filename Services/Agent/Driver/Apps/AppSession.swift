@@ -119,6 +119,14 @@ public actor AppSession {
     let cells = request.cells.map { CellValue($0.column, $0.model) }
     // An empty selection is an update of every row, none at all an insert.
     let selection = request.selection.map { $0.store ?? Selection("1") }
+    if !request.contents.isEmpty {
+      guard request.objects.isEmpty else {
+        throw CaravanError(.invalidData, "a write gives whole objects, or opens some: not both at once")
+      }
+      let contents = request.contents.map { ObjectValue($0.object, $0.data) }
+      let rows = try await store.write(table(request.table), cells: cells, contents: contents, selection: selection)
+      return .writeOpened(WriteOpened(rows: rows))
+    }
     guard !request.objects.isEmpty else {
       let rows = try await store.write(table(request.table), cells: cells, selection: selection)
       return .writeOpened(WriteOpened(rows: rows))

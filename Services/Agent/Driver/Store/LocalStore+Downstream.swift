@@ -214,7 +214,7 @@ extension LocalStore {
   /// The cloud has named all it has: what it did not name is gone there.
   private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
-    for key in try state.rows.keys(where: "_presence = 3 AND _id NOT IN (\(waiting))", database) {
+    for key in try state.rows.keys(where: "_presence = 3 AND _presence <> 0 AND _id NOT IN (\(waiting))", database) {
       guard let row = try state.rows.row(key: key, database) else { continue }
       try removeRow(row, of: state)
       summary.removed += 1

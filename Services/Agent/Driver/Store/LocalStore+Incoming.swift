@@ -44,7 +44,7 @@ extension LocalStore {
     try database.run(
       "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
       state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count)
-    let number = database.lastInsertedRow
+    let number = try database.lastInsertedRow
     for hash in absent { try database.run("INSERT INTO wants VALUES (?, ?)", hash, number) }
     return absent.count
   }

@@ -29,7 +29,7 @@ extension LocalStore {
   ) throws(CaravanError) -> ObjectSlice {
     let state = try state(table)
     guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
-    var connection = database
+    var connection = try database
     if handle != 0 {
       var cursor = try cursor(handle, owner: owner)
       cursor.lastUse = host.clock.now

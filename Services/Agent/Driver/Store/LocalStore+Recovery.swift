@@ -7,8 +7,7 @@ extension LocalStore {
   /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).
   func recover() throws(CaravanError) {
     if options.maximumBytes > 0 {
-      let pageBytes = Self.connectionOptions(options).pageBytes
-      try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / pageBytes))")
+      try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
     for state in try TableState.loadAll(database) { tables[state.table] = state }
     for table in tables.keys.sorted() {

@@ -27,10 +27,10 @@ extension LocalStore {
       func count(_ condition: String) throws(CaravanError) -> Int { try state.rows.count(where: condition, database) }
       views.append(
         TableStatusView(
-          table: state.table, rows: try count(RowTable.visible),
+          table: state.table, rows: try count("1") - count("_presence IN (1, 2) AND _presence <> 0"),
           dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"),
           pending: try count("_flags <> 0 AND _flags & 4"),
-          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2"),
+          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2 AND _presence <> 0"),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
           isLocalOnly: state.isLocalOnly, schema: state.schema))
     }

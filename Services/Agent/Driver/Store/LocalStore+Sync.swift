@@ -94,7 +94,7 @@ extension LocalStore: SyncStore {
     try change(table) { (state) throws(CaravanError) in
       try database.run(
         "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
-      if direction == .read, database.changedRows > 0 { try meta.bumpListGeneration(database) }
+      if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
     }
     self.meta = meta
   }
@@ -102,7 +102,7 @@ extension LocalStore: SyncStore {
   /// Part of dropping a table, inside its transaction.
   func unregisterAll(_ state: TableState) throws(CaravanError) {
     try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
-    if database.changedRows > 0 { try meta.bumpListGeneration(database) }
+    if try database.changedRows > 0 { try meta.bumpListGeneration(database) }
   }
 
   public func registrations() throws(CaravanError) -> [TableRegistration] {

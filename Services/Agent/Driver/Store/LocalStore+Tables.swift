@@ -129,7 +129,7 @@ extension LocalStore {
 
   /// Statements know the tables they were prepared for.
   func forgetPrepared() {
-    database.forgetTexts()
+    connection?.forgetTexts()
     for reader in idleReaders { reader.close() }
     idleReaders = []
   }

@@ -32,6 +32,27 @@ extension LocalStore {
     return ids
   }
 
+  /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
+  @discardableResult
+  public func write(
+    _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil
+  ) throws(CaravanError) -> [String] {
+    // Nobody else has the handle: no session is called 0.
+    let opened = try openWrite(table, cells: cells, objects: contents.map(\.column), selection: selection, owner: 0)
+    do {
+      for row in opened.rows.indices {
+        for object in contents {
+          try truncateObject(opened.handle, row: row, object: object.column, size: 0, owner: 0)
+          try writeObject(opened.handle, row: row, object: object.column, offset: 0, bytes: object.bytes, owner: 0)
+        }
+      }
+      return try closeWrite(opened.handle, owner: 0)
+    } catch {
+      try abandonWrite(opened.handle, owner: 0)
+      throw error
+    }
+  }
+
   /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrite`.
   /// - Parameter owner: the session that may use the handle, and whose end abandons it.
   /// - Throws: besides what `write` does, `serverBusy` when another open write has one of the objects.

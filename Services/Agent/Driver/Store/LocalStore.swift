@@ -19,8 +19,8 @@ public actor LocalStore {
   let options: LocalStoreOptions
   let path: String
   private let lock: DirectoryLock
-  let database: Connection
-  var chunkTable: ChunkTable { ChunkTable(database: database) }
+  /// Nil once closed.
+  private(set) var connection: Connection?
 
   var meta: StoreMeta
   var tables: [TableID: TableState] = [:]
@@ -57,26 +57,30 @@ public actor LocalStore {
     self.options = options
     path = "\(directory)/agent.db"
     lock = try DirectoryLock(directory)
-    database = try Connection(.file(path), Self.connectionOptions(options))
+    let database = try Connection(.file(path), Self.connectionOptions(options))
     try StoreSchema.install(in: database)
     // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))
     meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
+    connection = database
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
     var connection = ConnectionOptions()
     connection.durability = options.isDurable ? .full : .none
     connection.cacheBytes = options.cacheBytes
+    connection.pageBytes = options.pageBytes
+    connection.checkpointPages = options.logBytes / options.pageBytes
     return connection
   }
 
-  /// Ends reads, drops open writes and gives the directory up. Nothing may be called afterwards.
+  /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
     for cursor in cursors.values { cursor.reader.close() }
     for reader in idleReaders { reader.close() }
     (cursors, idleReaders, openWrites) = ([:], [], [:])
-    database.close()
+    connection?.close()
+    connection = nil
     lock.release()
   }
 
@@ -96,7 +100,17 @@ public actor LocalStore {
 
   // MARK: Parts everybody uses
 
+  var database: Connection {
+    get throws(CaravanError) {
+      if let connection { return connection }
+      throw CaravanError(.unavailable, "the local store is closed: the agent is stopping")
+    }
+  }
+
+  var chunkTable: ChunkTable { get throws(CaravanError) { ChunkTable(database: try database) } }
+
   func state(_ table: TableID) throws(CaravanError) -> TableState {
+    _ = try database
     if let state = tables[table] { return state }
     throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
   }

@@ -13,6 +13,17 @@ public struct CellValue: Sendable, Hashable {
   }
 }
 
+/// One object column's whole content.
+public struct ObjectValue: Sendable, Hashable {
+  public var column: String
+  public var bytes: [UInt8]
+
+  public init(_ column: String, _ bytes: [UInt8]) {
+    self.column = column
+    self.bytes = bytes
+  }
+}
+
 /// WHERE text with `?` for the arguments.
 public struct Selection: Sendable, Hashable {
   public var text: String

@@ -57,6 +57,7 @@ struct RowTable {
         \(declared.joined(separator: ", ")));
       CREATE UNIQUE INDEX "\(name)/id" ON \(quotedName) (_id);
       CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
+      CREATE INDEX "\(name)/hidden" ON \(quotedName) (_presence) WHERE _presence <> 0;
       """)
   }
 

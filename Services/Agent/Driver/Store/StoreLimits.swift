@@ -41,6 +41,10 @@ public struct LocalStoreOptions: Sendable {
   public var isDurable = true
   /// Memory for pages of the writing connection, and of each that reads.
   public var cacheBytes = 2 << 20
+  /// Of a new file. Chunks are long: with SQLite's usual 4 KiB a 1 MiB object takes 1 ms more.
+  public var pageBytes = 8 << 10
+  /// The write-ahead log is copied back when it has grown to this.
+  public var logBytes = 8 << 20
   /// The file may not grow beyond this; 0: as far as the disk goes.
   public var maximumBytes = 0
   /// How objects are cut; anything but the standard is for simulations, where small objects shall have many chunks.

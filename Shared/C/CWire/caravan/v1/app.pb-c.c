@@ -412,6 +412,51 @@ void   caravan__v1__begin_write__free_unpacked
   assert(message->base.descriptor == &caravan__v1__begin_write__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__object_content__init
+                     (Caravan__V1__ObjectContent         *message)
+{
+  static const Caravan__V1__ObjectContent init_value = CARAVAN__V1__OBJECT_CONTENT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__object_content__get_packed_size
+                     (const Caravan__V1__ObjectContent *message)
+{
+  assert(message->base.descriptor == &caravan__v1__object_content__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__object_content__pack
+                     (const Caravan__V1__ObjectContent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__object_content__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__object_content__pack_to_buffer
+                     (const Caravan__V1__ObjectContent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__object_content__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ObjectContent *
+       caravan__v1__object_content__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ObjectContent *)
+     protobuf_c_message_unpack (&caravan__v1__object_content__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__object_content__free_unpacked
+                     (Caravan__V1__ObjectContent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__object_content__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__write_opened__init
                      (Caravan__V1__WriteOpened         *message)
 {
@@ -2522,7 +2567,7 @@ const ProtobufCMessageDescriptor caravan__v1__selection__descriptor =
   (ProtobufCMessageInit) caravan__v1__selection__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[5] =
 {
   {
     "table",
@@ -2572,9 +2617,22 @@ static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "contents",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__BeginWrite, n_contents),
+    offsetof(Caravan__V1__BeginWrite, contents),
+    &caravan__v1__object_content__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
   1,   /* field[1] = cells */
+  4,   /* field[4] = contents */
   2,   /* field[2] = objects */
   3,   /* field[3] = selection */
   0,   /* field[0] = table */
@@ -2582,7 +2640,7 @@ static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__begin_write__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
 {
@@ -2592,11 +2650,62 @@ const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
   "Caravan__V1__BeginWrite",
   "caravan.v1",
   sizeof(Caravan__V1__BeginWrite),
-  4,
+  5,
   caravan__v1__begin_write__field_descriptors,
   caravan__v1__begin_write__field_indices_by_name,
   1,  caravan__v1__begin_write__number_ranges,
   (ProtobufCMessageInit) caravan__v1__begin_write__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__object_content__field_descriptors[2] =
+{
+  {
+    "object",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ObjectContent, object),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ObjectContent, has_data),
+    offsetof(Caravan__V1__ObjectContent, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__object_content__field_indices_by_name[] = {
+  1,   /* field[1] = data */
+  0,   /* field[0] = object */
+};
+static const ProtobufCIntRange caravan__v1__object_content__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__object_content__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ObjectContent",
+  "ObjectContent",
+  "Caravan__V1__ObjectContent",
+  "caravan.v1",
+  sizeof(Caravan__V1__ObjectContent),
+  2,
+  caravan__v1__object_content__field_descriptors,
+  caravan__v1__object_content__field_indices_by_name,
+  1,  caravan__v1__object_content__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__object_content__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__write_opened__field_descriptors[2] =

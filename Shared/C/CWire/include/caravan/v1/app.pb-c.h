@@ -26,6 +26,7 @@ typedef struct Caravan__V1__TableName Caravan__V1__TableName;
 typedef struct Caravan__V1__Cell Caravan__V1__Cell;
 typedef struct Caravan__V1__Selection Caravan__V1__Selection;
 typedef struct Caravan__V1__BeginWrite Caravan__V1__BeginWrite;
+typedef struct Caravan__V1__ObjectContent Caravan__V1__ObjectContent;
 typedef struct Caravan__V1__WriteOpened Caravan__V1__WriteOpened;
 typedef struct Caravan__V1__WriteObject Caravan__V1__WriteObject;
 typedef struct Caravan__V1__TruncateObject Caravan__V1__TruncateObject;
@@ -328,10 +329,27 @@ struct  Caravan__V1__BeginWrite
   size_t n_objects;
   char **objects;
   Caravan__V1__Selection *selection;
+  /*
+   * Whole objects, for every row concerned. With them the write is closed at once, and `objects` must be empty.
+   */
+  size_t n_contents;
+  Caravan__V1__ObjectContent **contents;
 };
 #define CARAVAN__V1__BEGIN_WRITE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__begin_write__descriptor) \
-    , NULL, 0,NULL, 0,NULL, NULL }
+    , NULL, 0,NULL, 0,NULL, NULL, 0,NULL }
+
+
+struct  Caravan__V1__ObjectContent
+{
+  ProtobufCMessage base;
+  char *object;
+  protobuf_c_boolean has_data;
+  ProtobufCBinaryData data;
+};
+#define CARAVAN__V1__OBJECT_CONTENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__object_content__descriptor) \
+    , NULL, 0, {0,NULL} }
 
 
 struct  Caravan__V1__WriteOpened
@@ -973,6 +991,25 @@ Caravan__V1__BeginWrite *
 void   caravan__v1__begin_write__free_unpacked
                      (Caravan__V1__BeginWrite *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ObjectContent methods */
+void   caravan__v1__object_content__init
+                     (Caravan__V1__ObjectContent         *message);
+size_t caravan__v1__object_content__get_packed_size
+                     (const Caravan__V1__ObjectContent   *message);
+size_t caravan__v1__object_content__pack
+                     (const Caravan__V1__ObjectContent   *message,
+                      uint8_t             *out);
+size_t caravan__v1__object_content__pack_to_buffer
+                     (const Caravan__V1__ObjectContent   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ObjectContent *
+       caravan__v1__object_content__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__object_content__free_unpacked
+                     (Caravan__V1__ObjectContent *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__WriteOpened methods */
 void   caravan__v1__write_opened__init
                      (Caravan__V1__WriteOpened         *message);
@@ -1534,6 +1571,9 @@ typedef void (*Caravan__V1__Selection_Closure)
 typedef void (*Caravan__V1__BeginWrite_Closure)
                  (const Caravan__V1__BeginWrite *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ObjectContent_Closure)
+                 (const Caravan__V1__ObjectContent *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__WriteOpened_Closure)
                  (const Caravan__V1__WriteOpened *message,
                   void *closure_data);
@@ -1639,6 +1679,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__table_name__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cell__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__selection__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__object_content__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__write_opened__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__write_object__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__truncate_object__descriptor;
