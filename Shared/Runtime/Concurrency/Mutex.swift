@@ -10,18 +10,17 @@ public struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let base: Synchronization.Mutex<Value>
 
   #if THREAD_SANITIZER
-    /// Safe because only its address is used.
-    private nonisolated(unsafe) let token = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    /// The address of a byte that nobody reads or writes.
+    private let token = UInt(bitPattern: UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
     public init(_ value: consuming sending Value) { base = Synchronization.Mutex(value) }
 
-    deinit { unsafe token.deallocate() }
+    deinit { unsafe UnsafeMutableRawPointer(bitPattern: token)?.deallocate() }
 
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-      // A number: the closure of a lock takes no pointer along.
-      let token = UInt(bitPattern: unsafe token)
+      let token = token
       return try base.withLock { (value) throws(Failure) -> sending Result in
         unsafe __tsan_acquire(UnsafeMutableRawPointer(bitPattern: token))
         defer { unsafe __tsan_release(UnsafeMutableRawPointer(bitPattern: token)) }
