@@ -6,16 +6,16 @@ import Testing
   static let place = Place(user: "ann", app: "album", table: "t0")
   static let row = RowKey(place, "r1")
 
-  static func tag(_ number: Int, _ device: String = "d1") -> Tag { Tag(device: device, number: number) }
+  static func tag(_ number: Int, _ device: String = "d1") -> ChangeTag { ChangeTag(device: device, number: number) }
 
   static func write(
-    _ tag: Tag, _ kind: LocalWrite.Kind, over parents: [Tag] = [], _ standing: Standing = .acknowledged
+    _ tag: ChangeTag, _ kind: LocalWrite.Kind, over parents: [ChangeTag] = [], _ standing: Standing = .acknowledged
   ) -> LocalWrite {
     LocalWrite(
       tag, place, kind, parents: parents, digest: kind == .delete ? nil : UInt64(tag.number), standing: standing)
   }
 
-  static func seen(_ tag: Tag, at seq: UInt64, isClean: Bool = true) -> SeenRow {
+  static func seen(_ tag: ChangeTag, at seq: UInt64, isClean: Bool = true) -> SeenRow {
     SeenRow(row.row, seq: seq, tag: tag, digest: UInt64(tag.number), isClean: isClean)
   }
 

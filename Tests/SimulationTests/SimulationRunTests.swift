@@ -29,7 +29,8 @@ import Testing
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return Result(
-      status: process.terminationStatus, lines: String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init))
+      status: process.terminationStatus,
+      lines: String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init))
   }
 
   private func hashes(from first: Int, count: Int) throws -> [String] {

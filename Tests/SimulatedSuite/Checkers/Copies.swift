@@ -3,14 +3,18 @@ extension Checker {
   static let nothingTorn = Checker("I2 no torn row is visible") { history in
     func problems(_ rows: [SeenRow], _ place: Place, _ reader: String) -> [String] {
       rows.compactMap { row in
-        guard let write = history.writes[row.tag] else { return "\(reader) read \(row.tag) in \(place): nobody wrote it" }
+        guard let write = history.writes[row.tag] else {
+          return "\(reader) read \(row.tag) in \(place): nobody wrote it"
+        }
         guard write.place == place else { return "\(reader) read \(row.tag) in \(place): it belongs to \(write.place)" }
         return write.digest == row.digest
           ? nil : "\(reader) read row \(row.row) of \(place) with other content than \(row.tag) gave it"
       }
     }
     var found = history.readings.flatMap { problems($0.rows, $0.place, $0.device) }
-    for (place, rows) in history.end.cloud.sorted(by: { $0.key < $1.key }) { found += problems(rows, place, "the cloud") }
+    for (place, rows) in history.end.cloud.sorted(by: { $0.key < $1.key }) {
+      found += problems(rows, place, "the cloud")
+    }
     return found
   }
 

@@ -12,14 +12,14 @@ extension Checker {
 
 /// What became of every write by the end.
 private struct Survivors {
-  private let writes: [Tag: LocalWrite]
-  private let final: Set<Tag>
+  private let writes: [ChangeTag: LocalWrite]
+  private let final: Set<ChangeTag>
   /// Who replaced a write, knowing it.
-  private var children: [Tag: [Tag]] = [:]
+  private var children: [ChangeTag: [ChangeTag]] = [:]
   /// Writes a decision gave up. Of one that was not acknowledged nobody can say more.
-  private var givenUp: Set<Tag> = []
+  private var givenUp: Set<ChangeTag> = []
   /// Places where a decision kept a row that the cloud had deleted.
-  private var revived: Set<Tag> = []
+  private var revived: Set<ChangeTag> = []
 
   init(_ history: History) {
     writes = history.writes

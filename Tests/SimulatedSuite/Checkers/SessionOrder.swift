@@ -14,24 +14,24 @@ private struct Reader {
   private let device: String
   private let ancestry: Ancestry
   /// Tags that a decision, somewhere, brought back over what had replaced them.
-  private let revived: Set<Tag>
-  private let rowsOfTags: [Tag: RowKey]
+  private let revived: Set<ChangeTag>
+  private let rowsOfTags: [ChangeTag: RowKey]
   private let deletable: Set<RowKey>
   private var last: [RowKey: SeenRow] = [:]
   private var cleanSeq: [RowKey: UInt64] = [:]
   /// Own acknowledged events taken in so far.
   private var taken = 0
   /// Replaced by the device itself.
-  private var replaced: Set<Tag> = []
+  private var replaced: Set<ChangeTag> = []
   /// The device's own newest writes that nothing of its own replaced.
-  private var own: Set<Tag> = []
+  private var own: Set<ChangeTag> = []
 
   init(_ history: History, device: String) {
     self.history = history
     self.device = device
     ancestry = Ancestry(history)
     revived = Set(history.decisions.filter { $0.choice == .mine && $0.standing != .refused }.map(\.mine))
-    var rows: [Tag: RowKey] = [:]
+    var rows: [ChangeTag: RowKey] = [:]
     for version in history.versions { if let tag = version.tag { rows[tag] = version.row } }
     for reading in history.readings {
       for row in reading.rows { rows[row.tag] = RowKey(reading.place, row.row) }

@@ -39,7 +39,8 @@ extension Checker {
     }
     let live = rows.values.filter { $0.tag != nil }
     for (place, seen) in history.end.cloud.sorted(by: { $0.key < $1.key }) {
-      let expected = Dictionary(live.filter { $0.row.place == place }.map { ($0.row.row, $0.seq) }) { first, _ in first }
+      let expected = Dictionary(live.filter { $0.row.place == place }.map { ($0.row.row, $0.seq) }) { first, _ in first
+      }
       let actual = Dictionary(seen.map { ($0.row, $0.seq) }) { first, _ in first }
       for row in Set(expected.keys).union(actual.keys).sorted() where expected[row] != actual[row] {
         found.append("\(place): history leaves row \(row) at \(expected[row] ?? 0), a scan finds \(actual[row] ?? 0)")
@@ -60,7 +61,7 @@ extension Checker {
   }
 
   /// nil: by nobody in this simulation.
-  private static func knowledge(of version: Version, _ history: History, _ ancestry: Ancestry) -> Set<Tag>? {
+  private static func knowledge(of version: Version, _ history: History, _ ancestry: Ancestry) -> Set<ChangeTag>? {
     if let tag = version.tag { return ancestry.ancestors(of: tag) }
     let deletes = history.writes.values.filter {
       $0.kind == .delete && $0.tag.device == version.writer && $0.place == version.row.place && $0.standing != .refused
@@ -80,12 +81,12 @@ extension Checker {
   /// Each op took effect once: a write shows up in its zone's history once, and once more for each time a decision
   /// sent it again.
   static let appliedOnce = Checker("I7 each op is applied exactly once") { history in
-    var decided: [Tag: Int] = [:]
+    var decided: [ChangeTag: Int] = [:]
     for decision in history.decisions where decision.choice == .mine && decision.standing != .refused {
       decided[decision.mine, default: 0] += 1
     }
     let versions = Dictionary(grouping: history.versions.filter { $0.tag != nil }, by: \.tag)
-    return versions.compactMap { tag, versions -> (Tag, String)? in
+    return versions.compactMap { tag, versions -> (ChangeTag, String)? in
       guard let tag, versions.count > 1 + (decided[tag] ?? 0) else { return nil }
       return (tag, "\(tag) became \(versions.count) versions of \(versions[0].row): \(versions.map(\.seq))")
     }.sorted { $0.0 < $1.0 }.map(\.1)

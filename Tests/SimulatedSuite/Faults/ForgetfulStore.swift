@@ -1,5 +1,6 @@
 internal import Model
 internal import Store
+
 internal import struct Synchronization.Atomic
 
 /// A store without the check of op ids: to it every commit is new, and no settled op has ever arrived.

@@ -19,7 +19,8 @@ struct Turmoil: Sendable {
   }
 
   private static let faults: [(weight: Int, element: Fault)] = [
-    (3, .weather), (3, .crashService), (4, .crashDevice), (1, .crashCloud), (1, .brokerRestart), (2, .cut), (2, .unplug),
+    (3, .weather), (3, .crashService), (4, .crashDevice), (1, .crashCloud), (1, .brokerRestart), (2, .cut),
+    (2, .unplug),
     (2, .link), (1, .wallClock),
   ]
 
@@ -64,7 +65,8 @@ struct Turmoil: Sendable {
       (1, .init(lost: 20, duplicated: 300, delayed: 600, longestDelay: .seconds(25))),
     ]
     let chosen = dice.pick(weighted: rates)
-    ground.recorder.note("weather: \(chosen.lost) lost, \(chosen.duplicated) doubled, \(chosen.delayed) delayed of 1000")
+    ground.recorder.note(
+      "weather: \(chosen.lost) lost, \(chosen.duplicated) doubled, \(chosen.delayed) delayed of 1000")
     ground.faults.set(chosen)
     return { _ in }
   }

@@ -1,8 +1,8 @@
 /// Who knew of what: the order that the checkers hold rows against.
 struct Ancestry {
-  private let writes: [Tag: LocalWrite]
+  private let writes: [ChangeTag: LocalWrite]
   /// What a tag came to stand above by a decision for it.
-  private var decidedOver: [Tag: Set<Tag>] = [:]
+  private var decidedOver: [ChangeTag: Set<ChangeTag>] = [:]
 
   init(_ history: History) {
     writes = history.writes
@@ -17,8 +17,8 @@ struct Ancestry {
 
   /// Every change that `tag` replaces: its parents, theirs, and what was decided against. Without itself, unless it was
   /// decided for again over one of its own descendants.
-  func ancestors(of tag: Tag) -> Set<Tag> {
-    var found: Set<Tag> = []
+  func ancestors(of tag: ChangeTag) -> Set<ChangeTag> {
+    var found: Set<ChangeTag> = []
     var open = [tag]
     while let next = open.popLast() {
       let below = (writes[next]?.parents ?? []) + (decidedOver[next] ?? [])
@@ -28,8 +28,8 @@ struct Ancestry {
   }
 
   /// Only what was seen when it was made: its parents, and theirs.
-  func lineage(of tag: Tag) -> Set<Tag> {
-    var found: Set<Tag> = []
+  func lineage(of tag: ChangeTag) -> Set<ChangeTag> {
+    var found: Set<ChangeTag> = []
     var open = [tag]
     while let next = open.popLast() {
       for parent in writes[next]?.parents ?? [] where found.insert(parent).inserted { open.append(parent) }

@@ -19,17 +19,17 @@ public struct LocalWrite: Sendable, Hashable {
     case merge
   }
 
-  public var tag: Tag
+  public var tag: ChangeTag
   public var place: Place
   public var kind: Kind
   /// What the app saw, and replaced by this. None for a row that was not there.
-  public var parents: [Tag]
+  public var parents: [ChangeTag]
   /// Of the row's whole content; nil for a delete.
   public var digest: UInt64?
   public var standing: Standing
 
   public init(
-    _ tag: Tag, _ place: Place, _ kind: Kind, parents: [Tag] = [], digest: UInt64? = nil,
+    _ tag: ChangeTag, _ place: Place, _ kind: Kind, parents: [ChangeTag] = [], digest: UInt64? = nil,
     standing: Standing = .attempted
   ) {
     self.tag = tag
@@ -47,20 +47,20 @@ public struct Decision: Sendable, Hashable {
     case mine
     case theirs
     /// By the merge of this tag.
-    case merge(Tag)
+    case merge(ChangeTag)
   }
 
   public var row: RowKey
   public var device: String
   /// The change that made the local side; of a deletion, its tag.
-  public var mine: Tag
+  public var mine: ChangeTag
   /// nil: deleted at the cloud.
-  public var theirs: Tag?
+  public var theirs: ChangeTag?
   public var choice: Choice
   public var standing: Standing
 
   public init(
-    _ row: RowKey, device: String, mine: Tag, theirs: Tag?, choice: Choice, standing: Standing = .attempted
+    _ row: RowKey, device: String, mine: ChangeTag, theirs: ChangeTag?, choice: Choice, standing: Standing = .attempted
   ) {
     self.row = row
     self.device = device
@@ -76,10 +76,10 @@ public struct Version: Sendable, Hashable {
   public var row: RowKey
   public var seq: UInt64
   /// nil: a tombstone.
-  public var tag: Tag?
+  public var tag: ChangeTag?
   public var writer: String
 
-  public init(_ row: RowKey, seq: UInt64, tag: Tag?, writer: String) {
+  public init(_ row: RowKey, seq: UInt64, tag: ChangeTag?, writer: String) {
     self.row = row
     self.seq = seq
     self.tag = tag
@@ -111,13 +111,13 @@ public struct Logged: Sendable, Hashable {
 public struct SeenRow: Sendable, Hashable {
   public var row: String
   public var seq: UInt64
-  public var tag: Tag
+  public var tag: ChangeTag
   /// Of the content as it was read, every byte of its object included.
   public var digest: UInt64
   /// Nothing of it waits to be synced or resolved.
   public var isClean: Bool
 
-  public init(_ row: String, seq: UInt64, tag: Tag, digest: UInt64, isClean: Bool = true) {
+  public init(_ row: String, seq: UInt64, tag: ChangeTag, digest: UInt64, isClean: Bool = true) {
     self.row = row
     self.seq = seq
     self.tag = tag
@@ -144,7 +144,7 @@ public struct Reading: Sendable, Hashable {
 
 /// Everything that happened in one run, as far as promises were made about it. Pure data: checkers look at nothing else.
 public struct History: Sendable, Hashable {
-  public var writes: [Tag: LocalWrite] = [:]
+  public var writes: [ChangeTag: LocalWrite] = [:]
   public var decisions: [Decision] = []
   /// Writes and decisions in the order in which they were acknowledged.
   public var acknowledged: [String: [Acknowledged]] = [:]
@@ -156,7 +156,7 @@ public struct History: Sendable, Hashable {
   public init() {}
 
   public enum Acknowledged: Sendable, Hashable {
-    case write(Tag)
+    case write(ChangeTag)
     /// Index into `decisions`.
     case decision(Int)
   }

@@ -89,7 +89,9 @@ struct Calm: Sendable {
           behind.append("\(app.device.name) is down")
           continue
         }
-        if let reason = await difference(place, session, store) { behind.append("\(app.device.name), \(place): \(reason)") }
+        if let reason = await difference(place, session, store) {
+          behind.append("\(app.device.name), \(place): \(reason)")
+        }
       }
     }
     return behind
@@ -102,7 +104,8 @@ struct Calm: Sendable {
     if status.dirty + status.pending + status.conflicts > 0 {
       return "\(status.dirty) dirty, \(status.pending) pending, \(status.conflicts) in conflict\(status.refused)"
     }
-    guard let rows = try? await App.versions(of: place, in: session.store), let cloud = try? await store.versions(of: place)
+    guard let rows = try? await App.versions(of: place, in: session.store),
+      let cloud = try? await store.versions(of: place)
     else { return "a read failed" }
     if rows == cloud { return nil }
     let lacking = cloud.filter { rows[$0.key] != $0.value }.count

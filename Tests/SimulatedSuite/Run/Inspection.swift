@@ -102,7 +102,9 @@ struct Inspection: Sendable {
     let parts = manifest.parts
     let found = try await store.chunks(parts.map(\.hash), in: place.database, maxBytes: 64 << 20)
     for (part, chunk) in zip(parts, found) {
-      if chunk.bytes?.count != Int(part.length) { problems.append("\(place) names chunk \(part.hash), which is not there") }
+      if chunk.bytes?.count != Int(part.length) {
+        problems.append("\(place) names chunk \(part.hash), which is not there")
+      }
       bytes += chunk.bytes ?? []
     }
     return bytes
@@ -168,7 +170,9 @@ struct Inspection: Sendable {
       for app in Set(suite.scale.tables.map(\.app)).sorted() {
         var hashes: Set<ChunkHash> = []
         for (table, place) in suite.scale.places(of: user) where table.app == app {
-          for entry in try await store.entries(of: place) { hashes.formUnion(try RecordFields(body: entry.body).chunks) }
+          for entry in try await store.entries(of: place) {
+            hashes.formUnion(try RecordFields(body: entry.body).chunks)
+          }
         }
         named += hashes.count
       }

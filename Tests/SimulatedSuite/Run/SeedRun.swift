@@ -58,7 +58,8 @@ public struct SeedRun: Sendable {
     let history = recorder.history
     let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
     return SeedReport(
-      seed: seed, traceHash: simulation.traceHash, violations: violations, time: simulation.now - Instant(nanoseconds: 0),
+      seed: seed, traceHash: simulation.traceHash, violations: violations,
+      time: simulation.now - Instant(nanoseconds: 0),
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
       conflicts: history.decisions.count, trace: recorder.lines,
       log: simulation.log.records.map { Self.line($0) })
@@ -102,7 +103,9 @@ public struct SeedRun: Sendable {
   private func bury(_ deliveries: SimulatedTask<Void>) {
     for part in suite.parts { suite.crash(part, isLast: true) }
     deliveries.cancel()
-    try? suite.ground.simulation.run(within: .seconds(600)) { suite.parts.allSatisfy(\.isGone) && deliveries.result != nil }
+    try? suite.ground.simulation.run(within: .seconds(600)) {
+      suite.parts.allSatisfy(\.isGone) && deliveries.result != nil
+    }
   }
 }
 

@@ -69,7 +69,7 @@ extension App {
       return try await session.store.conflicts(place.id)
     }
     guard case .done(let conflicts) = begun else { return }
-    var decisions: [(index: Int, tag: Tag?)] = []
+    var decisions: [(index: Int, tag: ChangeTag?)] = []
     for conflict in conflicts where all || dice.happens(700) {
       if let decision = await decide(conflict, table, place, session) { decisions.append(decision) }
       if !all, dice.happens(200) { await rest(dice.milliseconds(1...4_000)) }
@@ -89,7 +89,7 @@ extension App {
 
   private mutating func decide(
     _ conflict: ConflictView, _ table: Scale.Table, _ place: Place, _ session: Session
-  ) async -> (index: Int, tag: Tag?)? {
+  ) async -> (index: Int, tag: ChangeTag?)? {
     guard let (localTag, local) = Content.read(conflict.mine.cells) else { return nil }
     let row = conflict.mine.id
     let mine = conflict.isMineDeleted ? deletion(of: localTag) ?? localTag : localTag
@@ -97,7 +97,7 @@ extension App {
     var decision = Decision(
       RowKey(place, row), device: device.name, mine: mine, theirs: theirs?.tag, choice: .mine)
     if let theirs, let view = conflict.theirs { await look(at: view, theirs, place, session) }
-    var tag: Tag?
+    var tag: ChangeTag?
     var cells: [CellValue] = []
     var columns: [String] = []
     let kind = dice.below(3)
@@ -134,7 +134,7 @@ extension App {
 
   /// The cloud's copy is whole, too.
   private func look(
-    at view: RowView, _ theirs: (tag: Tag, content: Content), _ place: Place, _ session: Session
+    at view: RowView, _ theirs: (tag: ChangeTag, content: Content), _ place: Place, _ session: Session
   ) async {
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       var content = theirs.content
@@ -150,7 +150,7 @@ extension App {
   }
 
   /// The local deletion of the row as that change had left it.
-  private func deletion(of tag: Tag) -> Tag? {
+  private func deletion(of tag: ChangeTag) -> ChangeTag? {
     ground.recorder.history.writes.values.filter {
       $0.kind == .delete && $0.parents == [tag] && $0.tag.device == device.name
     }.map(\.tag).max()

@@ -12,7 +12,9 @@ extension App {
     return content
   }
 
-  private mutating func object() -> [UInt8] { dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000)) }
+  private mutating func object() -> [UInt8] {
+    dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000))
+  }
 
   private func begin(_ write: LocalWrite, _ content: Content?) {
     if let content { contents.keep(content, of: write.tag) }
@@ -54,10 +56,10 @@ extension App {
   }
 
   /// The row as that change left it: an update applies to what was read, or to nothing.
-  static func row(_ tag: Tag) -> Selection { Selection("tag = ?", [.text("\(tag)")]) }
+  static func row(_ tag: ChangeTag) -> Selection { Selection("tag = ?", [.text("\(tag)")]) }
 
   /// A row of the table, as the app sees it now.
-  mutating func chooseRow(_ place: Place, _ session: Session) async -> (Tag, Content)? {
+  mutating func chooseRow(_ place: Place, _ session: Session) async -> (ChangeTag, Content)? {
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       try await session.store.beginRead(ReadRequest(table: place.id, columns: ["tag"]), owner: Self.owner).rows
     }
@@ -91,7 +93,7 @@ extension App {
   // MARK: Objects
 
   private mutating func writeObject(
-    _ tag: Tag, _ place: Place, _ session: Session, cells: [CellValue], selection: Selection?, edits: [ObjectEdit]
+    _ tag: ChangeTag, _ place: Place, _ session: Session, cells: [CellValue], selection: Selection?, edits: [ObjectEdit]
   ) async {
     let opened = await device.ask(session) { (session) throws(CaravanError) in
       try await session.store.openWrite(
@@ -114,7 +116,7 @@ extension App {
   }
 
   /// Nothing of an open write was ever visible, whether the agent still hears of the end of it or not.
-  private func abandon(_ handle: UInt64, _ tag: Tag, _ session: Session) async {
+  private func abandon(_ handle: UInt64, _ tag: ChangeTag, _ session: Session) async {
     _ = await device.ask(session) { (session) throws(CaravanError) in
       try await session.store.abandonWrite(handle, owner: Self.owner)
     }
@@ -149,7 +151,9 @@ enum ObjectEdit: Sendable {
       }
       bytes.replaceSubrange(offset..<(offset + new.count), with: new)
     case .truncate(let size):
-      if size < bytes.count { bytes.removeLast(bytes.count - size) } else {
+      if size < bytes.count {
+        bytes.removeLast(bytes.count - size)
+      } else {
         bytes += [UInt8](repeating: 0, count: size - bytes.count)
       }
     }

@@ -15,7 +15,7 @@ struct App: Sendable {
   /// Set up in this life of the agent.
   private var preparedLife = 0
   /// The last deletion of each key, where the row may still lie deleted.
-  var deletions: [String: Tag] = [:]
+  var deletions: [String: ChangeTag] = [:]
 
   init(_ device: SimulatedDevice, in suite: Suite, contents: Contents, seed: UInt64) {
     self.device = device
@@ -107,7 +107,7 @@ struct App: Sendable {
 
   /// - Parameter happened: whether an answer says that something was changed.
   func conclude<Value>(
-    _ tag: Tag, _ answer: SimulatedDevice.Answer<Value>, happened: (Value) -> Bool
+    _ tag: ChangeTag, _ answer: SimulatedDevice.Answer<Value>, happened: (Value) -> Bool
   ) {
     switch answer {
     case .done(let value): ground.recorder.conclude(tag, happened(value) ? .acknowledged : .refused)

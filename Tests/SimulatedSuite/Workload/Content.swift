@@ -12,7 +12,7 @@ struct Content: Sendable, Hashable {
   var photo: [UInt8]?
 
   /// Of all of it, and of the change that made it.
-  func digest(_ tag: Tag) -> UInt64 {
+  func digest(_ tag: ChangeTag) -> UInt64 {
     var digest = Digest()
     digest.add("\(tag)")
     digest.add(name)
@@ -24,19 +24,19 @@ struct Content: Sendable, Hashable {
   }
 
   /// The cells a write of it gives.
-  func cells(_ tag: Tag, named: Bool) -> [CellValue] {
+  func cells(_ tag: ChangeTag, named: Bool) -> [CellValue] {
     (named ? [CellValue("name", .text(name))] : [])
       + [CellValue("tag", .text("\(tag)")), CellValue("n", .integer(n)), CellValue("note", .text(note))]
   }
 
   /// The tag and the content that cells hold, without the object; nil when they hold no tag.
-  static func read(_ cells: [CellValue]) -> (tag: Tag, content: Content)? {
+  static func read(_ cells: [CellValue]) -> (tag: ChangeTag, content: Content)? {
     var content = Content()
-    var tag: Tag?
+    var tag: ChangeTag?
     for cell in cells {
       switch (cell.column, cell.value) {
       case ("name", .text(let text)): content.name = text
-      case ("tag", .text(let text)): tag = Tag(text)
+      case ("tag", .text(let text)): tag = ChangeTag(text)
       case ("n", .integer(let number)): content.n = number
       case ("note", .text(let text)): content.note = text
       default: continue
@@ -48,8 +48,8 @@ struct Content: Sendable, Hashable {
 
 /// What every write of the run made of its row.
 final class Contents: Sendable {
-  private let all = Mutex<[Tag: Content]>([:])
+  private let all = Mutex<[ChangeTag: Content]>([:])
 
-  subscript(tag: Tag) -> Content? { all.withLock { $0[tag] } }
-  func keep(_ content: Content, of tag: Tag) { all.withLock { $0[tag] = content } }
+  subscript(tag: ChangeTag) -> Content? { all.withLock { $0[tag] } }
+  func keep(_ content: Content, of tag: ChangeTag) { all.withLock { $0[tag] = content } }
 }

@@ -50,7 +50,9 @@ final class Part: Sendable {
       return (state.files.directory, state.lives)
     }
     suite.recorder.note("\(name) starts")
-    let life = Life(host: machine.host, bus: bus, directory: directory) { [weak self] in self?.isCurrent(number) ?? false }
+    let life = Life(host: machine.host, bus: bus, directory: directory) { [weak self] in
+      self?.isCurrent(number) ?? false
+    }
     let task = suite.simulation.start {
       do { try await self.body(life) } catch is CancellationError {} catch {
         if self.isCurrent(number) { self.suite.recorder.note("\(self.name) ends: \(error)") }

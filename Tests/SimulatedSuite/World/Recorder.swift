@@ -48,10 +48,10 @@ final class Recorder: Sendable {
 
   // MARK: What apps do
 
-  func newTag(_ device: String) -> Tag {
+  func newTag(_ device: String) -> ChangeTag {
     state.withLock { state in
       state.numbers[device, default: 0] += 1
-      return Tag(device: device, number: state.numbers[device] ?? 0)
+      return ChangeTag(device: device, number: state.numbers[device] ?? 0)
     }
   }
 
@@ -60,7 +60,7 @@ final class Recorder: Sendable {
     state.withLock { $0.history.writes[write.tag] = write }
   }
 
-  func conclude(_ tag: Tag, _ standing: Standing) {
+  func conclude(_ tag: ChangeTag, _ standing: Standing) {
     note("\(tag) \(standing)")
     state.withLock { state in
       state.history.writes[tag]?.standing = standing
@@ -111,7 +111,8 @@ final class Recorder: Sendable {
       }
     record(log, partition: change.partition, change.entries.map(\.version))
     for version in versions {
-      note("cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
+      note(
+        "cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
     }
     state.withLock { $0.history.versions += versions }
   }
@@ -126,10 +127,10 @@ final class Recorder: Sendable {
   }
 
   /// The only cell that looks like one.
-  static func tag(of entry: Model.Entry) -> Tag? {
+  static func tag(of entry: Model.Entry) -> ChangeTag? {
     guard !entry.isDeleted, let record = try? RecordFields(body: entry.body) else { return nil }
     for (_, value) in record.ascending {
-      if case .text(let text) = value, let tag = Tag(text) { return tag }
+      if case .text(let text) = value, let tag = ChangeTag(text) { return tag }
     }
     return nil
   }

@@ -28,7 +28,9 @@ struct Scale: Sendable {
     users = dice.happens(300) ? ["ann", "bob"] : ["ann"]
     var devices: [(name: String, user: String)] = []
     for user in users {
-      for _ in 0..<(users.count == 1 ? dice.within(2...3) : 2) { devices.append((name: "d\(devices.count + 1)", user: user)) }
+      for _ in 0..<(users.count == 1 ? dice.within(2...3) : 2) {
+        devices.append((name: "d\(devices.count + 1)", user: user))
+      }
     }
     self.devices = devices
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }

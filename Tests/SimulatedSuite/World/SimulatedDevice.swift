@@ -111,7 +111,9 @@ final class AgentSlot: Sendable {
     }
   }
 
-  func isBusy(_ life: Int?) -> Bool { state.withLock { state in life.map { state.callers[$0, default: 0] > 0 } ?? false } }
+  func isBusy(_ life: Int?) -> Bool {
+    state.withLock { state in life.map { state.callers[$0, default: 0] > 0 } ?? false }
+  }
 
   func enter(_ life: Int) -> Bool {
     state.withLock { state in

@@ -3,12 +3,12 @@ internal import Model
 internal import NotifyDriver
 internal import Partitions
 internal import QueryDriver
+internal import Runtime
 internal import SchemaDriver
 internal import StorageDriver
 internal import Store
 internal import StoreSQLite
 internal import SyncDriver
-internal import Runtime
 
 /// A fault put into the product on purpose, to show that the checkers find it.
 public enum Breakage: String, Sendable, CaseIterable {

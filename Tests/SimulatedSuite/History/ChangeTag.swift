@@ -3,7 +3,7 @@ internal import Model
 
 /// Names one local change for ever: the device and how many came before. It is a cell of the row, so that every copy of
 /// a row says which change made it.
-public struct Tag: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct ChangeTag: Sendable, Hashable, Comparable, CustomStringConvertible {
   public let device: String
   public let number: Int
 
