@@ -29,12 +29,14 @@ enum StatusPage {
       th, td { text-align: right; padding: .25rem .6rem; border-top: 1px solid var(--line); }
       th { font-weight: 500; color: var(--dim); } th:first-child, td:first-child { text-align: left; width: 30%; }
       tr.idle td { color: var(--dim); } td.bad { font-weight: 600; }
-      @media (max-width: 40rem) { th:nth-child(4), td:nth-child(4), th:nth-child(5), td:nth-child(5) { display: none; } }
+      @media (max-width: 40rem) { :is(th, td):is(:nth-child(4), :nth-child(5)) { display: none; } }
       footer { margin: 2rem 0; color: var(--dim); } a { color: inherit; }
     </style>
     <header><h1>Caravan</h1><span id="state" role="status">asking …</span></header>
     <main id="suite"></main>
-    <footer><a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/v1/status">this page as JSON</a></footer>
+    <footer>
+      <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/v1/status">this page as JSON</a>
+    </footer>
     <script>
       function cell(row, text, tag = "td") {
         const cell = row.appendChild(document.createElement(tag));
@@ -47,12 +49,14 @@ enum StatusPage {
         const table = document.createElement("table"), caption = table.createCaption();
         caption.textContent = instance.service;
         const facts = document.createElement("small");
+        const since = instance.started.slice(0, 19).replace("T", " ");
         facts.textContent = `${instance.instance.slice(0, 8)} · ${instance.host} pid ${instance.process} · ` +
-          `${number(instance.resident_bytes / 1048576, 1)} MiB · since ${instance.started.slice(0, 19).replace("T", " ")} UTC`;
+          `${number(instance.resident_bytes / 1048576, 1)} MiB · since ${since} UTC`;
         caption.append(facts);
         if (instance.endpoints.length === 0) return table;
         const head = table.createTHead().insertRow();
-        for (const name of ["endpoint", "per second", "mean ms", "in flight", "requests", "errors"]) cell(head, name, "th");
+        const names = ["endpoint", "per second", "mean ms", "in flight", "requests", "errors"];
+        for (const name of names) cell(head, name, "th");
         const body = table.createTBody();
         for (const e of instance.endpoints) {
           const row = body.insertRow();
