@@ -123,7 +123,7 @@ extension LocalStore {
     let change = RowChange(cells: !cells.isEmpty, objects: !touched.isEmpty || clears)
     guard change.cells || change.objects else { return (old.id, 0) }
     var row = old
-    if !state.isLocalOnly, row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
+    if state.tracks(row.head), row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
     try fill(&row, cells, touched, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)

@@ -53,6 +53,9 @@ struct TableState {
       .schemaViolation, "table '\(table.name)' has no column '\(name.prefix(80))': it has \(known.prefix(400))")
   }
 
+  /// Whether changes of the row must be noted for the cloud. What a local table once synced is still known there.
+  func tracks(_ head: RowHead) -> Bool { !isLocalOnly || head.version > 0 || head.flags != .clean }
+
   /// The proposal for the cloud: ids are the cloud's to give.
   var proposal: Model.RecordType {
     Model.RecordType(
