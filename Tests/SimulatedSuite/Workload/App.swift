@@ -31,11 +31,12 @@ struct App: Sendable {
   static let owner: UInt64 = 1
 
   private enum Action {
-    case insert, update, editObject, delete, read, resolve, sync, again
+    case insert, update, editObject, delete, read, resolve, sync, again, register
   }
 
   private static let actions: [(weight: Int, element: Action)] = [
     (20, .insert), (22, .update), (16, .editObject), (9, .delete), (14, .read), (10, .resolve), (6, .sync), (3, .again),
+    (2, .register),
   ]
 
   /// Until `end`.
@@ -58,6 +59,7 @@ struct App: Sendable {
     case .read: await read(place, session)
     case .resolve: await resolve(table, place, session)
     case .sync: await sync(place, session)
+    case .register: await register(table, place, session)
     case .again:
       // Bursts make pushes of many rows.
       for _ in 0..<dice.within(3...8) { await insert(table, place, session) }
@@ -86,6 +88,26 @@ struct App: Sendable {
     }
     preparedLife = session.life
     return true
+  }
+
+  /// Registers anew, with another period: the device's list gets another generation.
+  private mutating func register(_ table: Scale.Table, _ place: Place, _ session: Session) async {
+    guard let period = table.period else { return }
+    let isGivenUp = dice.happens(300)
+    let registration = SyncRegistration(
+      periodMilliseconds: UInt32(period + dice.pick([0, 1_000, 10_000])),
+      delayToleranceMilliseconds: UInt32(table.delayTolerance), link: dice.pick([.wifi, .cellular]))
+    ground.recorder.note("\(device.name) registers \(place) \(isGivenUp ? "anew" : "otherwise")")
+    for direction in Direction.allCases {
+      _ = await device.ask(session) { (session) throws(CaravanError) in
+        if isGivenUp {
+          try await session.store.unregister(place.id, direction)
+          await session.engine.registrationsChanged(of: place.id)
+        }
+        try await session.store.register(place.id, direction, registration)
+        await session.engine.registrationsChanged(of: place.id)
+      }
+    }
   }
 
   func sync(_ place: Place, _ session: Session) async {
