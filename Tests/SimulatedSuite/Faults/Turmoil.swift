@@ -60,7 +60,8 @@ struct Turmoil: Sendable {
 
   private mutating func weather() -> Repair {
     let rates: [(weight: Int, element: FaultPlan.Rates)] = [
-      (3, .init()), (3, .init(lost: 30, duplicated: 30, delayed: 100, longestDelay: .milliseconds(400))),
+      (2, .init()), (3, .init(delayed: 900, longestDelay: .milliseconds(80))),
+      (3, .init(lost: 30, duplicated: 30, delayed: 100, longestDelay: .milliseconds(400))),
       (2, .init(lost: 150, duplicated: 100, delayed: 300, longestDelay: .seconds(3))),
       (1, .init(lost: 20, duplicated: 300, delayed: 600, longestDelay: .seconds(25))),
     ]

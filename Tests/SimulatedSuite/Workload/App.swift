@@ -31,12 +31,12 @@ struct App: Sendable {
   static let owner: UInt64 = 1
 
   private enum Action {
-    case insert, update, editObject, delete, read, resolve, sync, again, register
+    case insert, update, editObject, delete, read, resolve, sync, burst, flurry, register
   }
 
   private static let actions: [(weight: Int, element: Action)] = [
-    (20, .insert), (22, .update), (16, .editObject), (9, .delete), (14, .read), (10, .resolve), (6, .sync), (3, .again),
-    (2, .register),
+    (20, .insert), (22, .update), (16, .editObject), (9, .delete), (14, .read), (10, .resolve), (6, .sync), (3, .burst),
+    (5, .flurry), (2, .register),
   ]
 
   /// Until `end`.
@@ -52,6 +52,23 @@ struct App: Sendable {
     guard let session = device.slot.session, await prepare(session) else { return }
     let (table, place) = dice.pick(places)
     switch dice.pick(weighted: Self.actions) {
+    case .burst:
+      // Pushes of many rows.
+      for _ in 0..<dice.within(3...8) { await insert(table, place, session) }
+    case .flurry:
+      // Changes that overtake the push of those before.
+      for _ in 0..<dice.within(3...8) {
+        await perform(dice.pick([.update, .update, .delete, .insert, .editObject]), table, place, session)
+        await rest(dice.milliseconds(0...150))
+      }
+    case let action: await perform(action, table, place, session)
+    }
+  }
+
+  private mutating func perform(
+    _ action: Action, _ table: Scale.Table, _ place: Place, _ session: Session
+  ) async {
+    switch action {
     case .insert: await insert(table, place, session)
     case .update: await update(table, place, session)
     case .editObject: await table.hasObject ? editObject(table, place, session) : update(table, place, session)
@@ -60,9 +77,7 @@ struct App: Sendable {
     case .resolve: await resolve(table, place, session)
     case .sync: await sync(place, session)
     case .register: await register(table, place, session)
-    case .again:
-      // Bursts make pushes of many rows.
-      for _ in 0..<dice.within(3...8) { await insert(table, place, session) }
+    case .burst, .flurry: preconditionFailure("\(action) is many actions")
     }
   }
 
