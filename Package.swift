@@ -108,11 +108,13 @@ let package = Package(
       driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "Compression", "Crypto"], main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
-      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression"], main: ["Model"])
+      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression"], main: ["Model"]
+    )
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
       .executableTarget(
-        name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"], path: "Services/Examples/Album",
+        name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"],
+        path: "Services/Examples/Album",
         swiftSettings: house),
     ]
     + [
@@ -126,20 +128,29 @@ let package = Package(
       tests(
         "StorageTests",
         [
-          "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire", "Model",
+          "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire",
+          "Model",
           "TestKit", "Crypto",
         ]),
       tests(
         "SyncTests",
         [
-          "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire",
+          "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime",
+          "Wire",
           "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient", "SchemaClient", "Sealing",
         ]),
       tests(
-        "NotifyTests", ["NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        "NotifyTests",
+        [
+          "NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite", "Bus",
+          "Runtime", "Wire", "Model", "TestKit",
+        ]),
       tests(
         "QueryTests",
-        ["QueryCore", "QueryDriver", "Partitions", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit"]),
+        [
+          "QueryCore", "QueryDriver", "Partitions", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto",
+          "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit",
+        ]),
       tests(
         "GatewayTests",
         [
@@ -149,13 +160,16 @@ let package = Package(
       tests(
         "AgentTests",
         [
-          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking", "Compression",
-          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncDriver", "SchemaDriver", "NotifyDriver",
+          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
+          "Compression",
+          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncDriver", "SchemaDriver",
+          "NotifyDriver",
         ]),
       tests(
         "CLITests",
         [
-          "CLICore", "CLIDriver", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto", "TestKit", "Wire",
+          "CLICore", "CLIDriver", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto", "TestKit",
+          "Wire",
           "StorageClient", "SchemaClient", "SQLite",
         ]),
       tests("TidyTests", []),

@@ -164,26 +164,3 @@ extension Wire.Cell {
     return list
   }
 }
-
-extension Wire.LinkClass {
-  init(_ link: Model.LinkClass?) {
-    self =
-      switch link {
-      case nil: .none
-      case .wired: .wired
-      case .wifi: .wifi
-      case .cellular: .cellular
-      case .roaming: .roaming
-      }
-  }
-
-  var model: Model.LinkClass? {
-    switch self {
-    case .none: nil
-    case .wired: .wired
-    case .wifi: .wifi
-    case .cellular: .cellular
-    case .roaming: .roaming
-    }
-  }
-}

@@ -3,8 +3,8 @@ import Model
 
 /// A running MHD daemon: its own thread, which calls back here and must never wait.
 ///
-/// Sendable, unchecked: the handle is set once, and MHD's functions may be called from any thread. `HTTPServer.run`
-/// alone calls `quiesce` and `stopBlocking`, one after the other.
+/// Safe because the handle is set once, and MHD's functions may be called from any thread; `HTTPServer.run` alone calls
+/// `quiesce` and `stopBlocking`, one after the other.
 final class Daemon: @unchecked Sendable {
   private let handle: OpaquePointer
   private let intake: Intake

@@ -55,7 +55,8 @@ extension FieldDefinition {
       return
     case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _):
       throw CaravanError(
-        .schemaViolation, "field '\(name)' is \(kind.rawValue), not \(value.kindName): give it a \(kind.rawValue) value")
+        .schemaViolation, "field '\(name)' is \(kind.rawValue), not \(value.kindName): give it a \(kind.rawValue) value"
+      )
     }
   }
 }

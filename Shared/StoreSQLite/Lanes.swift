@@ -2,6 +2,7 @@ internal import Model
 internal import Runtime
 internal import SQLite
 internal import Store
+
 internal import struct Synchronization.Atomic
 
 /// Whether the store still works; one a store, seen by all its lanes.

@@ -2,6 +2,7 @@ internal import Model
 internal import Runtime
 internal import SQLite
 internal import Store
+
 internal import struct Synchronization.Atomic
 
 /// One file with its writer and readers.

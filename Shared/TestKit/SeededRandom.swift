@@ -1,4 +1,5 @@
 public import Runtime
+
 internal import struct Synchronization.Atomic
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).

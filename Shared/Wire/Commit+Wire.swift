@@ -54,7 +54,8 @@ extension CommitRequest {
     list.reserveCapacity(mutations.count)
     for mutation in mutations { list.append(try mutation.model()) }
     return Commit(
-      zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic, mutations: list)
+      zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic,
+      mutations: list)
   }
 }
 

@@ -8,7 +8,8 @@ extension DatabaseRef {
   /// - Throws: `invalidData` when a part is absent or not of its form.
   public func model() throws(CaravanError) -> DatabaseID {
     guard let environment = Model.Environment(rawValue: environment) else {
-      throw CaravanError(.invalidData, "environment '\(self.environment)' does not exist: use development or production")
+      throw CaravanError(
+        .invalidData, "environment '\(self.environment)' does not exist: use development or production")
     }
     return DatabaseID(
       container: try ContainerID(container), environment: environment, owner: owner.isEmpty ? nil : try UserID(owner))

@@ -15,7 +15,8 @@ extension Asset {
     }
     guard list.count <= Limits.chunksPerObject else {
       throw CaravanError(
-        .limitExceeded, "an object has \(list.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+        .limitExceeded,
+        "an object has \(list.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
     }
     let manifest = AssetManifest(parts: zip(list, lengths).map { AssetManifest.Part(hash: $0, length: $1) })
     guard manifest.size == size else {
@@ -76,7 +77,8 @@ extension RecordFields {
   public init(body: [UInt8]) throws(CaravanError) {
     guard body.count <= Limits.recordBytes else {
       throw CaravanError(
-        .limitExceeded, "a record has \(body.count) bytes: the limit is \(Limits.recordBytes), put large values in an object")
+        .limitExceeded,
+        "a record has \(body.count) bytes: the limit is \(Limits.recordBytes), put large values in an object")
     }
     self = try Fields.decode(body).model()
   }

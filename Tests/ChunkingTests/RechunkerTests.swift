@@ -130,7 +130,8 @@ private func edit(_ bytes: inout [UInt8], _ edits: inout ObjectEdits, _ random: 
   }
 
   @Test(
-    "a manifest that does not describe the object is refused", arguments: [[], [5, 6], [10, 0], [11, -1], [Int.max, 5]])
+    "a manifest that does not describe the object is refused",
+    arguments: [[], [5, 6], [10, 0], [11, -1], [Int.max, 5]])
   func manifest(lengths: [Int]) {
     #expect(throws: ChunkingError.manifestMismatch(size: 10)) {
       _ = try Rechunker(oldLengths: lengths, edits: ObjectEdits(originalSize: 10), parameters: small)

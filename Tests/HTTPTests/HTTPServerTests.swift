@@ -109,10 +109,13 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
     var limits = HTTPLimits()
     limits.inFlight = 2
     limits.retryAfterSeconds = 7
-    try await serving(limits: limits, handler: { request in
-      await gate.pass()
-      return .text(status: 200, request.path)
-    }) { server in
+    try await serving(
+      limits: limits,
+      handler: { request in
+        await gate.pass()
+        return .text(status: 200, request.path)
+      }
+    ) { server in
       async let first = ask(server.port, get("/1"))
       async let second = ask(server.port, get("/2"))
       await gate.arrived(2)
@@ -130,10 +133,13 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
     var limits = HTTPLimits()
     limits.bodyBytes = 1000
     let handled = Mutex(0)
-    try await serving(limits: limits, handler: { request in
-      handled.withLock { $0 += 1 }
-      return .text(status: 200, "\(request.body.count)")
-    }) { server in
+    try await serving(
+      limits: limits,
+      handler: { request in
+        handled.withLock { $0 += 1 }
+        return .text(status: 200, "\(request.body.count)")
+      }
+    ) { server in
       let head = "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
       let body = String(repeating: "x", count: 1000)
       let fitting = try await ask(server.port, head + "Content-Length: 1000\r\n\r\n" + body)
@@ -224,10 +230,13 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
     let gate = Gate()
     var limits = HTTPLimits()
     limits.drainTimeout = .seconds(600)
-    try await serving(limits: limits, handler: { request in
-      if request.path == "/gone" { await gate.pass() }
-      return .text(status: 200, String(repeating: "x", count: 1 << 20))
-    }) { server in
+    try await serving(
+      limits: limits,
+      handler: { request in
+        if request.path == "/gone" { await gate.pass() }
+        return .text(status: 200, String(repeating: "x", count: 1 << 20))
+      }
+    ) { server in
       for index in 1...20 {
         var client: RawClient? = try RawClient(port: server.port)
         await client?.send(get("/gone"))

@@ -7,9 +7,10 @@ import Runtime
 import StorageClient
 import StorageDriver
 import StoreSQLite
-import struct Synchronization.Atomic
 import TestKit
 import Wire
+
+import struct Synchronization.Atomic
 
 /// Loses what it is told to lose, and says things twice.
 final class Faults: FaultPolicy {

@@ -9,9 +9,10 @@ import SchemaDriver
 import StorageClient
 import StorageDriver
 import StoreSQLite
-import struct Synchronization.Atomic
 import TestKit
 import Wire
+
+import struct Synchronization.Atomic
 
 /// Loses what it is told to lose, and says things twice.
 final class Faults: FaultPolicy {

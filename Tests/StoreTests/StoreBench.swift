@@ -3,10 +3,11 @@ import Runtime
 import SQLite
 import Store
 import StoreSQLite
-import struct Synchronization.Atomic
 import TestKit
 import Testing
 import Wire
+
+import struct Synchronization.Atomic
 
 /// The stores that the conformance suite runs on.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -118,9 +118,11 @@ extension Rule {
   /// What nobody calls outside the room made for it (architecture §7), and what to use.
   static let banned: [(pattern: String, instead: String)] = [
     (#"(^|[^.\w])Date\(\)"#, "Host.clock"), (#"Task\.sleep"#, "Host.clock.sleep"),
-    (#"Task\.detached"#, "a child task under run()"), (#"(^|[^.\w])Task\s*(\([^)]*\)\s*)?\{"#, "a child task under run()"),
+    (#"Task\.detached"#, "a child task under run()"),
+    (#"(^|[^.\w])Task\s*(\([^)]*\)\s*)?\{"#, "a child task under run()"),
     (#"\.random\(in"#, "Host.random"), (#"SystemRandomNumberGenerator"#, "Host.random"),
-    (#"clock_gettime|gettimeofday|DispatchTime\.now"#, "Host.clock"), (#"ContinuousClock|SuspendingClock"#, "Host.clock"),
+    (#"clock_gettime|gettimeofday|DispatchTime\.now"#, "Host.clock"),
+    (#"ContinuousClock|SuspendingClock"#, "Host.clock"),
     (#"(^|[^.\w])print\("#, "Host.log"), (#"fatalError\("#, "preconditionFailure naming state and event, or throw"),
     (#"try!"#, "do/catch"), (#"as!"#, "as? with an error"),
   ]

@@ -53,7 +53,8 @@ enum SourceTree {
       let folder = root.appendingPathComponent(top)
       let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
       return try names.filter { $0.hasSuffix(".swift") }.sorted().map {
-        SourceFile(path: "\(top)/\($0)", text: try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
+        SourceFile(
+          path: "\(top)/\($0)", text: try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
       }
     }
   }

@@ -1,5 +1,6 @@
 public import Model
 public import Runtime
+
 internal import struct Synchronization.Atomic
 
 /// A device: its store, its engine and its one connection (SIM-40, SIM-42). The executable runs one; a simulation as

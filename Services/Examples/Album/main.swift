@@ -80,8 +80,9 @@ func show(_ album: Table, digestsOnly: Bool) async throws {
       print("\(try await digest(of: row, in: album))  \(name)")
     } else {
       let size = Double(row.objects["photo"] ?? 0) / 1024
-      print("\(name.padding(toLength: max(28, name.count), withPad: " ", startingAt: 0)) "
-        + "\(String(format: "%8.1f KiB", size))  \(describe(row.cells))")
+      print(
+        "\(name.padding(toLength: max(28, name.count), withPad: " ", startingAt: 0)) "
+          + "\(String(format: "%8.1f KiB", size))  \(describe(row.cells))")
     }
   }
 }

@@ -1,5 +1,5 @@
-import SyncCore
 import Runtime
+import SyncCore
 
 /// A frame's reply budget, shared by its lanes.
 final class ReplyAccount: Sendable {

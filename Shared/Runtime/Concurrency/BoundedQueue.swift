@@ -1,4 +1,3 @@
-
 /// Carries elements from anywhere (C callbacks, synchronous code) to tasks that pull them. Never blocks and never
 /// grows beyond its capacity: the one who pushes decides what `full` means (refuse, drop and mark a gap, …).
 public final class BoundedQueue<Element: Sendable>: Sendable {

@@ -1,4 +1,5 @@
 public import Model
+
 internal import struct Synchronization.Atomic
 
 /// A fixed number of permits, for work in flight. Those who wait are bounded too.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+
 internal import struct Synchronization.Atomic
 
 /// One thread per executor: a call that blocks for long holds up its own handle and nobody else's. Measured on two

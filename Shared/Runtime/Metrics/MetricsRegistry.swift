@@ -1,4 +1,3 @@
-
 /// The metrics of one process. Ask for an instrument once and keep it: looking it up takes a lock and a hash.
 public final class MetricsRegistry: Sendable {
   /// Distinct series a registry keeps; what is asked for beyond is counted in

@@ -1,4 +1,5 @@
 internal import Glibc
+
 internal import struct Synchronization.Atomic
 
 /// SIGTERM and SIGINT, once per process. The handler only writes a byte to a pipe; a thread of ours reads it. Nothing

@@ -1,4 +1,5 @@
 public import Runtime
+
 internal import struct Synchronization.Atomic
 
 extension Simulation {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Runtime
+
 internal import struct Synchronization.Atomic
 
 /// Why a simulation did not come to its end. The description has what is needed to see it again.

@@ -1,5 +1,6 @@
 internal import Glibc
 public import Runtime
+
 internal import struct Synchronization.Atomic
 
 /// A world in one thread under one seed: whatever runs in it, on hosts made by it, happens in the same order whenever

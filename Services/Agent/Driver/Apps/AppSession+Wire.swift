@@ -90,29 +90,6 @@ extension Choice {
   }
 }
 
-extension Wire.LinkClass {
-  init(_ link: Model.LinkClass?) {
-    self =
-      switch link {
-      case nil: .none
-      case .wired: .wired
-      case .wifi: .wifi
-      case .cellular: .cellular
-      case .roaming: .roaming
-      }
-  }
-
-  var model: Model.LinkClass? {
-    switch self {
-    case .none: nil
-    case .wired: .wired
-    case .wifi: .wifi
-    case .cellular: .cellular
-    case .roaming: .roaming
-    }
-  }
-}
-
 extension AgentStatus {
   init(_ device: SyncStatus, _ tables: [TableStatusView]) {
     self.init(

@@ -2,8 +2,9 @@ internal import AgentCore
 internal import Bus
 internal import Model
 internal import Runtime
-internal import struct Synchronization.Atomic
 internal import Wire
+
+internal import struct Synchronization.Atomic
 
 /// Moves chunks between the local store and the cloud's, in bounded messages, several on their way at once. Chunks are
 /// read from the store as they are sent (SIM-62).

@@ -4,7 +4,8 @@ public import Runtime
 /// `caravan bench WHAT`: measures a suite of its own, with the machine's floors in the same run.
 public enum BenchCommand {
   static let asJSON = Flag<Bool>("json", "", "one JSON line a figure")
-  static let rounds = Flag<Int>("rounds", "N", "operations measured (latency, fanout, local)", default: 200, in: 5...100_000)
+  static let rounds = Flag<Int>(
+    "rounds", "N", "operations measured (latency, fanout, local)", default: 200, in: 5...100_000)
   static let rows = Flag<Int>("rows", "N", "rows to catch up with", default: 100_000, in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
@@ -34,7 +35,8 @@ public enum BenchCommand {
       case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
       case "fanout":
         try await FanoutBench(
-          suite: suite, report: report, devices: options[devices], rounds: min(options[rounds], 30)).run()
+          suite: suite, report: report, devices: options[devices], rounds: min(options[rounds], 30)
+        ).run()
       case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
       default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
       }

@@ -24,8 +24,10 @@ struct CatchupBench: Sendable {
         to: "catchup", in: "bench")
     }
     let uploaded = rows / Self.batch * Self.batch
-    report.line("upload", ["rows": Double(uploaded), "rows_per_s": Double(uploaded) / (clock.now - uploadStart).seconds])
-    let floor = try Floors(host: suite.host, directory: suite.directory).rawSQLite(rowBytes: 250, batch: 1000, seconds: 1)
+    report.line(
+      "upload", ["rows": Double(uploaded), "rows_per_s": Double(uploaded) / (clock.now - uploadStart).seconds])
+    let floor = try Floors(host: suite.host, directory: suite.directory).rawSQLite(
+      rowBytes: 250, batch: 1000, seconds: 1)
     let socket = try await suite.agent("catchup-b", user: user)
     try await CaravanClient.withConnection(to: socket, app: "bench") { client in
       let table = try await client.createTable("catchup", "text VARCHAR")

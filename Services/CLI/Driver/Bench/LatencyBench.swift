@@ -13,13 +13,18 @@ struct LatencyBench: Sendable {
     let sync = try floors.appendAndSync(bytes: 4 << 10, rounds: 200)
     let big = try floors.appendAndSync(bytes: 1 << 20, rounds: 30)
     let trip = try await suite.roundTripFloor(floors, rounds: 500)
-    let sockets = (a: try await suite.agent("latency-a", user: "latency"), b: try await suite.agent("latency-b", user: "latency"))
+    let sockets = (
+      a: try await suite.agent("latency-a", user: "latency"), b: try await suite.agent("latency-b", user: "latency")
+    )
     try await CaravanClient.withConnection(to: sockets.a, app: "bench") { a in
       try await CaravanClient.withConnection(to: sockets.b, app: "bench") { b in
         let tables = (try await makeTable(a), try await makeTable(b))
         try await tables.1.watch()
-        for (figure, bytes, syncs) in [("row_100B", 0, sync), ("row_1KiB_object", 1 << 10, sync), ("row_1MiB_object", 1 << 20, big)] {
-          let samples = try await measure(tables.0, tables.1, b, objectBytes: bytes, rounds: bytes > 65_536 ? rounds / 4 : rounds)
+        for (figure, bytes, syncs) in [
+          ("row_100B", 0, sync), ("row_1KiB_object", 1 << 10, sync), ("row_1MiB_object", 1 << 20, big),
+        ] {
+          let samples = try await measure(
+            tables.0, tables.1, b, objectBytes: bytes, rounds: bytes > 65_536 ? rounds / 4 : rounds)
           report.line(
             figure, ["p50_ms": samples.p50, "p99_ms": samples.p99],
             floor: [

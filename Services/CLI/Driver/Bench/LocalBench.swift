@@ -13,7 +13,8 @@ struct LocalBench: Sendable {
   private static let objectBytes = 1 << 20
 
   func run() async throws {
-    let floor = try DirectStore(directory: suite.directory, host: suite.host).measure(bytes: Self.objectBytes, rounds: rounds)
+    let floor = try DirectStore(directory: suite.directory, host: suite.host).measure(
+      bytes: Self.objectBytes, rounds: rounds)
     let socket = try await suite.agent("local", user: "local", link: "none")
     try await CaravanClient.withConnection(to: socket, app: "bench") { client in
       let table = try await client.createTable("local", "name VARCHAR, thing OBJECT")
@@ -35,9 +36,12 @@ struct LocalBench: Sendable {
         try await table.delete(.init("name=?", [.text("\(round)")]))
         deletes.add(clock.now - start)
       }
-      for (figure, ours, raw) in [("write", writes, floor.writes), ("read", reads, floor.reads), ("delete", deletes, floor.deletes)] {
+      for (figure, ours, raw) in [
+        ("write", writes, floor.writes), ("read", reads, floor.reads), ("delete", deletes, floor.deletes),
+      ] {
         report.line(
-          figure, ["p50_ms": ours.p50, "p99_ms": ours.p99, "ratio": raw.p50 / ours.p50], floor: ["file_and_sqlite_p50_ms": raw.p50])
+          figure, ["p50_ms": ours.p50, "p99_ms": ours.p99, "ratio": raw.p50 / ours.p50],
+          floor: ["file_and_sqlite_p50_ms": raw.p50])
       }
     }
   }
@@ -90,7 +94,9 @@ private struct DirectStore {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: count)
-    guard unsafe read(descriptor, &bytes, count) == count else { throw CaravanError(.internalError, "cannot read '\(path)'") }
+    guard unsafe read(descriptor, &bytes, count) == count else {
+      throw CaravanError(.internalError, "cannot read '\(path)'")
+    }
     return bytes
   }
 }
