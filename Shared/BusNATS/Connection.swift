@@ -5,8 +5,8 @@ internal import Glibc
 internal import Model
 internal import Runtime
 
-/// What the library's callbacks of one connection work on. The library gets a number for it, not its address: libnats may
-/// still report an error of a connection after it has said that the connection is closed.
+/// What the library's callbacks of one connection work on. The library gets a number for it, not its address: libnats
+/// may still report an error of a connection after it has said that the connection is closed.
 final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()

@@ -5,8 +5,8 @@ import Glibc
 ///
 /// MHD holds it as the request's context and lets it go in the completed callback, nowhere else.
 ///
-/// Safe because everything is touched by MHD's thread alone, except `response`. That is written once, under the intake's
-/// lock and while the connection is suspended, and read by MHD's thread after it was resumed.
+/// Safe because everything is touched by MHD's thread alone, except `response`. That is written once, under the
+/// intake's lock and while the connection is suspended, and read by MHD's thread after it was resumed.
 final class Exchange: @unchecked Sendable {
   enum Stage {
     /// Headers are still coming. Can transition to: body, refused.

@@ -26,7 +26,8 @@ public struct Mutation: Sendable, Hashable {
   }
 }
 
-/// A live record or a tombstone, as a zone's sync index holds it: one entry a record, at the seq of its last write (CK-41).
+/// A live record or a tombstone, as a zone's sync index holds it: one entry a record, at the seq of its last write
+/// (CK-41).
 public struct Entry: Sendable, Hashable {
   public var name: String
   public var version: Seq

@@ -82,7 +82,8 @@ struct Ownership: Sendable {
   // MARK: Share
 
   /// What to take and give up, given every lease of the service that is alive.
-  /// - Parameter ending: partitions whose work has not ended yet, though they may no longer be held: not to be begun anew.
+  /// - Parameter ending: partitions whose work has not ended yet, though they may no longer be held: not to be begun
+  /// anew.
   func plan(_ listed: [LeaseGrant], ending: Set<Partition> = []) -> Plan {
     let members = Set(listed.compactMap { member(of: $0.name) } + [member]).sorted()
     let rank = members.firstIndex(of: member) ?? 0

@@ -50,7 +50,8 @@ public final class Agent: Service {
     return AppSession(app: app, owner: owner, store: store, sync: engine)
   }
 
-  /// Syncs until `shutDown`, or until the task is cancelled, which is what a crash looks like; the store is closed then.
+  /// Syncs until `shutDown`, or until the task is cancelled, which is what a crash looks like; the store is closed
+  /// then.
   public func run() async throws {
     var failure: (any Error)?
     await withTaskGroup(of: Void.self) { group in

@@ -4,8 +4,8 @@ public import Synchronization
   internal import CThreadSanitizer
 #endif
 
-/// The one lock of this house: `Synchronization.Mutex`, of which the thread sanitizer can be told. That one locks inside
-/// a library that is not instrumented, so without help the sanitizer takes whatever it guards for a race.
+/// The one lock of this house: `Synchronization.Mutex`, of which the thread sanitizer can be told. That one locks
+/// inside a library that is not instrumented, so without help the sanitizer takes whatever it guards for a race.
 public struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let base: Synchronization.Mutex<Value>
 

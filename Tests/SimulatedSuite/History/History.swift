@@ -142,7 +142,8 @@ public struct Reading: Sendable, Hashable {
   }
 }
 
-/// Everything that happened in one run, as far as promises were made about it. Pure data: checkers look at nothing else.
+/// Everything that happened in one run, as far as promises were made about it. Pure data: checkers look at nothing
+/// else.
 public struct History: Sendable, Hashable {
   public var writes: [ChangeTag: LocalWrite] = [:]
   public var decisions: [Decision] = []

@@ -7,7 +7,8 @@ internal import Launch
 internal import Model
 internal import Runtime
 
-/// A suite of its own for one measurement: `caravan up` in a directory that goes away with it, and the devices it needs.
+/// A suite of its own for one measurement: `caravan up` in a directory that goes away with it, and the devices it
+/// needs.
 actor BenchSuite {
   nonisolated let host: Host
   nonisolated let directory: String
