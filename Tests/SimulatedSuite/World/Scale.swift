@@ -34,7 +34,7 @@ struct Scale: Sendable {
     }
     self.devices = devices
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
-    turmoil = dice.milliseconds(100_000...300_000)
+    turmoil = dice.milliseconds(80_000...240_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
   }
