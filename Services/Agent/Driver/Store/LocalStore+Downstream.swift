@@ -60,9 +60,8 @@ extension LocalStore {
   private func decide(
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
-    if row == nil, !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) {
-      return .ignore
-    }
+    // Also where the row has been made anew since: it is not what this entry was.
+    if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return .ignore }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
     var isBusy = false
     if let row {

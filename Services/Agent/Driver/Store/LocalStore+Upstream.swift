@@ -170,6 +170,7 @@ extension LocalStore {
       if let body = planned.body {
         try setAncestor(body, version: row.head.version, of: row.key, in: state)
       } else {
+        if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
         try forgetAncestor(of: row.key, in: state)
       }
       summary.accepted += 1
