@@ -4,8 +4,8 @@ import Model
 import Testing
 import Wire
 
-/// Goal: what a device heard of a deletion outlives the row, so that a page read before it changes nothing (I9), however
-/// the device heard of it. Method: the real store; pages and outcomes by hand, in the order of a slow pull.
+/// Goal: what a device heard of a deletion outlives the row, so that a page read before it changes nothing (I9),
+/// however the device heard of it. Method: the real store; pages and outcomes by hand, in the order of a slow pull.
 @Suite struct DeletionTests {
   @Test("a stale entry does not bring back a row that both sides had deleted")
   func deletedOnBothSides() async throws {
