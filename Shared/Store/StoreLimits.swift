@@ -13,6 +13,11 @@ public enum StoreLimits {
   public static let hashesPerRequest = Limits.chunksPerObject * 4
   public static let zonesListed = 10_000
   public static let recordsPerPage = 4_096
+  /// Index entries looked at for one page, elided tombstones included.
+  public static let scannedPerPage = 16_384
+  /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
+  /// write nothing about it, and the outcomes of many writers share a page (64 instead of 8 costs a sixth more CPU).
+  public static let opFloorStep: UInt64 = 8
   public static let logEntriesPerPage = 4_096
   /// Entries of a partition's log that are kept at least; consumers further behind rebuild from the zones.
   public static let logEntriesKept: UInt64 = 200_000

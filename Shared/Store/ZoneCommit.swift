@@ -150,15 +150,3 @@ extension ZoneCommit.Write {
       mutation: mutation, version: version, created: created, isDeleted: isDeleted, replaced: replaced, endsBatch: true)
   }
 }
-
-extension Mutation {
-  /// Hashes its body names; none for a delete.
-  public var chunks: [ChunkHash] {
-    switch change {
-    case .save(_, _, let chunks): chunks
-    case .delete: []
-    }
-  }
-
-  public var holdsChunks: Bool { !chunks.isEmpty }
-}

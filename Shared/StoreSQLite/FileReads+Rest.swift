@@ -63,17 +63,10 @@ extension FileReads {
 
   // MARK: Ownership
 
-  struct LeaseRow {
-    var name: String
-    var holder: String
-    var token: UInt64
-    var expires: Int64
-  }
-
-  func lease(_ name: String) throws(CaravanError) -> LeaseRow? {
+  func lease(_ name: String) throws(CaravanError) -> LeaseTenure? {
     try db.first(
       "SELECT holder, token, expires FROM leases WHERE name = ?", name,
-      read: { LeaseRow(name: name, holder: $0.text(0), token: $0.unsigned(1), expires: $0.integer(2)) })
+      read: { LeaseTenure(holder: $0.text(0), token: $0.unsigned(1), expires: $0.integer(2)) })
   }
 
   /// `now` is Unix time in milliseconds.

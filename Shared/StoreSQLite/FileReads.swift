@@ -42,10 +42,10 @@ struct FileReads {
 
   func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
     try db.first("SELECT seq, created, flags FROM names WHERE zone = ? AND name = ?", zone, name) { row in
-      let flags = row.integer(2)
+      let flags = EntryFlags(rawValue: row.integer(2))
       return RecordHead(
-        version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags & EntryFlags.deleted != 0,
-        holdsChunks: flags & EntryFlags.holdsChunks != 0)
+        version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
+        holdsChunks: flags.contains(.holdsChunks))
     }
   }
 

@@ -86,13 +86,6 @@ enum FileSchema {
   }
 }
 
-/// Bits of `entries.flags` and `names.flags`.
-enum EntryFlags {
-  static let deleted: Int64 = 1
-  static let endsBatch: Int64 = 2
-  static let holdsChunks: Int64 = 4
-}
-
 /// `zones.state`.
 enum ZoneStage {
   static let alive: Int64 = 0

@@ -31,14 +31,8 @@ extension FileState {
   // MARK: Ops
 
   private func checkedWriter(_ op: OpID, floor: UInt64) throws(CaravanError) -> WriterRow {
-    guard max(op.number, floor) <= StoreLimits.highestNumber else {
-      throw CaravanError(.invalidData, "op \(op) has a number beyond \(StoreLimits.highestNumber)")
-    }
     let writer = try self.writer(op)
-    guard op.number >= writer.floor else {
-      throw CaravanError(
-        .invalidData, "op \(op) lies below its writer's floor \(writer.floor): it was answered long ago")
-    }
+    try op.check(floor: floor, stored: writer.floor)
     return writer
   }
 
@@ -50,9 +44,7 @@ extension FileState {
     }
     let outcome = try OpOutcome(encoded: stored)
     if case .decided(_, _, let incarnation) = outcome, incarnation != 0 {
-      guard try reads.belongs(incarnation, to: zone) else {
-        throw CaravanError(.invalidData, "op \(op) was made in another zone than \(zone): every op has its own number")
-      }
+      guard try reads.belongs(incarnation, to: zone) else { throw op.foreign(to: zone) }
     }
     return outcome
   }
@@ -61,7 +53,7 @@ extension FileState {
     var writer = writer
     try db.run("INSERT INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, op.number), outcome.encoded)
     writer.highest = max(writer.highest, op.number)
-    if floor >= writer.floor + FileLimits.floorStep {
+    if floor >= writer.floor + StoreLimits.opFloorStep {
       try db.run(
         "DELETE FROM ops WHERE key >= ? AND key < ?", Key.make(writer.id, writer.floor), Key.make(writer.id, floor))
       try db.run("UPDATE writers SET floor = ? WHERE id = ?", floor, writer.id)
@@ -139,7 +131,7 @@ extension FileState {
     zone.seq = high
     try save(zone, of: commit.zone)
     try log(
-      commit.zone, zone, low: low, high: high, writer: commit.op.writer, entries: entries(writes, of: commit))
+      commit.zone, zone, low: low, high: high, writer: commit.op.writer, entries: commit.entries(writes))
     return .decided(verdicts: verdicts, zoneSeq: high, incarnation: reads.incarnation(zone.id))
   }
 
@@ -155,9 +147,7 @@ extension FileState {
     } else {
       for hash in hashes { try refer(to: hash, in: zone.database) }
     }
-    let flags =
-      (write.isDeleted ? EntryFlags.deleted : 0) | (write.endsBatch ? EntryFlags.endsBatch : 0)
-      | (hashes.isEmpty ? 0 : EntryFlags.holdsChunks)
+    let flags = write.flags(of: mutation).rawValue
     let (type, body): (UInt32, [UInt8]) =
       switch mutation.change {
       case .save(let type, let body, _): (type, body)
@@ -181,27 +171,5 @@ extension FileState {
     }
     let wasLive = write.replaced.map { !$0.isDeleted } ?? false
     zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
-  }
-
-  /// What the zone's index now holds of a commit: of a record it wrote twice, the last.
-  private func entries(_ writes: [ZoneCommit.Write], of commit: Commit) -> [Entry] {
-    let superseded = Set(writes.compactMap(\.replaced?.version))
-    return writes.filter { !superseded.contains($0.version) }.map { write in
-      let mutation = commit.mutations[write.mutation]
-      var entry = Entry(
-        name: mutation.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
-        writer: commit.op.writer)
-      if case .save(let type, let body, _) = mutation.change { (entry.type, entry.body) = (type, body) }
-      return entry
-    }
-  }
-}
-
-extension Mutation {
-  /// Each hash its body names, once, in order of first use.
-  var distinctChunks: [ChunkHash] {
-    guard chunks.count > 1 else { return chunks }
-    var seen: Set<ChunkHash> = []
-    return chunks.filter { seen.insert($0).inserted }
   }
 }

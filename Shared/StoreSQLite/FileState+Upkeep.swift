@@ -20,9 +20,10 @@ extension FileState {
     let end = Key.make(zone.id, StoreLimits.highestNumber)
     let rows = try db.all(
       "SELECT key, name, flags FROM entries WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", Key.make(zone.id, 0), end,
-      FileLimits.collectedRows, read: { (key: $0.integer(0), name: $0.text(1), flags: $0.integer(2)) })
+      FileLimits.collectedRows,
+      read: { (key: $0.integer(0), name: $0.text(1), flags: EntryFlags(rawValue: $0.integer(2))) })
     for row in rows {
-      if row.flags & EntryFlags.holdsChunks != 0 {
+      if row.flags.contains(.holdsChunks) {
         for hash in try chunks(ofEntry: row.key) { try release(hash, in: zone.database) }
       }
       try db.run("DELETE FROM entries WHERE key = ?", row.key)

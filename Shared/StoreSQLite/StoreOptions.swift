@@ -42,11 +42,6 @@ enum FileLimits {
   static let groupBytes = 8 << 20
   /// Rows remembered by the writer; one more and all are forgotten.
   static let rememberedRows = 8_192
-  /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
-  /// write nothing about it, and the outcomes of many writers share a page (64 instead of 8 costs a sixth more CPU).
-  static let floorStep: UInt64 = 8
-  /// Index entries looked at for one page, elided tombstones included.
-  static let scannedPerPage = 16_384
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64

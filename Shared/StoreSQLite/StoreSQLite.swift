@@ -53,8 +53,7 @@ public final class StoreSQLite: Store {
   // MARK: Records
 
   public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
-    let bytes = commit.mutations.reduce(0) { $0 + $1.byteCount }
-    return try await file(commit.zone.database).write(bytes: bytes) { (file) throws(CaravanError) in
+    try await file(commit.zone.database).write(bytes: commit.byteCount) { (file) throws(CaravanError) in
       try file.commit(commit)
     }
   }
@@ -149,16 +148,5 @@ public final class StoreSQLite: Store {
       hasMore = hasMore || more
     }
     return hasMore
-  }
-}
-
-extension Mutation {
-  /// About what it adds to a file.
-  fileprivate var byteCount: Int {
-    let fixed = 64 + name.utf8.count
-    switch change {
-    case .save(_, let body, let chunks): return fixed + body.count + chunks.count * ChunkHash.byteCount
-    case .delete: return fixed
-    }
   }
 }

@@ -1,0 +1,69 @@
+public import Model
+
+// What every store asks of a commit and its parts.
+
+extension Commit {
+  /// What the zone's index now holds of its writes: of a record it wrote twice, the last.
+  public func entries(_ writes: [ZoneCommit.Write]) -> [Entry] {
+    let superseded = Set(writes.compactMap(\.replaced?.version))
+    return writes.filter { !superseded.contains($0.version) }.map { write in
+      let mutation = mutations[write.mutation]
+      var entry = Entry(
+        name: mutation.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
+        writer: op.writer)
+      if case .save(let type, let body, _) = mutation.change { (entry.type, entry.body) = (type, body) }
+      return entry
+    }
+  }
+
+  /// About what it adds to a store.
+  public var byteCount: Int { mutations.reduce(0) { $0 + $1.byteCount } }
+}
+
+extension Mutation {
+  /// Hashes its body names; none for a delete.
+  public var chunks: [ChunkHash] {
+    switch change {
+    case .save(_, _, let chunks): chunks
+    case .delete: []
+    }
+  }
+
+  public var holdsChunks: Bool { !chunks.isEmpty }
+
+  /// Each hash its body names, once, in order of first use.
+  public var distinctChunks: [ChunkHash] {
+    guard chunks.count > 1 else { return chunks }
+    var seen: Set<ChunkHash> = []
+    return chunks.filter { seen.insert($0).inserted }
+  }
+
+  /// About what it adds to a store.
+  public var byteCount: Int {
+    let fixed = 64 + name.utf8.count
+    switch change {
+    case .save(_, let body, let chunks): return fixed + body.count + chunks.count * ChunkHash.byteCount
+    case .delete: return fixed
+    }
+  }
+}
+
+extension OpID {
+  /// - Parameters:
+  ///   - floor: below which its writer says it has heard everything.
+  ///   - stored: the floor the store knows of.
+  /// - Throws: `invalidData` when the op's number is too high, or lies below the floor.
+  public func check(floor: UInt64, stored: UInt64) throws(CaravanError) {
+    guard max(number, floor) <= StoreLimits.highestNumber else {
+      throw CaravanError(.invalidData, "op \(self) has a number beyond \(StoreLimits.highestNumber)")
+    }
+    guard number >= stored else {
+      throw CaravanError(.invalidData, "op \(self) lies below its writer's floor \(stored): it was answered long ago")
+    }
+  }
+
+  /// What to say when the op's outcome is one of another zone.
+  public func foreign(to zone: ZoneID) -> CaravanError {
+    CaravanError(.invalidData, "op \(self) was made in another zone than \(zone): every op has its own number")
+  }
+}

@@ -1,0 +1,67 @@
+public import Model
+
+/// Who holds a lease, as a store keeps it; decides what becomes of it when somebody asks. Times are the store's, in
+/// milliseconds.
+public struct LeaseTenure: Sendable, Hashable {
+  /// Empty after a release.
+  public var holder: String
+  /// Of the newest tenure; tokens go on growing.
+  public var token: UInt64
+  public var expires: Int64
+
+  public init(holder: String, token: UInt64, expires: Int64) {
+    self.holder = holder
+    self.token = token
+    self.expires = expires
+  }
+
+  /// What the asker is told, and what is to be written.
+  public struct Decision: Sendable, Hashable {
+    public let answer: Lease
+    /// nil: everything stays as it is.
+    public let next: LeaseTenure?
+  }
+
+  /// Takes or renews the lease; a `ttl` of zero gives it back.
+  /// - Parameter known: nil: nobody ever held it.
+  public static func decide(
+    _ name: String, _ known: LeaseTenure?, holder: String, ttl: Duration, now: Int64
+  ) -> Decision {
+    let isLive = known.map { $0.expires > now } ?? false
+    if let known, isLive, known.holder != holder {
+      let left = Duration.milliseconds(known.expires - now)
+      return Decision(
+        answer: Lease(name: name, isGranted: false, token: known.token, holder: known.holder, remaining: left),
+        next: nil)
+    }
+    let milliseconds = Self.milliseconds(ttl)
+    guard milliseconds > 0 else {
+      // A release keeps the row: tokens must go on growing. Once expired, it is nobody's to release.
+      let token = known?.token ?? 0
+      return Decision(
+        answer: Lease(name: name, isGranted: false, token: token, holder: "", remaining: .zero),
+        next: isLive ? LeaseTenure(holder: "", token: token, expires: 0) : nil)
+    }
+    // Within one unbroken tenure the token stays; whoever begins one, even the same holder again, gets a new one.
+    let token = isLive ? known?.token ?? 1 : (known?.token ?? 0) + 1
+    return Decision(
+      answer: Lease(
+        name: name, isGranted: true, token: token, holder: holder, remaining: .milliseconds(milliseconds)),
+      next: LeaseTenure(holder: holder, token: token, expires: now + milliseconds))
+  }
+
+  private static func milliseconds(_ ttl: Duration) -> Int64 {
+    let (seconds, attoseconds) = min(ttl, StoreLimits.longestLease).components
+    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+  }
+}
+
+extension LeaseProof {
+  /// - Throws: `lockNotHeld` unless the lease lives under this token.
+  public func check(_ tenure: LeaseTenure?, now: Int64, for consumer: String) throws(CaravanError) {
+    guard let tenure, tenure.expires > now, tenure.token == token else {
+      throw CaravanError(
+        .lockNotHeld, "the cursor of \(consumer) moves only under lease '\(lease)': take it again and use its token")
+    }
+  }
+}
