@@ -110,11 +110,12 @@ extension ConnectionContext {
     return NATS_OK
   }
 
-  /// The library frees the copy.
+  /// The library frees the copy. Before 3.8 it takes a signature that begins with a zero byte, one in 256, for none, and
+  /// asks to be let in without it (nats.c #705): refused. Such an attempt ends here; the next one gets another nonce.
   fileprivate static let onNonce: natsSignatureHandler = { _, signature, count, nonce, context in
     guard let credentials = from(context)?.options.credentials, let nonce,
       let signed = try? credentials.key.sign([UInt8](UnsafeRawBufferPointer(start: nonce, count: strlen(nonce)))),
-      let copy = malloc(signed.count)
+      signed.first != 0, let copy = malloc(signed.count)
     else { return NATS_ERR }
     memcpy(copy, signed, signed.count)
     signature?.pointee = copy.assumingMemoryBound(to: UInt8.self)

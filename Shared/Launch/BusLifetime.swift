@@ -13,7 +13,8 @@ public struct BusLifetime: Service {
     self.host = host
   }
 
-  /// - Throws: `notAuthenticated` when the bus closes unasked.
+  /// - Throws: `notAuthenticated` when the bus closes unasked, after two refusals in a row. Brokers that come back
+  ///   refuse nobody they know, so the credentials are void: the supervisor's next start reads them anew.
   public func run() async throws {
     let events = bus.events()
     let wasAsked = await withTaskGroup(of: Bool.self) { group in

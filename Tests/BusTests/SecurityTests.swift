@@ -198,6 +198,32 @@ struct SecurityTests {
     }
   }
 
+  @Test("A broker that comes back knows its account before it lets anybody in: none of its clients is refused")
+  func brokerComesBack() async throws {
+    try await withTemporaryDirectory { directory in
+      let realm = try Realm(in: directory)
+      var server = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
+      var buses: [NATSBus] = []
+      for number in 0..<16 {
+        var options = NATSOptions(
+          urls: [realm.configuration.url], credentials: try realm.device("pi-\(number)", user: "ann"), name: "test")
+        options.firstRetry = .milliseconds(1)
+        options.lastRetry = .milliseconds(2)
+        buses.append(try await NATSBus.connect(options, host: realm.host))
+      }
+      let events = buses.map { $0.events() }
+      server.kill()
+      _ = await server.wait()
+      server = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
+      for (bus, events) in zip(buses, events) {
+        #expect(await events.next() == .disconnected)
+        #expect(await events.next() == .connected)
+        #expect(bus.isConnected)
+      }
+      await server.stop(clock: realm.host.clock)
+    }
+  }
+
   @Test("TLS with client certificates: let in with one of ours, not without, not to another's server")
   func tls() async throws {
     try await withTemporaryDirectory { directory in

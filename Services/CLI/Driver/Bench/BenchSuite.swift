@@ -26,6 +26,7 @@ actor BenchSuite {
     guard unsafe mkdtemp(&template) != nil else { throw CaravanError(.storageFull, "cannot make a directory in /tmp") }
     let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { removeTree(directory) }
+    raiseFileLimit()
     let up = try await ChildProcess.start(
       ChildCommand("\(programs)/caravan", ["up", "--dir", "\(directory)/suite"], output: .file("\(directory)/up.log")),
       host: host)
@@ -70,6 +71,14 @@ actor BenchSuite {
       try await host.clock.sleep(for: .milliseconds(20))
     }
     throw CaravanError(.unavailable, "caravan up did not become ready: \((try? TextFile.read(log)) ?? "no output")")
+  }
+
+  /// A thousand devices are as many connections of this process; 1,024 files are what most systems begin with.
+  private static func raiseFileLimit() {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
   private static func removeTree(_ path: String) {

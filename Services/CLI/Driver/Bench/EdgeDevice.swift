@@ -13,6 +13,7 @@ struct EdgeDevice: Sendable {
   let device: DeviceID
   private let host: Host
   private let epoch: UInt64
+  private static let attempts = 20
 
   init(_ credentials: Credentials, urls: [String], host: Host) async throws {
     let claims = credentials.jwt.claims
@@ -27,9 +28,21 @@ struct EdgeDevice: Sendable {
     try await bus.waitUntilConnected(deadline: .seconds(10))
   }
 
-  /// One operation in one frame.
+  /// One operation in one frame; comes again where the cloud is busy, as agents do.
   /// - Throws: what the cloud refused.
   func ask(_ kind: Operation.Kind) async throws(CaravanError) -> Wire.Result.Kind {
+    var attempt = 1
+    while true {
+      do { return try await askOnce(kind) } catch {
+        guard error.code == .serverBusy, attempt < Self.attempts else { throw error }
+        let wait = UInt64(error.retryAfterMilliseconds ?? 0) + host.random.below(100 << UInt64(min(attempt, 5)))
+        try? await host.clock.sleep(for: .milliseconds(Int64(wait)))
+      }
+      attempt += 1
+    }
+  }
+
+  private func askOnce(_ kind: Operation.Kind) async throws(CaravanError) -> Wire.Result.Kind {
     let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
     let answer = try await bus.request(

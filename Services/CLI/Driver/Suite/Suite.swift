@@ -1,4 +1,3 @@
-internal import BusNATS
 internal import CLICore
 internal import Glibc
 internal import Launch
@@ -27,10 +26,7 @@ struct Suite {
       Keeper("nats", board: board, host: host) { () throws(CaravanError) in
         let child = try await NATSServerProcess.start(
           broker, in: directory.nats, log: directory.log("nats"), host: host)
-        if !brokerIsUp.isOpen {
-          await Self.enterFirst(broker.reachableURL, authority, directory, host)
-          brokerIsUp.open()
-        }
+        brokerIsUp.open()
         return child
       }
     ]
@@ -57,20 +53,6 @@ struct Suite {
         gateway: GatewayClient(address: addresses.http.reachable, adminToken: nil, host: host), board: board,
         terminal: terminal))
     self.services = services
-  }
-
-  /// Clients that race to be the first of their account are refused by nats-server 2.9, so one goes ahead of them all.
-  private static func enterFirst(
-    _ url: String, _ authority: String?, _ directory: SuiteDirectory, _ host: Host
-  ) async {
-    do throws(CaravanError) {
-      let session = try BusSession(
-        url: url, authority: authority, credentials: directory.credentials(Holder.cli.rawValue), name: "caravan up")
-      let bus = try await NATSBus.connect(session.options, host: host)
-      try await bus.waitUntilConnected(deadline: BusSession.connectDeadline)
-    } catch {
-      host.log.warning("the broker does not let the first client in", [.error: error])
-    }
   }
 
   /// The broker's configuration, with keys made where they are missing, and the certificate of who signed its own.
