@@ -110,7 +110,7 @@ extension ConnectionContext {
     return NATS_OK
   }
 
-  /// The library frees the copy. Before 3.8 it takes a signature that begins with a zero byte, one in 256, for none, and
+  /// The library frees the copy. Before 3.8 it takes a signature that begins with a zero byte, one in 256, for none and
   /// asks to be let in without it (nats.c #705): refused. Such an attempt ends here; the next one gets another nonce.
   fileprivate static let onNonce: natsSignatureHandler = { _, signature, count, nonce, context in
     guard let credentials = from(context)?.options.credentials, let nonce,
