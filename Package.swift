@@ -61,7 +61,7 @@ let package = Package(
   targets: [
     // The C libraries: module map and shim only.
     system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
-    system("CMicroHTTPD"), system("CExif"), system("CThreadSanitizer"),
+    system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"),
     .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
 
     // Values and seams.
@@ -84,6 +84,7 @@ let package = Package(
     bridge("Wire", path: "Shared/Wire", ["Model", "CWire", "CProtobufC"]),
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
     bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
+    bridge("PostgreSQL", path: "Shared/PostgreSQL", ["Model", "CPostgres"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
@@ -124,7 +125,7 @@ let package = Package(
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("HTTPTests", ["HTTP", "Model"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
-      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "Model", "Runtime", "TestKit", "Wire"]),
+      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire"]),
       tests(
         "StorageTests",
         [

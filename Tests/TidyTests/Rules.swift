@@ -25,7 +25,8 @@ extension Rule {
   /// The rooms that may import each C library (style rule 12): its bridge, and nobody else.
   static let bridges = [
     "CNats": "Shared/BusNATS/", "CSQLite": "Shared/SQLite/", "CProtobufC": "Shared/Wire/", "CWire": "Shared/Wire/",
-    "COpenSSL": "Shared/Crypto/", "CZstd": "Shared/Compression/", "CMicroHTTPD": "Shared/HTTP/",
+    "COpenSSL": "Shared/Crypto/", "CPostgres": "Shared/PostgreSQL/", "CZstd": "Shared/Compression/",
+    "CMicroHTTPD": "Shared/HTTP/",
     "CExif": "Services/Examples/Exif/",
   ]
 
@@ -63,7 +64,7 @@ extension Rule {
   static let floors: [[String]] = [
     ["Model", "Encoding"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
-    ["Bus", "Store", "SQLite", "HTTP", "Sealing", "Client"],
+    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client"],
     ["BusNATS", "StoreSQLite", "StorageClient", "SchemaClient"],
     ["Launch", "Partitions", "TestKit"],
   ]
