@@ -100,7 +100,7 @@ import Testing
     c.demand(key("notes"), at: at(0))
     #expect(c.takeTransfer(at: at(0)) == nil)
     c.setLink(.roaming)
-    #expect(c.takeTransfer(at: at(9)) == .init(trigger: .demand, items: [key("notes")]))
+    #expect(c.takeTransfer(at: at(9)) == .init(trigger: .demand, items: [key("notes")], late: 1))
   }
 
   @Test("SIM-18: after unregister nothing periodic is sent; registering again finds the change")
@@ -114,6 +114,73 @@ import Testing
     #expect(c.nextWake(after: at(100)) == nil)
     c.register(key("t"), every(0, 0), at: at(101))
     #expect(c.takeTransfer(at: at(101))?.items == [key("t")])
+  }
+
+  @Test("MOB-31: a transfer takes along also what its period has not come to, and only what is registered")
+  func ridesAlong() {
+    var c = onWifi()
+    c.register(key("log"), every(600, 60), at: at(0))
+    c.register(key("chat"), every(0, 0), at: at(0))
+    c.noteChange(key("log"), bytes: 10, at: at(1))
+    c.noteChange(key("local"), bytes: 10, at: at(1))
+    #expect(c.policy(at: at(1)).start == nil)
+    #expect(c.policy(at: at(1)).cargo == [key("log")])
+    c.noteChange(key("chat"), bytes: 10, at: at(2))
+    #expect(c.takeTransfer(at: at(2)) == .init(trigger: .delaySensitive, items: [key("chat"), key("log")]))
+    // Nothing of it is left for the period.
+    #expect(c.takeTransfer(at: at(260)) == nil)
+  }
+
+  @Test("MOB-36, SIM-91: what waits goes with whatever the device has to say itself")
+  func ridesWithErrands() {
+    var c = onWifi()
+    c.register(key("log"), every(600, 60), at: at(0))
+    c.noteChange(key("log"), bytes: 10, at: at(1))
+    #expect(c.takeTransfer(at: at(2)) == nil)
+    #expect(c.takeTransfer(at: at(2), isUnderway: true) == .init(trigger: .control, items: [key("log")]))
+    #expect(c.takeTransfer(at: at(2), isUnderway: true) == nil)
+  }
+
+  @Test("MOB-03: the aggregate says when, why and what, before anything is sent")
+  func aggregate() {
+    var c = onWifi()
+    c.register(key("a"), every(0, 300), at: at(0))
+    c.register(key("b"), every(0, 100), at: at(0))
+    c.noteChange(key("a"), bytes: 30, at: at(1))
+    c.noteChange(key("b"), bytes: 40, at: at(2))
+    #expect(
+      c.policy(at: at(3))
+        == TransferPolicy(
+          start: .init(at: at(102).monotonic, trigger: .deadline), cargo: [key("b"), key("a")], bytes: 70))
+  }
+
+  @Test("MOB-01: one object's intent starts a transfer although its table's period is far")
+  func objectIntent() {
+    var c = onWifi()
+    c.register(key("log"), every(600, 60), at: at(0))
+    c.noteChange(key("log"), bytes: 10, at: at(1))
+    c.noteChange(key("log"), bytes: 10, by: at(6).monotonic, at: at(1))
+    #expect(c.nextWake(after: at(1)) == at(6).monotonic)
+    #expect(c.takeTransfer(at: at(6)) == .init(trigger: .deadline, items: [key("log")]))
+    c.noteChange(key("log"), bytes: 10, by: at(7).monotonic, at: at(7))
+    #expect(c.takeTransfer(at: at(7))?.trigger == .delaySensitive)
+  }
+
+  @Test("A suspended machine: what became due while it slept goes at once, in one transfer, counted as late")
+  func suspended() {
+    var c = onWifi()
+    c.register(key("a"), every(10, 60), at: at(0))
+    c.register(key("b"), every(0, 30), at: at(0))
+    c.noteChange(key("a"), bytes: 1, at: at(1))
+    c.noteChange(key("b"), bytes: 1, at: at(1))
+    #expect(c.takeTransfer(at: at(2)) == nil)
+    // Stopped by a signal: both clocks go on.
+    #expect(c.takeTransfer(at: at(500)) == .init(trigger: .deadline, items: [key("b"), key("a")], late: 2))
+    c.noteChange(key("b"), bytes: 1, at: at(501))
+    #expect(c.takeTransfer(at: at(501)) == nil)
+    // Suspended to memory: the monotonic clock stood still.
+    let awake = Moment(monotonic: at(502).monotonic, wallMilliseconds: at(4_000).wallMilliseconds)
+    #expect(c.takeTransfer(at: awake)?.items == [key("b")])
   }
 
   @Test("A failed transfer's items wait until the back-off is over")

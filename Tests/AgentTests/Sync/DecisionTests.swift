@@ -26,13 +26,29 @@ import Testing
     var errands = Errands(generation: 1)
     errands.connected(at: 0)
     #expect(errands.take(at: 0)?.hello == true)
-    errands.listChanged(to: 2)
+    errands.listChanged(to: 2, by: 0)
     #expect(errands.take(at: 0) == nil)
     errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
     #expect(errands.take(at: 0)?.subscribe == true)
-    errands.listChanged(to: 3)
+    errands.listChanged(to: 3, by: 0)
     errands.subscribed(generation: 2)
     #expect(errands.take(at: 0)?.subscribe == true)
+  }
+
+  @Test("UNI-22: a list waits as long as its tables tolerate, a sign of life rides along when half its time has passed")
+  func riding() {
+    var errands = Errands(generation: 1)
+    errands.connected(at: 0)
+    _ = errands.take(at: 0)
+    errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
+    errands.listChanged(to: 2, by: 60)
+    #expect(errands.take(at: 59) == nil)
+    #expect(errands.nextWake == 60)
+    #expect(errands.take(at: 59, isUnderway: true)?.subscribe == true)
+    errands.subscribed(generation: 2)
+    #expect(errands.take(at: beat / 2 - 1, isUnderway: true) == nil)
+    #expect(errands.take(at: beat / 2) == nil)
+    #expect(errands.take(at: beat / 2, isUnderway: true)?.hello == true)
   }
 
   @Test("MOB-43: an acknowledgement that was not heard goes again; a repeated notification is known as such")

@@ -1,8 +1,11 @@
 public import Model
 
-/// Decides when the device speaks, and about what (MOB-30): tables with changes are picked up at their period, then
-/// wait in one queue ordered by deadline until something makes a transfer due; that transfer takes along everything
-/// that waits and may use the link.
+/// Decides when the device speaks, and about what (MOB-30): changes get a deadline, at their table's period or by the
+/// intent they were written with, and wait until something makes a transfer due; that transfer takes along everything
+/// that waits and may use the link, also what its period has not come to yet (MOB-31).
+///
+/// To begin at the earliest deadline and take everything along is also the fewest transfers that any schedule can do
+/// with, one that knows the future included: deadlines are intervals, and this is how points are found that stab all.
 ///
 /// A pure value: the sync engine tells it what happened and asks `takeTransfer`; `nextWake` says when to ask again.
 public struct Coalescer: Sendable {
@@ -18,48 +21,49 @@ public struct Coalescer: Sendable {
     public static func < (a: Self, b: Self) -> Bool { (a.table, a.direction) < (b.table, b.direction) }
   }
 
-  /// What made a transfer due (MOB-04); each is a metric.
-  public enum Trigger: String, Sendable, Hashable, CaseIterable {
-    /// An app asked for it now, or the cloud waits for an answer (UNI-22).
-    case demand
-    /// Data that tolerates no delay.
-    case delaySensitive
-    /// The delay tolerance of something that waited has been used up.
-    case deadline
-    /// Enough bytes have gathered.
-    case volume
-  }
+  public typealias Trigger = TransferPolicy.Trigger
 
   public struct Transfer: Sendable, Equatable {
     public var trigger: Trigger
     /// Ordered by deadline; the ones after the first may be riding along.
     public var items: [Key]
+    /// Of the items, those whose deadline had passed by more than the patience of `EngineLimits`, for want of a link
+    /// that permits them, or of a machine that runs (I12).
+    public var late: Int
 
-    public init(trigger: Trigger, items: [Key]) {
+    public init(trigger: Trigger, items: [Key], late: Int = 0) {
       self.trigger = trigger
       self.items = items
+      self.late = late
     }
   }
 
-  /// Something that has changed and waits. `deadline` and `notBefore` are monotonic nanoseconds.
-  private struct Waiting: Sendable {
-    var deadline: UInt64
-    var notBefore: UInt64
-    var bytes: UInt64
-    var trigger: Trigger
+  /// What has changed of one table and direction since its last transfer.
+  struct Waiting: Sendable {
+    struct Due: Sendable {
+      var deadline: UInt64
+      var trigger: Trigger
+    }
+
+    /// Nil: its period has not come yet. It may ride along.
+    var due: Due?
+    var bytes: UInt64 = 0
+    /// A transfer of it has failed: not before this monotonic time.
+    var notBefore: UInt64 = 0
   }
 
-  private let volumeBytes: UInt64
-  private var registrations: [Key: SyncRegistration] = [:]
+  let volumeBytes: UInt64
+  var registrations: [Key: SyncRegistration] = [:]
   private var clocks: [UInt32: PeriodClock] = [:]
-  /// Changed since their last transfer, not yet picked up by their period.
-  private var changed: [Key: UInt64] = [:]
-  private var waiting: [Key: Waiting] = [:]
-  private var link: LinkClass?
+  var waiting: [Key: Waiting] = [:]
+  /// When each key was taken last.
+  var taken: [Key: UInt64] = [:]
+  private var lastMoment: Moment?
+  var link: LinkClass?
   /// The most expensive link the user allows, whatever apps prefer (MOB-45).
-  private var userLink: LinkClass = .roaming
+  var userLink: LinkClass = .roaming
 
-  /// - Parameter volumeBytes: waiting bytes that make a transfer due before any deadline.
+  /// - Parameter volumeBytes: waiting bytes that make a transfer due before any deadline; 0: none do.
   public init(volumeBytes: UInt64) { self.volumeBytes = volumeBytes }
 
   // MARK: What happened
@@ -69,16 +73,13 @@ public struct Coalescer: Sendable {
     let period = registration.periodMilliseconds
     if period > 0, clocks[period] == nil { clocks[period] = PeriodClock(periodMilliseconds: period, at: now) }
     dropUnusedClocks()
-    if period == 0, let bytes = changed[key] { pickUp(key, registration, bytes, at: now) }
+    if period == 0, waiting[key] != nil { give(key, tolerance: registration.tolerance, from: now.monotonic) }
   }
 
   /// No further periodic transfers. What the app demanded still goes.
   public mutating func unregister(_ key: Key) {
     registrations[key] = nil
-    if let item = waiting[key], item.trigger != .demand {
-      waiting[key] = nil
-      changed[key, default: 0] += item.bytes
-    }
+    if let item = waiting[key], item.due?.trigger != .demand { waiting[key]?.due = nil }
     dropUnusedClocks()
   }
 
@@ -86,45 +87,47 @@ public struct Coalescer: Sendable {
     for direction in Direction.allCases {
       let key = Key(table, direction)
       registrations[key] = nil
-      changed[key] = nil
       waiting[key] = nil
+      taken[key] = nil
     }
     dropUnusedClocks()
   }
 
   /// There is something to send (write) or to fetch (read) for this table.
-  public mutating func noteChange(_ key: Key, bytes: UInt64, at now: Moment) {
-    if waiting[key] != nil {
-      waiting[key]?.bytes += bytes
-    } else {
-      changed[key, default: 0] += bytes
-      if let registration = registrations[key], registration.periodMilliseconds == 0 {
-        pickUp(key, registration, changed[key] ?? 0, at: now)
-      }
+  /// - Parameter deadline: monotonic; by the intent of this one object (MOB-01). Nil: as the table is registered. A
+  ///   table that is not registered has no deadlines.
+  public mutating func noteChange(_ key: Key, bytes: UInt64, by deadline: UInt64? = nil, at now: Moment) {
+    // A tick that nobody looked at, because nothing waited, is not for what comes after it.
+    observe(now)
+    waiting[key, default: Waiting()].bytes += bytes
+    guard let registration = registrations[key] else { return }
+    if let deadline {
+      give(key, tolerance: deadline - min(deadline, now.monotonic), from: now.monotonic)
+    } else if registration.periodMilliseconds == 0 {
+      give(key, tolerance: registration.tolerance, from: now.monotonic)
     }
   }
 
   /// Delay does not apply (UNI-22), and neither do the registration's period and link preference; the user's link does.
   public mutating func demand(_ key: Key, at now: Moment) {
-    let bytes = (changed.removeValue(forKey: key) ?? 0) + (waiting[key]?.bytes ?? 0)
-    waiting[key] = Waiting(deadline: now.monotonic, notBefore: now.monotonic, bytes: bytes, trigger: .demand)
+    waiting[key, default: Waiting()].due = Waiting.Due(deadline: now.monotonic, trigger: .demand)
+    waiting[key]?.notBefore = 0
   }
 
   /// A transfer failed, or could not begin: its item waits again, not before `notBefore`.
   /// - Parameter isDemanded: an app still waits for it.
   public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64) {
-    guard waiting[key] == nil else { return }
-    let bytes = changed.removeValue(forKey: key) ?? 0
-    waiting[key] = Waiting(
-      deadline: notBefore, notBefore: notBefore, bytes: bytes,
-      trigger: isDemanded || registrations[key] == nil ? .demand : .deadline)
+    guard waiting[key]?.due == nil else { return }
+    let trigger: Trigger = isDemanded || registrations[key] == nil ? .demand : .deadline
+    waiting[key, default: Waiting()].due = Waiting.Due(deadline: notBefore, trigger: trigger)
+    waiting[key]?.notBefore = notBefore
   }
 
   /// Nothing that failed waits any longer: the connection is back.
   public mutating func retryNow(at now: Moment) {
     for (key, item) in waiting where item.notBefore > now.monotonic {
       waiting[key]?.notBefore = now.monotonic
-      waiting[key]?.deadline = min(item.deadline, now.monotonic)
+      if let due = item.due { waiting[key]?.due?.deadline = min(due.deadline, now.monotonic) }
     }
   }
 
@@ -136,72 +139,70 @@ public struct Coalescer: Sendable {
   // MARK: What to do
 
   /// The transfer that is due now, with all that may ride along; nil: nothing is due.
-  public mutating func takeTransfer(at now: Moment) -> Transfer? {
-    runPeriods(at: now)
-    let ready = waiting.filter { mayGo($0.key, $0.value, at: now) }
-    guard let trigger = trigger(of: ready.values.map { $0 }, at: now) else { return nil }
-    let items = ready.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.key)
-    for key in items { waiting[key] = nil }
-    return Transfer(trigger: trigger, items: items)
+  /// - Parameter isUnderway: the device speaks in any case, about itself: what waits goes with it.
+  public mutating func takeTransfer(at now: Moment, isUnderway: Bool = false) -> Transfer? {
+    observe(now)
+    let policy = policy(at: now)
+    let isDue = policy.start.map { $0.at <= now.monotonic } ?? false
+    guard isDue || isUnderway, !policy.cargo.isEmpty else { return nil }
+    let patience = EngineLimits.patienceMilliseconds * 1_000_000
+    let late = policy.cargo.count { key in
+      waiting[key]?.due.map { $0.deadline + patience < now.monotonic } ?? false
+    }
+    for key in policy.cargo {
+      waiting[key] = nil
+      taken[key] = now.monotonic
+    }
+    let trigger = isDue ? policy.start?.trigger : nil
+    return Transfer(trigger: trigger ?? .control, items: policy.cargo, late: late)
   }
 
   /// When `takeTransfer` is worth asking again if nothing happens until then; nil: only an event can change anything.
   public func nextWake(after now: Moment) -> UInt64? {
-    let deadlines = waiting.compactMap { key, item -> UInt64? in
-      guard let link, link <= preference(key, item) else { return nil }
-      return max(item.deadline, item.notBefore)
+    let held = waiting.values.lazy.map(\.notBefore).filter { $0 > now.monotonic }
+    let ticks = waiting.lazy.compactMap { key, item -> UInt64? in
+      guard let registration = registrations[key] else { return nil }
+      guard let tick = clocks[registration.periodMilliseconds]?.next(after: now) else { return nil }
+      // One that changes nothing for what waits is not woken for.
+      return item.due.map { tick + registration.tolerance < $0.deadline } ?? true ? tick : nil
     }
-    let periods = Set(changed.keys.compactMap { registrations[$0]?.periodMilliseconds }).compactMap {
-      clocks[$0]?.next(after: now)
+    return [policy(at: now).start?.at, held.min(), ticks.min()].compactMap(\.self).min()
+  }
+
+  // MARK: Time
+
+  /// Lets the periods tick, and takes a jump of the wall clock for time that has passed: a suspended machine does not
+  /// count it otherwise. After an operator's correction something goes early, which breaks no promise.
+  private mutating func observe(_ now: Moment) {
+    if let last = lastMoment {
+      let passed = Int64(clamping: now.monotonic - min(last.monotonic, now.monotonic)) / 1_000_000
+      let jump = now.wallMilliseconds - last.wallMilliseconds - passed
+      if jump > EngineLimits.clockJumpMilliseconds { bringForward(by: UInt64(jump) * 1_000_000, at: now) }
     }
-    return (deadlines + periods).min()
-  }
-
-  /// Whether a transfer of this item may go on over the link there is (MOB-44, MOB-45).
-  /// - Parameter isDemanded: an app asked for it now, so its registration's preference does not count.
-  public func permits(_ key: Key, isDemanded: Bool) -> Bool {
-    guard let link else { return false }
-    return link <= (isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink))
-  }
-
-  /// Whether the device may speak at all.
-  public var permitsSpeaking: Bool { link.map { $0 <= userLink } ?? false }
-
-  // MARK: How
-
-  private mutating func pickUp(_ key: Key, _ registration: SyncRegistration, _ bytes: UInt64, at now: Moment) {
-    changed[key] = nil
-    let tolerance = UInt64(registration.delayToleranceMilliseconds) * 1_000_000
-    waiting[key] = Waiting(
-      deadline: now.monotonic + tolerance, notBefore: now.monotonic, bytes: bytes,
-      trigger: tolerance == 0 ? .delaySensitive : .deadline)
-  }
-
-  private mutating func runPeriods(at now: Moment) {
-    let fired = Set(clocks.keys.filter { clocks[$0]?.fires(at: now) ?? false })
-    guard !fired.isEmpty else { return }
-    for (key, bytes) in changed.sorted(by: { $0.key < $1.key }) {
-      if let registration = registrations[key], fired.contains(registration.periodMilliseconds) {
-        pickUp(key, registration, bytes, at: now)
+    lastMoment = now
+    for period in clocks.keys.sorted() {
+      guard let tick = clocks[period]?.fires(at: now) else { continue }
+      for key in waiting.keys.sorted() {
+        guard let registration = registrations[key], registration.periodMilliseconds == period else { continue }
+        give(key, tolerance: registration.tolerance, from: tick)
       }
     }
   }
 
-  private func preference(_ key: Key, _ item: Waiting) -> LinkClass {
-    if item.trigger == .demand { return userLink }
-    return min(registrations[key]?.link ?? .roaming, userLink)
+  private mutating func bringForward(by span: UInt64, at now: Moment) {
+    for (key, item) in waiting {
+      guard let due = item.due, due.deadline > now.monotonic else { continue }
+      let left = due.deadline - now.monotonic
+      waiting[key]?.due?.deadline = now.monotonic + (left > span ? left - span : 0)
+    }
   }
 
-  private func mayGo(_ key: Key, _ item: Waiting, at now: Moment) -> Bool {
-    guard let link else { return false }
-    return link <= preference(key, item) && item.notBefore <= now.monotonic
-  }
-
-  private func trigger(of ready: [Waiting], at now: Moment) -> Trigger? {
-    if ready.contains(where: { $0.trigger == .demand }) { return .demand }
-    if ready.contains(where: { $0.trigger == .delaySensitive }) { return .delaySensitive }
-    if ready.contains(where: { $0.deadline <= now.monotonic }) { return .deadline }
-    return ready.reduce(0) { $0 + $1.bytes } >= volumeBytes && volumeBytes > 0 && !ready.isEmpty ? .volume : nil
+  /// What waits gets a deadline, unless it has an earlier one.
+  private mutating func give(_ key: Key, tolerance: UInt64, from start: UInt64) {
+    let due = Waiting.Due(deadline: start + tolerance, trigger: tolerance == 0 ? .delaySensitive : .deadline)
+    guard let item = waiting[key] else { return }
+    if let known = item.due, known.trigger == .demand || known.deadline <= due.deadline { return }
+    waiting[key]?.due = due
   }
 
   private mutating func dropUnusedClocks() {

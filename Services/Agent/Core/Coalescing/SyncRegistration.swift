@@ -32,6 +32,9 @@ public struct SyncRegistration: Sendable, Hashable {
     self.delayToleranceMilliseconds = delayToleranceMilliseconds
     self.link = link
   }
+
+  /// The delay tolerance in nanoseconds.
+  var tolerance: UInt64 { UInt64(delayToleranceMilliseconds) * 1_000_000 }
 }
 
 /// The time a decision is made at: monotonic for what must happen within a span, wall for periods.

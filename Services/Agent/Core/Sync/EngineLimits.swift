@@ -41,6 +41,14 @@ public enum EngineLimits {
   public static let heartbeatMilliseconds: UInt64 = 240_000
   /// Waiting bytes that make a transfer due before any deadline.
   public static let volumeBytes: UInt64 = 1 << 20
+  /// A table that has just been sent does not ride along again before this part of its period, at most this long, has
+  /// passed: beside one that never rests it would be sent as often as that one.
+  public static let restsPerPeriod: UInt64 = 10
+  public static let longestRestMilliseconds: UInt64 = 10_000
+  /// A transfer that begins this long after a deadline is counted as late.
+  public static let patienceMilliseconds: UInt64 = 1_000
+  /// A wall clock that gets ahead of the monotonic one by more than this has jumped.
+  public static let clockJumpMilliseconds: Int64 = 1_000
   /// How long an app's demand waits for a connection that is just being made.
   public static let connectionGrace: Duration = .seconds(3)
   /// How long a connection that is given up may take to end.

@@ -23,6 +23,8 @@ public struct Errands: Sendable {
   private var helloAt: UInt64?
   private var cloud = CloudList.unknown
   private var generation: UInt64
+  /// When the list that changed last has to go.
+  private var listBy: UInt64 = 0
   private var acks: [UInt64] = []
   /// The notification taken over last: the cloud repeats one until it has heard of that.
   private var lastNumber: UInt64?
@@ -45,7 +47,11 @@ public struct Errands: Sendable {
 
   public mutating func disconnected() { helloAt = nil }
 
-  public mutating func listChanged(to generation: UInt64) { self.generation = generation }
+  /// - Parameter deadline: of the tables that are new in it: a list waits as long as they do (UNI-22).
+  public mutating func listChanged(to generation: UInt64, by deadline: UInt64) {
+    if generation != self.generation { listBy = listIsDirty ? min(listBy, deadline) : deadline }
+    self.generation = generation
+  }
 
   /// A notification was taken over: what it flags is going to be pulled.
   /// - Returns: whether it is the same as the one before, sent again.
@@ -60,12 +66,14 @@ public struct Errands: Sendable {
 
   // MARK: What to do
 
-  public mutating func take(at now: UInt64) -> Batch? {
+  /// - Parameter isUnderway: there is a transfer anyhow: what is due before long rides along.
+  public mutating func take(at now: UInt64, isUnderway: Bool = false) -> Batch? {
     guard let helloAt else { return nil }
     var batch = Batch()
     if !isSpeaking, notBefore <= now {
-      batch.hello = helloAt <= now
-      batch.subscribe = !batch.hello && subscribeIsDue
+      let early = isUnderway ? EngineLimits.heartbeatMilliseconds * 1_000_000 / 2 : 0
+      batch.hello = helloAt <= now + early
+      batch.subscribe = !batch.hello && listIsDirty && (isUnderway || listDueAt <= now)
       isSpeaking = batch.hello || batch.subscribe
     }
     if notBefore <= now {
@@ -79,16 +87,18 @@ public struct Errands: Sendable {
     guard let helloAt else { return nil }
     if !acks.isEmpty { return notBefore }
     if isSpeaking { return nil }
-    return max(subscribeIsDue ? notBefore : helloAt, notBefore)
+    return max(listIsDirty ? min(listDueAt, helloAt) : helloAt, notBefore)
   }
 
-  private var subscribeIsDue: Bool {
+  private var listIsDirty: Bool {
     switch cloud {
     case .unknown: false
     case .generation(let known): known != generation
     case .none: true
     }
   }
+
+  private var listDueAt: UInt64 { cloud == .none ? 0 : listBy }
 
   // MARK: What came of it
 

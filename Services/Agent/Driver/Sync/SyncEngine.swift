@@ -106,11 +106,12 @@ public actor SyncEngine: Service {
   }
 
   private func nextTransfer(at now: Moment) -> Transfer? {
-    var due: Coalescer.Transfer?
-    if board.count < EngineLimits.sessions { due = coalescer.takeTransfer(at: now) }
-    let batch = errands.take(at: now.monotonic)
+    let hasRoom = board.count < EngineLimits.sessions
+    var due = hasRoom ? coalescer.takeTransfer(at: now) : nil
+    let batch = errands.take(at: now.monotonic, isUnderway: due != nil)
+    if due == nil, batch != nil, hasRoom { due = coalescer.takeTransfer(at: now, isUnderway: true) }
     guard due != nil || batch != nil else { return nil }
-    metrics.transfer(due?.trigger)
+    metrics.transfer(due ?? Coalescer.Transfer(trigger: .control, items: []))
     return Transfer(errands: batch, items: due?.items ?? [])
   }
 
@@ -153,14 +154,15 @@ public actor SyncEngine: Service {
     // The cloud ignores an older list of the same device. A new store counts from the beginning, but epochs, which have
     // the time in their upper bits, grow from one store of a device to the next.
     list.generation += await store.epoch >> 16
-    errands.listChanged(to: list.generation)
     let now = moment
     var kept: [Key: SyncRegistration] = [:]
+    var patience = EngineLimits.heartbeatMilliseconds
     for item in current {
       let key = Key(item.table, item.direction)
       kept[key] = item.registration
       guard registered[key] != item.registration else { continue }
       var registration = item.registration
+      if key.direction == .read { patience = min(patience, UInt64(item.registration.delayToleranceMilliseconds)) }
       // The period of reads is kept by the cloud, which notifies at it: counted here too it would be waited for twice.
       if key.direction == .read { registration.periodMilliseconds = 0 }
       coalescer.register(key, registration, at: now)
@@ -168,6 +170,7 @@ public actor SyncEngine: Service {
     }
     for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
     registered = kept
+    errands.listChanged(to: list.generation, by: now.monotonic + patience * 1_000_000)
     signal.raise()
   }
 }

@@ -5,6 +5,8 @@ extension CounterName {
   static let framesSent = CounterName(
     "caravan_agent_frames_sent_total", "Frames sent, by whether the entropy test had them compressed.")
   static let transfers = CounterName("caravan_agent_transfers_total", "Transfers, by what made them due.")
+  static let deadlines = CounterName(
+    "caravan_agent_deadlines_total", "Tables and directions that went in a transfer, by whether in time.")
   static let sessions = CounterName("caravan_agent_sessions_total", "Syncs of one table, by direction and outcome.")
   static let wireBytes = CounterName(
     "caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
@@ -31,6 +33,8 @@ struct SyncMetrics: Sendable {
   let chunksDown: Counter
   let resent: Counter
   let connected: Gauge
+  private let met: Counter
+  private let late: Counter
   private let triggers: [Coalescer.Trigger: Counter]
 
   init(_ registry: MetricsRegistry) {
@@ -43,14 +47,18 @@ struct SyncMetrics: Sendable {
     chunksDown = registry.counter(.chunksMoved, [.direction: "down"])
     resent = registry.counter(.resent)
     connected = registry.gauge(.connected)
+    met = registry.counter(.deadlines, [.outcome: "met"])
+    late = registry.counter(.deadlines, [.outcome: "late"])
     triggers = Dictionary(
       uniqueKeysWithValues: Coalescer.Trigger.allCases.map {
         ($0, registry.counter(.transfers, [.trigger: $0.rawValue]))
       })
   }
 
-  func transfer(_ trigger: Coalescer.Trigger?) {
-    if let trigger { triggers[trigger]?.add() } else { registry.counter(.transfers, [.trigger: "control"]).add() }
+  func transfer(_ transfer: Coalescer.Transfer) {
+    triggers[transfer.trigger]?.add()
+    met.add(transfer.items.count - transfer.late)
+    late.add(transfer.late)
   }
 
   func session(_ direction: Direction, outcome: String) {

@@ -1,0 +1,57 @@
+internal import Model
+
+// What follows from what waits. Nothing here changes anything.
+extension Coalescer {
+  /// The aggregate of all intents as they are (MOB-03); `takeTransfer` carries out what it says.
+  public func policy(at now: Moment) -> TransferPolicy {
+    var cargo: [(deadline: UInt64, key: Key)] = []
+    var start: TransferPolicy.Start?
+    var (bytes, gathered) = (UInt64(0), UInt64(0))
+    for (key, item) in waiting where permits(key, item) {
+      if let due = item.due {
+        start = Self.earlier(start, TransferPolicy.Start(at: max(due.deadline, item.notBefore), trigger: due.trigger))
+      }
+      guard item.notBefore <= now.monotonic, item.due != nil || ridesAlong(key, at: now) else { continue }
+      cargo.append((item.due?.deadline ?? .max, key))
+      bytes += item.bytes
+      if item.due != nil { gathered += item.bytes }
+    }
+    if volumeBytes > 0, gathered >= volumeBytes, (start?.at ?? .max) > now.monotonic {
+      start = TransferPolicy.Start(at: now.monotonic, trigger: .volume)
+    }
+    cargo.sort { ($0.deadline, $0.key) < ($1.deadline, $1.key) }
+    return TransferPolicy(start: start, cargo: cargo.map(\.key), bytes: bytes)
+  }
+
+  /// Of two that are due at the same time, the one that says more.
+  private static func earlier(_ a: TransferPolicy.Start?, _ b: TransferPolicy.Start) -> TransferPolicy.Start {
+    guard let a else { return b }
+    let order = Trigger.allCases
+    let (rankA, rankB) = (order.firstIndex(of: a.trigger) ?? 0, order.firstIndex(of: b.trigger) ?? 0)
+    return (a.at, rankA) <= (b.at, rankB) ? a : b
+  }
+
+  /// What waits for its period goes along with whatever is sent before, so that it need not have a transfer of its own
+  /// later; but not with every one, for a period is also how often a table is looked at.
+  private func ridesAlong(_ key: Key, at now: Moment) -> Bool {
+    guard let registration = registrations[key] else { return false }
+    guard let last = taken[key] else { return true }
+    let rest = min(
+      UInt64(registration.periodMilliseconds) / EngineLimits.restsPerPeriod, EngineLimits.longestRestMilliseconds)
+    return now.monotonic - min(last, now.monotonic) >= rest * 1_000_000
+  }
+
+  // MARK: Links
+
+  private func permits(_ key: Key, _ item: Waiting) -> Bool { permits(key, isDemanded: item.due?.trigger == .demand) }
+
+  /// Whether a transfer of this item may go on over the link there is (MOB-44, MOB-45).
+  /// - Parameter isDemanded: an app asked for it now, so its registration's preference does not count.
+  public func permits(_ key: Key, isDemanded: Bool) -> Bool {
+    guard let link else { return false }
+    return link <= (isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink))
+  }
+
+  /// Whether the device may speak at all.
+  public var permitsSpeaking: Bool { link.map { $0 <= userLink } ?? false }
+}
