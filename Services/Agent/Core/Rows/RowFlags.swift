@@ -28,6 +28,9 @@ public struct RowFlags: Sendable, Hashable {
   /// SIM-63, SIM-65, SIM-69: only closed rows, not in flight, not in conflict, go upstream.
   public var isCollectable: Bool { isDirty && !syncPending && !inConflict && openObjects == 0 }
 
+  /// An object was open for writing in place, and written to: after a crash its bytes cannot be trusted.
+  public var isTorn: Bool { objectDirty && openObjects > 0 }
+
   // MARK: Stored form
 
   /// One integer: TD 1, OD 2, SP 4, CF 8, OO from bit 8 on. Collectable rows are exactly those of 1, 2 and 3.

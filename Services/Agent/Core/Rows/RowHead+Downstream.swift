@@ -47,8 +47,11 @@ public enum ArrivalDecision: Sendable, Hashable {
     if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
     if arrival.isOwn { return ownEcho(arrival) }
     if isBusy { return .hold }
-    if head.flags.isDirty || head.flags.inConflict { return contested(arrival, head) }
-    return arrival.isDeleted ? .remove : .apply
+    if head.flags.inConflict { return contested(arrival, head) }
+    switch DownstreamRecovery.of(head.flags, lacksObjects: false) {
+    case .conflict: return contested(arrival, head)
+    case .update, .fetchObjects: return arrival.isDeleted ? .remove : .apply
+    }
   }
 
   /// An echo of a deletion can only be older than a row written again since; any other is the row's own content.

@@ -71,10 +71,10 @@ extension RowHead {
     }
   }
 
-  /// E1: SP←0 alone would leave a row clean that the cloud does not have, and the next page would overwrite it.
+  /// As Table 3(a), U2, and E1: SP←0 alone would leave a row clean that the cloud does not have.
   private mutating func rearm(_ armed: RowChange) {
-    flags.tableDirty = true
-    flags.objectDirty = presence != .deleted && (flags.objectDirty || armed.objects)
+    flags = Disruption.u2.recovered(flags, changedObjects: armed.objects)
+    if presence == .deleted { flags.objectDirty = false }
   }
 
   /// A dirty row meets another copy. Deleted or changed alike on both sides is agreement, anything else a conflict.
@@ -87,31 +87,6 @@ extension RowHead {
     case (.deleted, _), (.same, _), (.different, _):
       flags.inConflict = true
       return .conflict
-    }
-  }
-}
-
-/// SIM-70, SIM-71: what a lost connection does to a row in each state of an upstream sync.
-public enum UpstreamLoss: Sendable, Hashable, CaseIterable {
-  /// U1: nothing was in flight.
-  case idle
-  /// U2: sent, and no result seen.
-  case missedResult
-  /// U3: the result was seen and recorded.
-  case resultSeen
-  /// U4: the result was seen, the cloud's copy of an object still arriving.
-  case partialResult
-
-  /// The flags after recovery. `changedObjects`: the push carried changed objects (∃DCT).
-  public func recovered(_ flags: RowFlags, changedObjects: Bool) -> RowFlags {
-    switch self {
-    case .idle, .resultSeen: return flags
-    case .missedResult, .partialResult:
-      var flags = flags
-      flags.syncPending = false
-      flags.tableDirty = true
-      flags.objectDirty = flags.objectDirty || changedObjects
-      return flags
     }
   }
 }

@@ -14,6 +14,8 @@ struct Downstream: Sendable {
   private var isAgreeing = false
   private var hasReset = false
   private var hasObjects = false
+  /// What has come of it, for whoever finds the session cut off (SIM-70).
+  private(set) var answer = Disruption.Answer.missing
   /// The store is older than what it once sent: it needs a new epoch before anything else.
   private(set) var isUnexplained = false
 
@@ -65,7 +67,9 @@ struct Downstream: Sendable {
       try await takeIn(current)
       page = isUnexplained ? nil : try await opened(following.get())
     }
+    answer = .whole
     guard hasObjects, !isUnexplained else { return }
+    answer = .lacksObjects
     guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
       throw CaravanError(
         .unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
@@ -138,6 +142,9 @@ struct Downstream: Sendable {
       entries, to: table, token: result.token, isLast: !result.more, bytesDown: result.page.count)
     token = result.token
     isUnexplained = summary.isUnexplained
-    if summary.staged > 0, !isUnexplained { _ = try await crew.mover.fetchMissing(of: table, gate: gate) }
+    guard summary.staged > 0, !isUnexplained else { return }
+    answer = .lacksObjects
+    _ = try await crew.mover.fetchMissing(of: table, gate: gate)
+    answer = .missing
   }
 }

@@ -136,14 +136,21 @@ extension SyncEngine {
       var failure: CaravanError?
       do throws(CaravanError) { try await session.finish(answer.get()) } catch {
         if case .failure = answer { session.unanswered(error) }
+        metrics.disrupted(session.disruption)
         failure = error
       }
       pending[session.table] = session.pending
       end(Key(session.table, .write), rider.waiters, failure)
-      if session.lacksChunks { putBack(Key(session.table, .read)) }
+      if session.lacksChunks {
+        if failure == nil { metrics.disrupted(session.disruption) }
+        putBack(Key(session.table, .read))
+      }
     case .down(var session):
       var failure: CaravanError?
-      do throws(CaravanError) { try await session.finish(answer.get()) } catch { failure = error }
+      do throws(CaravanError) { try await session.finish(answer.get()) } catch {
+        metrics.disrupted(.downstream(notified: true, asked: true, session.answer))
+        failure = error
+      }
       if session.isUnexplained { unexplained.insert(session.table) }
       end(Key(session.table, .read), rider.waiters, failure)
     }

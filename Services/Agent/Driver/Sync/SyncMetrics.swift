@@ -8,6 +8,8 @@ extension CounterName {
   static let deadlines = CounterName(
     "caravan_agent_deadlines_total", "Tables and directions that went in a transfer, by whether in time.")
   static let sessions = CounterName("caravan_agent_sessions_total", "Syncs of one table, by direction and outcome.")
+  static let disruptions = CounterName(
+    "caravan_agent_disruptions_total", "Syncs of one table cut off, by where they stood: Simba's Table 3(a).")
   static let wireBytes = CounterName(
     "caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
   static let notifications = CounterName("caravan_agent_notifications_total", "Notifications received, by outcome.")
@@ -64,6 +66,9 @@ struct SyncMetrics: Sendable {
   func session(_ direction: Direction, outcome: String) {
     registry.counter(.sessions, [.direction: direction == .write ? "up" : "down", .outcome: outcome]).add()
   }
+
+  /// A session was cut off in this state of Table 3(a).
+  func disrupted(_ state: Disruption) { registry.counter(.disruptions, [.state: state.rawValue]).add() }
 
   func notification(_ outcome: String) { registry.counter(.notifications, [.outcome: outcome]).add() }
 

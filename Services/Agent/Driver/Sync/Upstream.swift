@@ -85,6 +85,12 @@ struct Upstream: Sendable {
     }
   }
 
+  /// Where the session stands, for whoever finds it cut off (SIM-70).
+  var disruption: Disruption {
+    let answer: Disruption.Answer = lacksChunks ? .lacksObjects : pending == nil ? .whole : .missing
+    return .upstream(inFlight: pending?.mayHaveArrived ?? false, answer)
+  }
+
   // MARK: Steps
 
   private mutating func collect() async throws(CaravanError) {

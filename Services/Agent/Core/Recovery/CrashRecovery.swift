@@ -1,5 +1,5 @@
 /// SIM-73, Table 4: what a row's flags say after a crash of app, agent or device, and what to do.
-public enum CrashRecovery: Sendable, Hashable, CaseIterable {
+public enum CrashRecovery: String, Sendable, Hashable, CaseIterable {
   /// Rows 1 and 4: nothing was going on.
   case nothing
   /// Rows 2, 5, 8, 13, 16 and 19: tell the app about the conflict again.
@@ -13,6 +13,8 @@ public enum CrashRecovery: Sendable, Hashable, CaseIterable {
   case restoreTorn
 
   public struct Plan: Sendable, Hashable {
+    /// As Table 4 numbers its rows, from 1.
+    public let row: Int
     public let action: CrashRecovery
     public let flags: RowFlags
   }
@@ -23,15 +25,27 @@ public enum CrashRecovery: Sendable, Hashable, CaseIterable {
     if flags.syncPending, flags.inConflict { return nil }
     var after = flags
     after.openObjects = 0
-    if flags.objectDirty, flags.openObjects > 0 {
+    let action: CrashRecovery
+    if flags.isTorn {
       after = RowFlags(inConflict: flags.inConflict)
-      return Plan(action: .restoreTorn, flags: after)
+      action = .restoreTorn
+    } else if flags.inConflict {
+      action = .conflictUpcall
+    } else if flags.syncPending {
+      after = Disruption.u2.recovered(after, changedObjects: changedObjects)
+      action = .restartUpstream
+    } else {
+      action = flags.isDirty ? .startUpstream : .nothing
     }
-    if flags.inConflict { return Plan(action: .conflictUpcall, flags: after) }
-    if flags.syncPending {
-      after = UpstreamLoss.missedResult.recovered(after, changedObjects: changedObjects)
-      return Plan(action: .restartUpstream, flags: after)
-    }
-    return Plan(action: flags.isDirty ? .startUpstream : .nothing, flags: after)
+    return Plan(row: row(of: flags), action: action, flags: after)
+  }
+
+  /// Of the rows for one TD, OD and OO the first is for SP=0 and CF=0; torn rows do not tell CF apart.
+  private static func row(of flags: RowFlags) -> Int {
+    let firsts = [1, 4, 7, 10, 12, 15, 18, 21]
+    let first =
+      firsts[(flags.tableDirty ? 4 : 0) | (flags.objectDirty ? 2 : 0) | (flags.openObjects > 0 ? 1 : 0)]
+    if flags.isTorn { return first + (flags.syncPending ? 1 : 0) }
+    return first + (flags.syncPending ? 2 : flags.inConflict ? 1 : 0)
   }
 }
