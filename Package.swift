@@ -109,8 +109,8 @@ let package = Package(
       driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "Compression", "Crypto"], main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
-      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression"], main: ["Model"]
-    )
+      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression", "AgentCore"],
+      main: ["Model"])
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
       .executableTarget(

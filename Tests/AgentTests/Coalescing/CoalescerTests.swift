@@ -17,7 +17,7 @@ import Testing
       periodMilliseconds: period * 1000, delayToleranceMilliseconds: tolerance * 1000, link: link)
   }
   private func onWifi() -> Coalescer {
-    var coalescer = Coalescer(volumeBytes: 1000)
+    var coalescer = Coalescer(volume: { _ in 1000 })
     coalescer.setLink(.wifi)
     return coalescer
   }
@@ -96,7 +96,7 @@ import Testing
 
   @Test("SIM-19: a demand needs no registration; without a link it waits")
   func demand() {
-    var c = Coalescer(volumeBytes: 1000)
+    var c = Coalescer(volume: { _ in 1000 })
     c.demand(key("notes"), at: at(0))
     #expect(c.takeTransfer(at: at(0)) == nil)
     c.setLink(.roaming)

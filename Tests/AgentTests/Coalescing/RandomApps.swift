@@ -42,7 +42,7 @@ struct RandomApps {
   private(set) var sent: [Sent] = []
   private(set) var networks = [Network()]
 
-  init(seed: UInt64, count: Int, links: [LinkClass] = [.roaming], volumeBytes: UInt64 = 0) {
+  init(seed: UInt64, count: Int, links: [LinkClass] = [.roaming]) {
     let random = SeededRandom(seed: seed)
     tables = (0..<count).map { number in
       let app = ContainerID(unchecked: "app\(number)")
@@ -55,7 +55,7 @@ struct RandomApps {
         Coalescer.Key(TableID(app: app, name: "t"), .write), registration, (1 + random.below(240)) * Self.second
       )
     }
-    coalescer = Coalescer(volumeBytes: volumeBytes)
+    coalescer = Coalescer(volume: { _ in 0 })
     coalescer.setLink(.wired)
     self.random = random
     for table in tables { coalescer.register(table.key, table.registration, at: moment) }

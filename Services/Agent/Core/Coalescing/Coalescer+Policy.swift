@@ -32,13 +32,15 @@ extension Coalescer {
   }
 
   /// What waits for its period goes along with whatever is sent before, so that it need not have a transfer of its own
-  /// later; but not with every one, for a period is also how often a table is looked at.
+  /// later. But a period is also how often a table is looked at: beside one that never rests, not every time.
   private func ridesAlong(_ key: Key, at now: Moment) -> Bool {
-    guard let registration = registrations[key] else { return false }
-    guard let last = taken[key] else { return true }
-    let rest = min(
-      UInt64(registration.periodMilliseconds) / EngineLimits.restsPerPeriod, EngineLimits.longestRestMilliseconds)
-    return now.monotonic - min(last, now.monotonic) >= rest * 1_000_000
+    guard registrations[key] != nil else { return false }
+    return paidUntil[key] ?? 0 <= now.monotonic + EngineLimits.ridesInARow * rest(of: key)
+  }
+
+  func rest(of key: Key) -> UInt64 {
+    let part = UInt64(registrations[key]?.periodMilliseconds ?? 0) / EngineLimits.restsPerPeriod
+    return min(part, EngineLimits.longestRestMilliseconds) * 1_000_000
   }
 
   // MARK: Links

@@ -52,19 +52,21 @@ public struct Coalescer: Sendable {
     var notBefore: UInt64 = 0
   }
 
-  let volumeBytes: UInt64
+  private let volume: @Sendable (LinkClass) -> UInt64
   var registrations: [Key: SyncRegistration] = [:]
   private var clocks: [UInt32: PeriodClock] = [:]
   var waiting: [Key: Waiting] = [:]
-  /// When each key was taken last.
-  var taken: [Key: UInt64] = [:]
+  /// Until when the transfers of each key are paid for, at one each `rest`.
+  var paidUntil: [Key: UInt64] = [:]
   private var lastMoment: Moment?
   var link: LinkClass?
   /// The most expensive link the user allows, whatever apps prefer (MOB-45).
   var userLink: LinkClass = .roaming
 
-  /// - Parameter volumeBytes: waiting bytes that make a transfer due before any deadline; 0: none do.
-  public init(volumeBytes: UInt64) { self.volumeBytes = volumeBytes }
+  /// - Parameter volume: waiting bytes that make a transfer over that link due before any deadline; 0: none do.
+  public init(volume: @escaping @Sendable (LinkClass) -> UInt64 = EngineLimits.volumeBytes) { self.volume = volume }
+
+  var volumeBytes: UInt64 { link.map(volume) ?? 0 }
 
   // MARK: What happened
 
@@ -88,7 +90,7 @@ public struct Coalescer: Sendable {
       let key = Key(table, direction)
       registrations[key] = nil
       waiting[key] = nil
-      taken[key] = nil
+      paidUntil[key] = nil
     }
     dropUnusedClocks()
   }
@@ -151,7 +153,7 @@ public struct Coalescer: Sendable {
     }
     for key in policy.cargo {
       waiting[key] = nil
-      taken[key] = now.monotonic
+      paidUntil[key] = max(paidUntil[key] ?? 0, now.monotonic) + rest(of: key)
     }
     let trigger = isDue ? policy.start?.trigger : nil
     return Transfer(trigger: trigger ?? .control, items: policy.cargo, late: late)

@@ -1,4 +1,4 @@
-import Model
+public import Model
 
 /// Bounds of the device's sync engine.
 public enum EngineLimits {
@@ -39,12 +39,19 @@ public enum EngineLimits {
   public static let attemptsBeforeAnswer: UInt32 = 3
   /// Between two signs of life, so that what was missed is offered again even if nobody noticed the loss.
   public static let heartbeatMilliseconds: UInt64 = 240_000
-  /// Waiting bytes that make a transfer due before any deadline.
-  public static let volumeBytes: UInt64 = 1 << 20
-  /// A table that has just been sent does not ride along again before this part of its period, at most this long, has
-  /// passed: beside one that never rests it would be sent as often as that one.
+  /// Waiting bytes that make a transfer due before any deadline: enough to be worth one of its own. A cellular radio
+  /// stays on for some twelve seconds afterwards; of the time that so much takes, that is a fifth.
+  public static func volumeBytes(over link: LinkClass) -> UInt64 {
+    switch link {
+    case .wired, .wifi: 1 << 20
+    case .cellular, .roaming: 32 << 20
+    }
+  }
+  /// A table rides along once in this part of its period, at most this long, and so often in a row: beside one that
+  /// never rests it would be sent as often as that one.
   public static let restsPerPeriod: UInt64 = 10
   public static let longestRestMilliseconds: UInt64 = 10_000
+  public static let ridesInARow: UInt64 = 6
   /// A transfer that begins this long after a deadline is counted as late.
   public static let patienceMilliseconds: UInt64 = 1_000
   /// A wall clock that gets ahead of the monotonic one by more than this has jumped.

@@ -21,7 +21,7 @@ public actor SyncEngine: Service {
   /// Tables with new local changes, and their bytes, since the loop last looked.
   nonisolated let localChanges = Mutex<[TableID: UInt64]>([:])
 
-  var coalescer = Coalescer(volumeBytes: EngineLimits.volumeBytes)
+  var coalescer = Coalescer()
   var errands = Errands(generation: 0)
   var board = SessionBoard()
   var waiters = SyncWaiters()

@@ -10,12 +10,21 @@ public enum BenchCommand {
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
 
+  static let trace = Flag<String>(
+    "trace", "FILE", "a car's sensors as CSV, a line a second; without it made up", default: "")
+  static let photos = Flag<String>("photos", "DIR", "photos to send (.jpg); without it made up", default: "")
+  static let hours = Flag<Double>("hours", "H", "virtual time", default: 2)
+  static let seed = Flag<Int>("seed", "N", "of all that is random", default: 4, in: 0...1_000_000_000)
+
   public static let commands: [Command] = [
     command("latency", "A row saved on one device until it is durable and read on another."),
     command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite."),
+    Command(
+      "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
+      flags: [asJSON, trace, photos, hours, seed]),
   ]
 
   private static func command(_ name: String, _ summary: String) -> Command {
@@ -27,6 +36,7 @@ public enum BenchCommand {
   ///   - programs: the directory of Caravan's executables.
   public static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
     let report = BenchReport(bench: name, asJSON: options[asJSON])
+    if name == "radio" { return try radio(options, report) }
     try await BenchSuite.with(programs: programs, host: host) { suite in
       switch name {
       case "latency": try await LatencyBench(suite: suite, report: report, rounds: options[rounds]).run()
@@ -41,5 +51,12 @@ public enum BenchCommand {
       default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
       }
     }
+  }
+
+  private static func radio(_ options: Options, _ report: BenchReport) throws(CaravanError) {
+    let seed = UInt64(options[seed])
+    let workload = try RadioWorkload(
+      trace: options[trace], photos: options[photos], hours: min(max(options[hours], 0.1), 48), seed: seed)
+    try RadioBench(report: report, workload: workload, seed: seed).run()
   }
 }

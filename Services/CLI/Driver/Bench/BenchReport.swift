@@ -8,6 +8,10 @@ struct BenchReport: Sendable {
   let asJSON: Bool
 
   func line(_ figure: String, _ values: KeyValuePairs<String, Double>, floor: KeyValuePairs<String, Double> = [:]) {
+    line(figure, values.map { ($0.key, $0.value) }, floor: floor.map { ($0.key, $0.value) })
+  }
+
+  func line(_ figure: String, _ values: [(key: String, value: Double)], floor: [(key: String, value: Double)] = []) {
     var object: JSON.Object = ["bench": .string(bench), "figure": .string(figure)]
     for (name, value) in values { object[name] = .double(Self.rounded(value)) }
     if !floor.isEmpty {
