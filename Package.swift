@@ -89,8 +89,9 @@ let package = Package(
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
-    // The store on SQLite.
+    // The store, on SQLite and on PostgreSQL.
     shared("StoreSQLite", ["Store", "SQLite", "Model", "Runtime"]),
+    shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime"]),
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
@@ -125,7 +126,9 @@ let package = Package(
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
       tests("HTTPTests", ["HTTP", "Model"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
-      tests("StoreTests", ["Store", "StoreSQLite", "SQLite", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire"]),
+      tests(
+        "StoreTests",
+        ["Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire"]),
       tests(
         "StorageTests",
         [

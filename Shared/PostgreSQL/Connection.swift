@@ -6,8 +6,8 @@ public struct ConnectionOptions: Sendable {
   public var address: ConnectionString
   /// As `pg_stat_activity` shows it.
   public var applicationName = "caravan"
-  /// Session settings, each left out where the server does not know it.
-  public var settings: [(name: String, value: String)] = []
+  /// Statements that set the session up; each is passed over where the server does not know what it speaks of.
+  public var preamble: [String] = []
   /// How long one connection attempt may take, for each of several hosts; in whole seconds, at least 2.
   public var connectSeconds = 5
   /// How long the server may keep silent while an answer is awaited.
@@ -48,7 +48,7 @@ public final class Connection {
     do throws(PostgresError) {
       try checkServer()
       CPostgres_ignore_notices(handle)
-      for (name, value) in options.settings { set(name, value) }
+      for statement in options.preamble { PQclear(PQexec(handle, statement)) }
       try enterPipeline()
     } catch {
       close()
@@ -103,8 +103,6 @@ public final class Connection {
   public func parameter(_ name: String) -> String? {
     PQparameterStatus(handle, name).map { String(cString: $0) }
   }
-
-  private func set(_ name: String, _ value: String) { PQclear(PQexec(handle, "SET \(name) = \(value)")) }
 
   private func enterPipeline() throws(PostgresError) {
     // "It is strongly recommended to use libpq in non-blocking mode in pipeline mode": else both sides may wait for

@@ -1,7 +1,7 @@
 internal import CPostgres
 
 /// What one statement answered.
-public final class Rows {
+public final class Rows: RandomAccessCollection {
   fileprivate let result: OpaquePointer
 
   /// Takes the result over.
@@ -9,21 +9,12 @@ public final class Rows {
 
   deinit { PQclear(result) }
 
-  public var count: Int { Int(PQntuples(result)) }
-  public var isEmpty: Bool { count == 0 }
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { Int(PQntuples(result)) }
   public subscript(_ index: Int) -> Row {
     precondition((0..<count).contains(index), "row \(index) of \(count) was asked for")
     return Row(rows: self, index: Int32(index))
   }
-  public var first: Row? { isEmpty ? nil : self[0] }
-
-  public func map<Value, Failure: Error>(_ read: (Row) throws(Failure) -> Value) throws(Failure) -> [Value] {
-    var values: [Value] = []
-    values.reserveCapacity(count)
-    for index in 0..<count { values.append(try read(self[index])) }
-    return values
-  }
-
   /// Rows that an INSERT, UPDATE or DELETE touched.
   public var changed: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 

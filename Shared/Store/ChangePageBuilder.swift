@@ -50,6 +50,9 @@ public struct ChangePageBuilder {
     return !isFull
   }
 
+  /// There is more than what was brought.
+  public mutating func stop() { isFull = true }
+
   /// Tags and numbers of one entry, at most.
   private static let overhead = 48
 

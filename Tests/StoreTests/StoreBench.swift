@@ -1,7 +1,9 @@
 import Model
+import PostgreSQL
 import Runtime
 import SQLite
 import Store
+import StorePostgres
 import StoreSQLite
 import TestKit
 import Testing
@@ -15,9 +17,10 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case memory
   /// As shipped: files on disk, readers beside the writers, fsync.
   case files
+  case postgres
 
   var testDescription: String { rawValue }
-  static let reopening: [StoreKind] = [.files]
+  static let reopening: [StoreKind] = [.files, .postgres]
 }
 
 /// Hears of commits.
@@ -29,48 +32,97 @@ final class Listener: CommitObserver {
 
 /// A store under test, with time in the test's hands and an op id for every commit.
 final class StoreBench: Sendable {
+  /// How the store is opened, and opened again.
+  enum Plan: Sendable {
+    case sqlite(StoreOptions)
+    case postgres(PostgresOptions)
+  }
+
+  /// What is open.
+  private enum Opened: Sendable {
+    case sqlite(StoreSQLite)
+    case postgres(StorePostgres)
+
+    var store: any Store {
+      switch self {
+      case .sqlite(let store): store
+      case .postgres(let store): store
+      }
+    }
+  }
+
   let clock = ManualClock()
   let listener = Listener()
   let host: Host
-  private let options: StoreOptions
-  private let current: Mutex<StoreSQLite?> = Mutex(nil)
+  private let plan: Plan
+  private let current: Mutex<Opened?> = Mutex(nil)
   private let ops = Atomic<UInt64>(0)
 
   /// Gives `body` a new store, and removes it afterwards.
   static func with(_ kind: StoreKind, _ body: (StoreBench) async throws -> Void) async throws {
-    try await withTemporaryDirectory { path in
-      var options = StoreOptions(.directory(path))
-      if kind == .memory { options = .simulation(.memory) }
-      let bench = StoreBench(options)
-      try await bench.open()
-      try await body(bench)
-      await bench.sqlite.close()
+    switch kind {
+    case .memory: try await with(StoreBench(.sqlite(.simulation(.memory))), body)
+    case .files:
+      try await withTemporaryDirectory { path in
+        try await with(StoreBench(.sqlite(StoreOptions(.directory(path)))), body)
+      }
+    case .postgres:
+      let server = try PostgresServer.shared.get()
+      try await server.withSchema { address in
+        var options = PostgresOptions(try ConnectionString(address))
+        (options.writers, options.readers) = (2, 2)
+        try await with(StoreBench(.postgres(options)), body)
+      }
     }
   }
 
-  init(_ options: StoreOptions) {
-    self.options = options
+  private static func with(_ bench: StoreBench, _ body: (StoreBench) async throws -> Void) async throws {
+    try await bench.open()
+    do { try await body(bench) } catch {
+      await bench.close()
+      throw error
+    }
+    await bench.close()
+  }
+
+  init(_ plan: Plan) {
     let live = Host.live(logLevel: .error)
     host = Host(
       clock: clock, random: SeededRandom(seed: 7), executors: live.executors, log: live.log, metrics: MetricsRegistry())
+    switch plan {
+    case .sqlite: self.plan = plan
+    case .postgres(var options):
+      options.clock = clock
+      self.plan = .postgres(options)
+    }
   }
 
-  var sqlite: StoreSQLite {
-    guard let store = current.withLock({ $0 }) else { preconditionFailure("the store was not opened") }
-    return store
+  private var opened: Opened {
+    guard let opened = current.withLock({ $0 }) else { preconditionFailure("the store was not opened") }
+    return opened
   }
 
-  var store: any Store { sqlite }
+  var store: any Store { opened.store }
 
   func open() async throws {
-    let store = try await StoreSQLite(options, host: host, observer: listener)
-    current.withLock { $0 = store }
+    let opened: Opened =
+      switch plan {
+      case .sqlite(let options): .sqlite(try await StoreSQLite(options, host: host, observer: listener))
+      case .postgres(let options): .postgres(try await StorePostgres(options, host: host, observer: listener))
+      }
+    current.withLock { $0 = opened }
   }
 
-  /// `kill -9` and a new start.
-  func crash() async throws {
-    sqlite.crash()
-    try await open()
+  func close() async {
+    switch opened {
+    case .sqlite(let store): await store.close()
+    case .postgres(let store): await store.close()
+    }
+  }
+
+  /// `kill -9` of a store on SQLite; `open` is its new start. PostgreSQL's crashes are those of its server.
+  func kill() {
+    if case .sqlite(let store) = opened { store.crash() }
   }
 
   // MARK: Commits

@@ -65,7 +65,7 @@ extension Rule {
     ["Model", "Encoding"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
     ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client"],
-    ["BusNATS", "StoreSQLite", "StorageClient", "SchemaClient"],
+    ["BusNATS", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient"],
     ["Launch", "Partitions", "TestKit"],
   ]
 
@@ -109,7 +109,8 @@ extension Rule {
       return []
     }
     // The command line is itself an operator's tool: it speaks to the broker as such.
-    let concrete: Set<String> = file.path.hasPrefix("Services/CLI/") ? ["StoreSQLite"] : ["StoreSQLite", "BusNATS"]
+    let stores: Set<String> = ["StoreSQLite", "StorePostgres"]
+    let concrete = file.path.hasPrefix("Services/CLI/") ? stores : stores.union(["BusNATS"])
     return file.imports.filter { concrete.contains($0.module) }
       .map { Violation(path: file.path, line: $0.line, reason: "\($0.module) is a backend: take its protocol") }
   }

@@ -4,7 +4,7 @@ import PostgreSQL
 import Testing
 
 /// Goal: the room of libpq keeps what it says. Method: a real server, and impostors where one is wanted.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: PostgresServer.isInstalled)) struct PostgresConnectionTests {
+@Suite(.timeLimit(.minutes(2))) struct PostgresConnectionTests {
   private func server() throws -> PostgresServer { try PostgresServer.shared.get() }
 
   @Test("values come back as they went, also none, empty and many")
@@ -78,7 +78,7 @@ import Testing
   @Test("session settings hold; those a server does not know are left out")
   func settings() throws {
     var options = PostgreSQL.ConnectionOptions(try ConnectionString(try server().address()))
-    options.settings = [("no_such_setting", "1"), ("statement_timeout", "'100ms'")]
+    options.preamble = ["SET no_such_setting = 1", "SET statement_timeout = '100ms'"]
     let db = try PostgreSQL.Connection(options)
     #expect(#expect(throws: PostgresError.self) { try db.run("SELECT 1 FROM pg_sleep(3)") }?.kind == .busy)
     #expect(try db.run("SELECT 1").count == 1)

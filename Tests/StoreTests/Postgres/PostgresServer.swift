@@ -2,6 +2,8 @@ import Foundation
 import PostgreSQL
 import Runtime
 
+import struct Synchronization.Atomic
+
 /// A PostgreSQL of the tests' own: on a free loopback port, in a directory that goes away with it, as a user that may
 /// run it (PostgreSQL refuses root).
 ///
@@ -22,7 +24,6 @@ final class PostgresServer: Sendable {
     let newest = versions.max { $0.compare($1, options: .numeric) == .orderedAscending }
     return newest.map { "\(root)/\($0)/bin" }
   }()
-  static var isInstalled: Bool { programs != nil }
 
   let port: Int
   private let directory: String
@@ -33,7 +34,9 @@ final class PostgresServer: Sendable {
   private let server: Mutex<Process?> = Mutex(nil)
 
   init(durable: Bool) throws {
-    guard let programs = Self.programs else { throw Failure(description: "PostgreSQL is not installed") }
+    guard let programs = Self.programs else {
+      throw Failure(description: "PostgreSQL is not installed: run Deploy/packages test")
+    }
     self.programs = programs
     self.durable = durable
     directory = try Self.makeDirectory()
@@ -71,6 +74,16 @@ final class PostgresServer: Sendable {
     let connection = try connect()
     defer { connection.close() }
     try connection.execute(sql)
+  }
+
+  private static let schemas = Atomic<Int>(0)
+
+  /// Gives `body` the address of a schema of its own, and removes it afterwards.
+  func withSchema<R>(_ body: (String) async throws -> R) async throws -> R {
+    let name = "t\(Self.schemas.add(1, ordering: .relaxed).newValue)"
+    try execute("CREATE SCHEMA \(name)")
+    defer { try? execute("DROP SCHEMA \(name) CASCADE") }
+    return try await body(address(rest: "options='-c search_path=\(name)'"))
   }
 
   // MARK: Life and death

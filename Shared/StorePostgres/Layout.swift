@@ -1,0 +1,207 @@
+internal import Model
+internal import PostgreSQL
+internal import Runtime
+internal import Store
+
+/// The tables, alike on PostgreSQL, Citus, YugabyteDB and CockroachDB: every key begins with the partition, by which
+/// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
+/// database. All text is kept as bytes: they have one order on every server, where collations have many.
+enum Layout {
+  static let version: Int64 = 1
+
+  static let tables = [
+    """
+    CREATE TABLE IF NOT EXISTS caravan_layout(partition integer PRIMARY KEY, version bigint NOT NULL)
+    """,
+    // Whoever writes to a partition holds its row: it counts the log and the zones, and knows what there is.
+    // `life` is drawn when it is made and part of every incarnation, so that tokens of a lost database never fit its
+    // successor.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_partitions(
+      partition integer PRIMARY KEY, life bigint NOT NULL, head bigint NOT NULL CHECK (head >= 0),
+      last_zone bigint NOT NULL, zones bigint NOT NULL, records bigint NOT NULL, chunks bigint NOT NULL,
+      chunk_bytes bigint NOT NULL)
+    """,
+    // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_zones(
+      partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
+      seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, stage bigint NOT NULL,
+      PRIMARY KEY (partition, id))
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_lives ON caravan_zones(partition, database, name, id)
+    """,
+    """
+    CREATE UNIQUE INDEX IF NOT EXISTS caravan_zones_alive ON caravan_zones(partition, database, name) WHERE stage = 0
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_named ON caravan_zones(partition, name) WHERE stage = 0
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_purged ON caravan_zones(partition, id) WHERE stage = 1
+    """,
+    // Sync index and records in one.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_records(
+      partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, name bytea NOT NULL,
+      created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL, writer bytea NOT NULL,
+      epoch bigint NOT NULL, chunks bytea, body bytea NOT NULL, PRIMARY KEY (partition, zone, seq))
+    """,
+    """
+    CREATE UNIQUE INDEX IF NOT EXISTS caravan_records_named ON caravan_records(partition, zone, name)
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_writers(
+      partition integer NOT NULL, name bytea NOT NULL, epoch bigint NOT NULL, floor bigint NOT NULL,
+      PRIMARY KEY (partition, name, epoch))
+    """,
+    // `zone` is the life the op wrote to; 0: none.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_ops(
+      partition integer NOT NULL, writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL,
+      zone bigint NOT NULL, outcome bytea NOT NULL, PRIMARY KEY (partition, writer, epoch, number))
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_log(
+      partition integer NOT NULL, position bigint NOT NULL, zone bigint NOT NULL, low bigint NOT NULL,
+      high bigint NOT NULL, deletion boolean NOT NULL, writer bytea NOT NULL, PRIMARY KEY (partition, position))
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_chunks(
+      partition integer NOT NULL, database bytea NOT NULL, hash bytea NOT NULL, size bigint NOT NULL,
+      refs bigint NOT NULL CHECK (refs >= 0), staged bigint NOT NULL, bytes bytea NOT NULL,
+      PRIMARY KEY (partition, database, hash))
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_chunks_unreferenced ON caravan_chunks(partition, staged) WHERE refs = 0
+    """,
+    // Leases and cursors are few and lie in partition 0, so that a cursor's write and the check of its lease meet.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_leases(
+      partition integer NOT NULL, name bytea NOT NULL, holder bytea NOT NULL, token bigint NOT NULL,
+      expires bigint NOT NULL, PRIMARY KEY (partition, name))
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_cursors(
+      partition integer NOT NULL, consumer bytea NOT NULL, followed bigint NOT NULL, position bigint NOT NULL,
+      PRIMARY KEY (partition, consumer, followed))
+    """,
+  ]
+
+  /// What makes PostgreSQL itself quicker, where the engine knows it: chunks are compressed already; rows that every
+  /// write changes have room beside them for their next version.
+  static let tuning = [
+    "ALTER TABLE caravan_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL",
+    "ALTER TABLE caravan_partitions SET (fillfactor = 20)",
+    "ALTER TABLE caravan_zones SET (fillfactor = 60)",
+  ]
+
+  static let tableNames = [
+    "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_writers", "caravan_ops",
+    "caravan_log", "caravan_chunks", "caravan_leases", "caravan_cursors",
+  ]
+
+  /// Which life of a zone, for those who read it.
+  static func incarnation(life: UInt64, zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+
+  // MARK: Making and checking
+
+  /// Makes the tables of a new database, or checks those of an old one. Any number of processes may do so at once.
+  static func prepare(_ db: Connection, random: any RandomSource) throws(PostgresError) {
+    for attempt in 1... {
+      do throws(PostgresError) {
+        if let found = try foundVersion(db) { return try check(db, found) }
+        try make(db, random: random)
+      } catch {
+        // Two that make the same table at once: one of them is told that its name is taken, in one way or another.
+        guard error.kind != .lost, error.kind != .notPermitted, attempt < PostgresLimits.layoutAttempts else {
+          throw refusal(error, db)
+        }
+      }
+    }
+  }
+
+  private static func foundVersion(_ db: Connection) throws(PostgresError) -> Int64? {
+    do throws(PostgresError) {
+      return try db.run("SELECT version FROM caravan_layout WHERE partition = 0").first?.integer(0)
+    } catch {
+      guard error.kind == .noSuchTable else { throw error }
+      return nil
+    }
+  }
+
+  private static func make(_ db: Connection, random: any RandomSource) throws(PostgresError) {
+    for table in tables { try db.execute(table) }
+    for statement in tuning { try? db.execute(statement) }
+    let partitions = Partition.all.map { Int64($0.number) }
+    var pipeline = Pipeline()
+    pipeline.add(
+      """
+      INSERT INTO caravan_partitions(partition, life, head, last_zone, zones, records, chunks, chunk_bytes)
+      SELECT w.partition, w.life, 0, 0, 0, 0, 0, 0 FROM unnest($1, $2) AS w(partition, life)
+      ON CONFLICT (partition) DO NOTHING
+      """, partitions, partitions.map { _ in Int64(1 + random.below(1 << 32)) })
+    // Last, so that whoever finds it finds everything.
+    pipeline.add(
+      "INSERT INTO caravan_layout(partition, version) VALUES (0, $1) ON CONFLICT (partition) DO NOTHING", version)
+    _ = try db.run(pipeline)
+  }
+
+  private static func check(_ db: Connection, _ found: Int64) throws(PostgresError) {
+    guard found == version else {
+      throw PostgresError(
+        state: "", message: "the database has layout \(found): this release knows \(version)", kind: .refused)
+    }
+    let lacking = try db.run(
+      """
+      SELECT t.name, p.name FROM unnest($1) AS t(name), unnest($2) AS p(name)
+      WHERE NOT has_table_privilege(convert_from(t.name, 'UTF8'), convert_from(p.name, 'UTF8')) ORDER BY 1, 2
+      """, tableNames, ["SELECT", "INSERT", "UPDATE", "DELETE"]
+    ).map { "\($0.text(1)) on \($0.text(0))" }
+    guard let first = lacking.first else { return }
+    throw PostgresError(
+      state: "42501", message: "the role lacks \(first)\(lacking.count > 1 ? " and \(lacking.count - 1) more" : "")",
+      kind: .notPermitted)
+  }
+
+  private static func refusal(_ error: PostgresError, _ db: Connection) -> PostgresError {
+    guard error.kind == .notPermitted, error.message.contains("schema") else { return error }
+    return PostgresError(
+      state: error.state,
+      message: "\(error.message): let the role own the database, or GRANT CREATE ON SCHEMA public TO it", kind: .refused
+    )
+  }
+}
+
+/// `caravan_zones.stage`.
+enum ZoneStage {
+  static let alive: Int64 = 0
+  /// Out of sight; records are being removed.
+  static let purging: Int64 = 1
+  static let purged: Int64 = 2
+}
+
+extension DatabaseID {
+  /// As the tables have it: what belongs to one owner has one beginning.
+  var key: String { "\(owner?.text ?? "")/\(container.text)/\(environment.rawValue)" }
+
+  /// nil when the text is not what `key` makes.
+  init?(key: String) {
+    let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, let environment = Model.Environment(rawValue: parts[2]) else { return nil }
+    self.init(
+      container: ContainerID(unchecked: parts[1]), environment: environment,
+      owner: parts[0].isEmpty ? nil : UserID(unchecked: parts[0]))
+  }
+}
+
+extension Row {
+  /// From columns database and name, beginning at `column`.
+  func zone(from column: Int32) throws(PostgresError) -> ZoneID {
+    guard let database = DatabaseID(key: text(column)), let zone = try? ZoneID(database, text(column + 1)) else {
+      throw PostgresError(state: "", message: "a stored zone is damaged: restore the database", kind: .other)
+    }
+    return zone
+  }
+}

@@ -1,0 +1,172 @@
+internal import Model
+internal import Store
+
+extension PartitionState {
+  func commit(_ commit: Commit) throws(CaravanError) -> Answer<CommitResult> {
+    if let outcome = try known(commit.op, floor: commit.opFloor, in: commit.zone) {
+      return answer(outcome, in: commit.zone)
+    }
+    let zone = zone(commit.zone)
+    let state = ZoneCommit(
+      zoneSeq: newest[commit.zone].flatMap { zones[$0]?.seq } ?? 0, heads: heads(of: commit, in: zone),
+      lacking: lacking(of: commit))
+    switch state.plan(commit) {
+    case .missing(let hashes): return { _ throws(CaravanError) in .missing(hashes) }
+    case .decided(let writes, let verdicts, let zoneSeq):
+      let outcome = try carryOut(commit, writes, verdicts, from: state.zoneSeq, to: zoneSeq, zone)
+      keep(outcome, of: commit.op, in: commit.zone, floor: commit.opFloor)
+      return answer(outcome, in: commit.zone)
+    }
+  }
+
+  func settle(_ op: OpID, in zone: ZoneID) throws(CaravanError) -> Answer<CommitResult> {
+    if let outcome = try known(op, floor: 0, in: zone) { return answer(outcome, in: zone) }
+    keep(.aborted, of: op, in: zone, floor: 0)
+    return answer(.aborted, in: zone)
+  }
+
+  // MARK: Ops
+
+  private func known(_ op: OpID, floor: UInt64, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
+    try op.check(floor: floor, stored: floors[Writer(name: op.writer, epoch: op.epoch)] ?? 0)
+    guard let known = ops[op] else { return nil }
+    if let home = known.zone, home != zone { throw op.foreign(to: zone) }
+    return known.outcome
+  }
+
+  private func keep(_ outcome: OpOutcome, of op: OpID, in zone: ZoneID, floor: UInt64) {
+    var life: Int64 = 0
+    if case .decided(_, _, let incarnation) = outcome, incarnation != 0 { life = newest[zone] ?? 0 }
+    ops[op] = Op(outcome: outcome, zone: life == 0 ? nil : zone)
+    newOps.append((op, life, outcome))
+    let writer = Writer(name: op.writer, epoch: op.epoch)
+    if floor >= (floors[writer] ?? 0) + StoreLimits.opFloorStep {
+      floors[writer] = floor
+      newFloors[writer] = floor
+    }
+  }
+
+  /// The answer to an op, now or again: conflicts show what the store holds when it is given.
+  private func answer(_ outcome: OpOutcome, in zone: ZoneID) -> Answer<CommitResult> {
+    switch outcome {
+    case .aborted: return { _ throws(CaravanError) in .aborted }
+    case .decided(let verdicts, let zoneSeq, let incarnation):
+      for case .conflict(let name) in verdicts { shown.insert(Wants.Record(zone: zone, name: name)) }
+      return { (state) throws(CaravanError) in
+        let outcomes = verdicts.map { verdict -> Outcome in
+          switch verdict {
+          case .accepted(let version): .accepted(version: version)
+          case .aborted: .aborted
+          case .conflict(let name): .conflict(server: state.entries[Wants.Record(zone: zone, name: name)])
+          }
+        }
+        return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation)
+      }
+    }
+  }
+
+  // MARK: What the planner asks for
+
+  private func heads(of commit: Commit, in zone: Zone?) -> [String: RecordHead] {
+    guard let zone else { return [:] }
+    var heads: [String: RecordHead] = [:]
+    for mutation in commit.mutations {
+      heads[mutation.name] = self.heads[RecordKey(zone: zone.id, name: mutation.name)]?.head
+    }
+    return heads
+  }
+
+  private func lacking(of commit: Commit) -> Set<ChunkHash> {
+    var lacking: Set<ChunkHash> = []
+    for mutation in commit.mutations {
+      for hash in mutation.chunks where chunks[Wants.Chunk(database: commit.zone.database, hash: hash)] == nil {
+        lacking.insert(hash)
+      }
+    }
+    return lacking
+  }
+
+  // MARK: Writing
+
+  private func carryOut(
+    _ commit: Commit, _ writes: [ZoneCommit.Write], _ verdicts: [ZoneCommit.Verdict], from low: Seq, to high: Seq,
+    _ known: Zone?
+  ) throws(CaravanError) -> OpOutcome {
+    guard !writes.isEmpty else {
+      return .decided(verdicts: verdicts, zoneSeq: high, incarnation: known.map { incarnation(of: $0.id) } ?? 0)
+    }
+    guard high <= StoreLimits.highestNumber else {
+      throw CaravanError(.limitExceeded, "zone \(commit.zone) has used up its versions")
+    }
+    var zone: Zone
+    if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
+    for write in writes { self.write(write, of: commit, &zone) }
+    zone.seq = high
+    save(zone)
+    append(zone, low: low, writer: commit.op.writer, entries: commit.entries(writes))
+    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation(of: zone.id))
+  }
+
+  private func write(_ write: ZoneCommit.Write, of commit: Commit, _ zone: inout Zone) {
+    let mutation = commit.mutations[write.mutation]
+    let key = RecordKey(zone: zone.id, name: mutation.name)
+    let hashes = mutation.distinctChunks
+    exchange(heads[key]?.chunks ?? [], for: hashes, in: commit.zone.database)
+    var (type, body): (UInt32, [UInt8]) = (0, [])
+    if case .save(let saved, let bytes, _) = mutation.change { (type, body) = (saved, bytes) }
+    heads[key] = Head(
+      head: RecordHead(
+        version: write.version, created: write.created, isDeleted: write.isDeleted, holdsChunks: !hashes.isEmpty),
+      chunks: hashes)
+    rows[key] = Row(
+      version: write.version, created: write.created, flags: write.flags(of: mutation), type: type, op: commit.op,
+      chunks: hashes, body: body)
+    let wasLive = write.replaced.map { !$0.isDeleted } ?? false
+    zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
+  }
+}
+
+/// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
+extension PartitionState {
+  func stage(_ new: [ChunkBytes], in database: DatabaseID) {
+    for chunk in new {
+      let key = Wants.Chunk(database: database, hash: chunk.hash)
+      if chunks[key] == nil {
+        chunks[key] = Chunk(size: Int64(chunk.bytes.count), refs: 0)
+        staged[key] = chunk.bytes
+        counts.chunks += 1
+        counts.chunkBytes += Int64(chunk.bytes.count)
+      } else {
+        keep(key)
+      }
+    }
+  }
+
+  /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID) -> [ChunkHash] {
+    hashes.filter { hash in
+      let key = Wants.Chunk(database: database, hash: hash)
+      if chunks[key] != nil { keep(key) }
+      return chunks[key] == nil
+    }
+  }
+
+  /// Only what no record holds: a chunk that loses its last record gets its own grace then.
+  private func keep(_ key: Wants.Chunk) {
+    if let chunk = chunks[key], chunk.refs == 0, staged[key] == nil { kept.insert(key) }
+  }
+
+  /// Moves references from a body that goes to the one that comes; what both name is not touched, so an edit of one
+  /// byte of a large object costs two counts.
+  private func exchange(_ before: [ChunkHash], for new: [ChunkHash], in database: DatabaseID) {
+    let stays = Set(before).intersection(new)
+    for hash in new where !stays.contains(hash) { refer(Wants.Chunk(database: database, hash: hash), 1) }
+    for hash in before where !stays.contains(hash) { refer(Wants.Chunk(database: database, hash: hash), -1) }
+  }
+
+  func refer(_ key: Wants.Chunk, _ change: Int64) {
+    references[key, default: 0] += change
+    chunks[key]?.refs += change
+    if change < 0 { kept.insert(key) }
+  }
+}

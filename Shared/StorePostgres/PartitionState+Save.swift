@@ -1,0 +1,145 @@
+internal import Model
+internal import PostgreSQL
+internal import Store
+
+/// What a group has decided, in one round trip that ends with the commit. Rows that decide who was first change under
+/// the condition that they are what they were (`Layout`'s checks undo the transaction if not), so that even where an
+/// engine does not hold rows, no update is lost.
+struct GroupSave {
+  private var pipeline = Pipeline()
+  private var shown: [(state: PartitionState, at: Int, records: [Wants.Record])] = []
+
+  init(_ states: [PartitionState]) {
+    for state in states {
+      addCounts(state)
+      addZones(state)
+      addRecords(state)
+      addLog(state)
+      addOps(state)
+      addChunks(state)
+      addOwnership(state)
+      addShown(state)
+    }
+    pipeline.add("COMMIT")
+  }
+
+  func run(on db: Connection) throws(PostgresError) {
+    let answers = try db.run(pipeline)
+    guard answers.last?.tag == "COMMIT" else {
+      throw PostgresError(state: "40001", message: "the transaction was rolled back")
+    }
+    for (state, at, records) in shown {
+      for row in answers[at] { state.entries[records[row.ordinal]] = Entry(row, name: records[row.ordinal].name) }
+    }
+  }
+
+  private mutating func addCounts(_ state: PartitionState) {
+    let (before, counts) = (state.countsBefore, state.counts)
+    guard before != counts else { return }
+    pipeline.add(
+      Statements.saveCounts, state.key, before.head, counts.head, counts.lastZone, counts.zones, counts.records,
+      counts.chunks, counts.chunkBytes)
+  }
+
+  private mutating func addZones(_ state: PartitionState) {
+    let changed = state.zones.values.filter(\.isChanged).sorted { $0.id < $1.id }
+    let new = changed.filter { $0.seqBefore == nil }
+    let old = changed.filter { $0.seqBefore != nil }
+    if !new.isEmpty {
+      pipeline.add(
+        Statements.addZones, state.key, new.map(\.id), new.map(\.name.database.key), new.map(\.name.name),
+        new.map(\.seq), new.map(\.records), new.map(\.stage))
+    }
+    if !old.isEmpty {
+      pipeline.add(
+        Statements.saveZones, state.key, old.map(\.id), old.map { $0.seqBefore ?? 0 }, old.map(\.seq),
+        old.map(\.records), old.map(\.stage))
+    }
+  }
+
+  private mutating func addRecords(_ state: PartitionState) {
+    guard !state.rows.isEmpty else { return }
+    // In the order of their versions, as they will be read.
+    let rows = state.rows.sorted { ($0.key.zone, $0.value.version) < ($1.key.zone, $1.value.version) }
+    pipeline.add(
+      Statements.saveRecords, state.key, rows.map(\.key.zone), rows.map(\.value.version), rows.map(\.key.name),
+      rows.map(\.value.created), rows.map(\.value.flags.rawValue), rows.map { Int64($0.value.type) },
+      rows.map(\.value.op.writer), rows.map(\.value.op.epoch),
+      rows.map { $0.value.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.value.chunks)) },
+      rows.map { Bytes($0.value.body) })
+  }
+
+  private mutating func addLog(_ state: PartitionState) {
+    guard !state.log.isEmpty else { return }
+    pipeline.add(
+      Statements.addLog, state.key, state.log.map(\.position), state.loggedZones, state.log.map(\.low),
+      state.log.map(\.high), state.log.map(\.isDeletion), state.log.map(\.writer))
+  }
+
+  private mutating func addOps(_ state: PartitionState) {
+    if !state.newOps.isEmpty {
+      pipeline.add(
+        Statements.addOps, state.key, state.newOps.map(\.op.writer), state.newOps.map(\.op.epoch),
+        state.newOps.map(\.op.number), state.newOps.map(\.zone), state.newOps.map { Bytes($0.outcome.encoded) })
+    }
+    guard !state.newFloors.isEmpty else { return }
+    let floors = state.newFloors.map { $0 }
+    let (names, epochs, numbers) = (floors.map(\.key.name), floors.map(\.key.epoch), floors.map(\.value))
+    pipeline.add(Statements.saveFloors, state.key, names, epochs, numbers)
+    pipeline.add(Statements.forgetOps, state.key, names, epochs, numbers)
+  }
+
+  private mutating func addChunks(_ state: PartitionState) {
+    if !state.staged.isEmpty {
+      let staged = state.staged.sorted { $0.key.hash < $1.key.hash }
+      pipeline.add(
+        Statements.addChunks, state.key, staged.map(\.key.database.key), staged.map(\.key.hash),
+        staged.map { Int64($0.value.count) }, staged.map { Bytes($0.value) }, state.keepUntil)
+    }
+    let changed = Set(state.references.filter { $0.value != 0 }.keys).union(state.kept).sorted { $0.hash < $1.hash }
+    guard !changed.isEmpty else { return }
+    pipeline.add(
+      Statements.saveChunks, state.key, changed.map(\.database.key), changed.map(\.hash),
+      changed.map { state.references[$0] ?? 0 }, changed.map { state.kept.contains($0) ? state.keepUntil : 0 })
+  }
+
+  private mutating func addOwnership(_ state: PartitionState) {
+    let names = state.newLeases.sorted()
+    for (statement, names) in [
+      (Statements.addLeases, names.filter { !state.knownLeases.contains($0) }),
+      (Statements.saveLeases, names.filter { state.knownLeases.contains($0) }),
+    ] where !names.isEmpty {
+      let tenures = names.compactMap { state.leases[$0] }
+      pipeline.add(
+        statement, state.key, names, tenures.map(\.holder), tenures.map(\.token), tenures.map(\.expires))
+    }
+    guard !state.cursors.isEmpty else { return }
+    let cursors = state.cursors.map { $0 }
+    pipeline.add(
+      Statements.saveCursors, state.key, cursors.map(\.key.consumer), cursors.map { Int64($0.key.followed) },
+      cursors.map(\.value))
+  }
+
+  /// After everything else, so that it shows what the transaction leaves.
+  private mutating func addShown(_ state: PartitionState) {
+    guard !state.shown.isEmpty else { return }
+    let records = Array(state.shown)
+    let at = pipeline.add(
+      Statements.entries, state.key, records.map(\.zone.database.key), records.map(\.zone.name), records.map(\.name))
+    shown.append((state, at, records))
+  }
+}
+
+extension PartitionState {
+  fileprivate var key: Int32 { Int32(partition.number) }
+}
+
+extension Entry {
+  /// From columns -, seq, created, flags, type, writer, body.
+  init(_ row: Row, name: String) {
+    self.init(
+      name: name, version: row.unsigned(1), created: row.unsigned(2),
+      isDeleted: EntryFlags(rawValue: row.integer(3)).contains(.deleted),
+      type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(6), writer: row.text(5))
+  }
+}

@@ -1,0 +1,188 @@
+internal import Model
+internal import PostgreSQL
+internal import Store
+
+/// One partition as a transaction sees it, while it holds the partition's row: what was read at its beginning, with
+/// what the writes of the group have decided since. `PartitionState+Save` sends all of that at the end.
+final class PartitionState {
+  struct Counts: Hashable {
+    var life: UInt64
+    var head: UInt64
+    var lastZone: Int64
+    var zones: Int64
+    var records: Int64
+    var chunks: Int64
+    var chunkBytes: Int64
+  }
+
+  /// One life of a zone.
+  struct Zone {
+    let name: ZoneID
+    let id: Int64
+    var seq: Seq
+    var records: Int64
+    var stage: Int64
+    /// nil: made in this transaction.
+    let seqBefore: Seq?
+    var isChanged = false
+
+    var isAlive: Bool { stage == ZoneStage.alive }
+  }
+
+  struct RecordKey: Hashable {
+    let zone: Int64
+    let name: String
+  }
+
+  struct Head {
+    var head: RecordHead
+    var chunks: [ChunkHash]
+  }
+
+  struct Row {
+    let version: Seq
+    let created: Seq
+    let flags: EntryFlags
+    let type: UInt32
+    let op: OpID
+    let chunks: [ChunkHash]
+    let body: [UInt8]
+  }
+
+  struct Writer: Hashable {
+    let name: String
+    let epoch: UInt64
+  }
+
+  struct Op {
+    let outcome: OpOutcome
+    /// nil: it wrote to none.
+    let zone: ZoneID?
+  }
+
+  struct Chunk {
+    var size: Int64
+    var refs: Int64
+  }
+
+  let partition: Partition
+  /// Unix time in milliseconds.
+  let now: Int64
+  let countsBefore: Counts
+  var counts: Counts
+  var zones: [Int64: Zone] = [:]
+  /// The newest life of each zone.
+  var newest: [ZoneID: Int64] = [:]
+  var heads: [RecordKey: Head] = [:]
+  var floors: [Writer: UInt64] = [:]
+  var ops: [OpID: Op] = [:]
+  var chunks: [Wants.Chunk: Chunk] = [:]
+  var leases: [String: LeaseTenure] = [:]
+
+  // What the group has decided.
+  var rows: [RecordKey: Row] = [:]
+  var log: [LoggedCommit] = []
+  /// Ids of the zones in `log`.
+  var loggedZones: [Int64] = []
+  var newOps: [(op: OpID, zone: Int64, outcome: OpOutcome)] = []
+  var newFloors: [Writer: UInt64] = [:]
+  var staged: [Wants.Chunk: [UInt8]] = [:]
+  /// Changes of reference counts.
+  var references: [Wants.Chunk: Int64] = [:]
+  /// Chunks that stay for a while from now on, referred to or not.
+  var kept: Set<Wants.Chunk> = []
+  var newLeases: Set<String> = []
+  var knownLeases: Set<String> = []
+  var cursors: [Cursor: UInt64] = [:]
+  /// Records whose entries answers show.
+  var shown: Set<Wants.Record> = []
+  var entries: [Wants.Record: Entry] = [:]
+  /// What the observer hears.
+  var changes: [CommittedChange] = []
+
+  struct Cursor: Hashable {
+    let consumer: String
+    let followed: UInt32
+  }
+
+  init(_ partition: Partition, counts: Counts, now: Int64) {
+    self.partition = partition
+    self.now = now
+    self.counts = counts
+    countsBefore = counts
+  }
+
+  var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
+
+  func incarnation(of zone: Int64) -> Incarnation { Layout.incarnation(life: counts.life, zone: zone) }
+
+  // MARK: Zones
+
+  /// The zone of this name, if it is alive.
+  func zone(_ name: ZoneID) -> Zone? {
+    guard let zone = newest[name].flatMap({ zones[$0] }), zone.isAlive else { return nil }
+    return zone
+  }
+
+  /// A new life of the zone: another id, and versions that continue those of the life before.
+  func makeZone(_ name: ZoneID, seq: Seq) throws(CaravanError) -> Zone {
+    guard counts.lastZone < PostgresLimits.highestZone else {
+      throw CaravanError(.limitExceeded, "a partition holds at most \(PostgresLimits.highestZone) zones")
+    }
+    return Zone(name: name, id: counts.lastZone + 1, seq: seq, records: 0, stage: ZoneStage.alive, seqBefore: nil)
+  }
+
+  func save(_ zone: Zone) {
+    var zone = zone
+    zone.isChanged = true
+    if zones[zone.id] == nil {
+      counts.lastZone = zone.id
+      counts.zones += 1
+    }
+    counts.records += zone.records - (zones[zone.id]?.records ?? 0)
+    zones[zone.id] = zone
+    newest[zone.name] = zone.id
+  }
+
+  /// - Returns: whether there was such a zone.
+  func deleteZone(_ name: ZoneID, writer: String) -> Bool {
+    guard var zone = zone(name) else { return false }
+    zone.stage = ZoneStage.purging
+    zone.records = 0
+    save(zone)
+    counts.zones -= 1
+    append(zone, low: zone.seq, writer: writer, isDeletion: true, entries: [])
+    return true
+  }
+
+  // MARK: The log
+
+  /// Appends the zone's newest writes, and notes what the observer hears.
+  func append(_ zone: Zone, low: Seq, writer: String, isDeletion: Bool = false, entries: [Entry]) {
+    counts.head += 1
+    let commit = LoggedCommit(
+      position: counts.head, zone: zone.name, low: low, high: zone.seq, incarnation: incarnation(of: zone.id),
+      writer: writer, isDeletion: isDeletion)
+    log.append(commit)
+    loggedZones.append(zone.id)
+    changes.append(CommittedChange(partition: partition, log: commit, entries: entries))
+  }
+
+  // MARK: Ownership
+
+  func lease(_ names: [String], holder: String, ttl: Duration) -> [Lease] {
+    names.map { name in
+      let decision = LeaseTenure.decide(name, leases[name], holder: holder, ttl: ttl, now: now)
+      if let next = decision.next {
+        leases[name] = next
+        newLeases.insert(name)
+      }
+      return decision.answer
+    }
+  }
+
+  func moveCursor(_ cursor: Cursor, to position: UInt64, proof: LeaseProof) throws(CaravanError) {
+    try proof.check(leases[proof.lease], now: now, for: cursor.consumer)
+    cursors[cursor] = position
+  }
+}

@@ -1,0 +1,149 @@
+internal import Model
+internal import Runtime
+
+/// A write that waits for its group, or has its result. A group that is lost with its connection is tried again as a
+/// whole, so each step may happen more than once; `finish` ends it.
+protocol PendingWrite: AnyObject, Sendable {
+  var partition: UInt32 { get }
+  /// What it brings into the transaction, about.
+  var byteCount: Int { get }
+  /// Until when it waits for a server that cannot be reached.
+  var deadline: Instant { get }
+  var isDone: Bool { get }
+  func want(_ wants: inout Wants)
+  /// Decides on what was read. One that refuses leaves the state as it was.
+  func decide(_ state: PartitionState)
+  /// The decision has been sent, and what became of it was never heard.
+  func leaveInDoubt()
+  /// The transaction is durable, or `error` says why nothing of it is.
+  func finish(_ outcome: Result<PartitionState, CaravanError>)
+}
+
+/// What a write answers once its group is durable; conflicts show what the store holds then.
+typealias Answer<Value> = @Sendable (PartitionState) throws(CaravanError) -> Value
+
+final class Write<Value: Sendable>: PendingWrite {
+  private struct State {
+    var decision: Result<Answer<Value>, CaravanError>?
+    var isInDoubt = false
+    var result: Result<Value, CaravanError>?
+  }
+
+  let partition: UInt32
+  let byteCount: Int
+  let deadline: Instant
+  private let wants: @Sendable (inout Wants) -> Void
+  private let work: @Sendable (PartitionState) throws(CaravanError) -> Answer<Value>
+  private let state = Mutex(State())
+
+  init(
+    _ partition: Partition, bytes: Int, deadline: Instant, wants: @escaping @Sendable (inout Wants) -> Void,
+    _ work: @escaping @Sendable (PartitionState) throws(CaravanError) -> Answer<Value>
+  ) {
+    self.partition = partition.number
+    byteCount = bytes
+    self.deadline = deadline
+    self.wants = wants
+    self.work = work
+  }
+
+  var isDone: Bool { state.withLock { $0.result != nil } }
+
+  func want(_ wants: inout Wants) { self.wants(&wants) }
+
+  func decide(_ partition: PartitionState) {
+    let decision: Result<Answer<Value>, CaravanError>
+    do { decision = .success(try work(partition)) } catch { decision = .failure(error) }
+    state.withLock { $0.decision = decision }
+  }
+
+  func leaveInDoubt() { state.withLock { $0.isInDoubt = true } }
+
+  func finish(_ outcome: Result<PartitionState, CaravanError>) {
+    let (decision, isInDoubt) = state.withLock { ($0.decision, $0.isInDoubt) }
+    let result: Result<Value, CaravanError>
+    switch (outcome, decision) {
+    case (.success, nil): preconditionFailure("a write was finished before it was decided")
+    // A refusal of its own says more than the failure of its group.
+    case (_, .failure(let refusal)): result = .failure(refusal)
+    case (.success(let partition), .success(let answer)):
+      do { result = .success(try answer(partition)) } catch { result = .failure(error) }
+    case (.failure(let error), _): result = .failure(isInDoubt ? Self.doubtful(error) : error)
+    }
+    state.withLock { $0.result = result }
+  }
+
+  private static func doubtful(_ error: CaravanError) -> CaravanError {
+    CaravanError(
+      .timedOut, "it may have been written, PostgreSQL was lost before it said so: ask again (\(error.message))")
+  }
+
+  func value() throws(CaravanError) -> Value {
+    guard let result = state.withLock({ $0.result }) else {
+      preconditionFailure("a write was asked for its result before its group ended")
+    }
+    return try result.get()
+  }
+}
+
+/// Writes that wait for one connection, oldest first, within bounds.
+final class WriteQueue: Sendable {
+  private struct State {
+    var waiting: [any PendingWrite] = []
+    var bytes = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// - Throws: `serverBusy` when too much waits already.
+  func append(_ write: any PendingWrite) throws(CaravanError) {
+    let isTaken = state.withLock { state in
+      let fits =
+        state.waiting.count < PostgresLimits.waitingWrites
+        && (state.waiting.isEmpty || state.bytes + write.byteCount <= PostgresLimits.waitingBytes)
+      if fits {
+        state.waiting.append(write)
+        state.bytes += write.byteCount
+      }
+      return fits
+    }
+    guard isTaken else {
+      throw CaravanError(.serverBusy, "too many writes wait for PostgreSQL: retry", retryAfterMilliseconds: 50)
+    }
+  }
+
+  /// The next group: at least one if any waits.
+  func takeGroup() -> [any PendingWrite] {
+    state.withLock { state in
+      var count = 0
+      var bytes = 0
+      for write in state.waiting.prefix(PostgresLimits.groupWrites) {
+        if count > 0, bytes + write.byteCount > PostgresLimits.groupBytes { break }
+        count += 1
+        bytes += write.byteCount
+      }
+      let group = Array(state.waiting.prefix(count))
+      state.waiting.removeFirst(count)
+      state.bytes -= bytes
+      return group
+    }
+  }
+
+  /// Writes that were taken and must wait again, before all others.
+  func putBack(_ group: [any PendingWrite]) {
+    state.withLock { state in
+      state.waiting.insert(contentsOf: group, at: 0)
+      state.bytes += group.reduce(0) { $0 + $1.byteCount }
+    }
+  }
+
+  /// - Returns: false when the write does not wait here: somebody works on it, or it is done.
+  func withdraw(_ write: any PendingWrite) -> Bool {
+    state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
+      state.bytes -= write.byteCount
+      state.waiting.remove(at: index)
+      return true
+    }
+  }
+}

@@ -1,0 +1,43 @@
+internal import Runtime
+
+/// What the store counts, all its connections together.
+struct PostgresMetrics: Sendable {
+  private let groups: Counter
+  private let writes: Counter
+  private let failures: Counter
+  private let duration: Histogram
+  let conflicts: Counter
+  let lost: Counter
+
+  init(_ registry: MetricsRegistry) {
+    groups = registry.counter(.commitGroups)
+    writes = registry.counter(.committedWrites)
+    failures = registry.counter(.failedWrites)
+    duration = registry.histogram(.commitGroupSeconds)
+    conflicts = registry.counter(.transactionConflicts)
+    lost = registry.counter(.lostConnections)
+  }
+
+  func committed(writes count: Int, in time: Duration) {
+    groups.add()
+    writes.add(count)
+    duration.record(time)
+  }
+
+  func failed(writes count: Int) { failures.add(count) }
+}
+
+extension CounterName {
+  static let commitGroups = CounterName("caravan_storage_commit_groups_total", "Transactions, each with one fsync.")
+  static let committedWrites = CounterName("caravan_storage_writes_total", "Writes made durable.")
+  static let failedWrites = CounterName("caravan_storage_failed_writes_total", "Writes lost with their transaction.")
+  static let transactionConflicts = CounterName(
+    "caravan_storage_transaction_conflicts_total", "Transactions tried again because they met others.")
+  static let lostConnections = CounterName(
+    "caravan_storage_lost_connections_total", "Connections to the database lost in use.")
+}
+
+extension HistogramName {
+  static let commitGroupSeconds = HistogramName(
+    "caravan_storage_commit_group_seconds", "Time of one transaction, its fsync included.")
+}

@@ -1,0 +1,62 @@
+public import PostgreSQL
+public import Runtime
+
+public struct PostgresOptions: Sendable {
+  public var address: ConnectionString
+  /// Connections that write; a partition is always written on the same one of this process's. Each takes what waits for
+  /// its partitions into one transaction, so more of them means smaller groups.
+  public var writers = 4
+  public var readers = 4
+  /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
+  /// is for tests that have time in their hands.
+  public var clock: (any Clock)?
+
+  public init(_ address: ConnectionString) { self.address = address }
+}
+
+/// Bounds of this store.
+enum PostgresLimits {
+  /// Writes that may wait for one connection; more are answered `serverBusy`.
+  static let waitingWrites = 1_024
+  static let waitingBytes = 24 << 20
+  /// Writes and bytes of one transaction, so that nobody waits behind more than this.
+  static let groupWrites = 256
+  static let groupBytes = 8 << 20
+  /// How long a call waits for a server that cannot be reached before it gives up.
+  static let patience: Duration = .seconds(8)
+  /// How long opening waits for one.
+  static let openPatience: Duration = .seconds(5)
+  /// Between attempts to connect: at once, then this, and twice as long from failure to failure.
+  static let firstRetry: Duration = .milliseconds(50)
+  static let lastRetry: Duration = .seconds(2)
+  /// Transactions that met others, in a row, before a call is answered `serverBusy`.
+  static let conflictsInARow = 20
+  static let conflictPause: Duration = .milliseconds(5)
+  /// Rows one step of upkeep removes.
+  static let collectedRows = 512
+  static let collectedChunks = 64
+  /// Rows that a page is sought among, at least: tombstones that the reader need not see are among them.
+  static let leastScanned = 64
+  /// Zones of one partition: their ids share an incarnation with the partition's life.
+  static let highestZone: Int64 = (1 << 24) - 1
+  /// How often the making of the tables is tried beside other processes that do the same.
+  static let layoutAttempts = 10
+}
+
+extension ConnectionOptions {
+  /// Every statement of this store finds its rows by key, so a plan that reads whole tables, which the server makes
+  /// while it has no statistics, is never the right one. A session whose client is gone must not hold its locks for
+  /// long.
+  static func store(_ address: ConnectionString) -> ConnectionOptions {
+    var options = ConnectionOptions(address)
+    options.applicationName = "caravan-storage"
+    options.preamble = [
+      "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off",
+      "SET plan_cache_mode = force_generic_plan", "SET statement_timeout = '20s'", "SET lock_timeout = '10s'",
+      "SET idle_in_transaction_session_timeout = '10s'", "SET default_toast_compression = 'lz4'",
+      // What is acknowledged must be on disk; stronger settings than `on` stay.
+      "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    ]
+    return options
+  }
+}

@@ -1,0 +1,143 @@
+internal import Model
+internal import PostgreSQL
+internal import Store
+
+/// Reads of one connection.
+struct Reads {
+  let db: Connection
+
+  /// Several statements on one snapshot, in one round trip.
+  private func snapshot(_ fill: (inout Pipeline) -> Void) throws(PostgresError) -> ArraySlice<Rows> {
+    var pipeline = Pipeline()
+    pipeline.add("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    fill(&pipeline)
+    pipeline.add("COMMIT")
+    return try db.run(pipeline).dropFirst().dropLast()
+  }
+
+  // MARK: Records
+
+  /// The zone's head and the page come from one snapshot.
+  func changes(_ query: ChangeQuery) throws(PostgresError) -> ChangePage {
+    let (partition, database) = (Int32(Partition(of: query.zone.database).number), query.zone.database.key)
+    let after = query.incarnation == 0 ? 0 : query.after
+    let answers = try snapshot { pipeline in
+      pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
+      pipeline.add(
+        Statements.changes, partition, database, query.zone.name, after, query.reader?.writer ?? "",
+        query.reader?.epoch ?? 0, max(query.recordBound + 1, PostgresLimits.leastScanned), Int64(query.byteBound))
+    }
+    guard let rows = answers.last, let zone = answers.first?.first else {
+      return ChangePage(resetRequired: query.incarnation != 0)
+    }
+    let incarnation = Layout.incarnation(life: zone.unsigned(0), zone: zone.integer(1))
+    let head = zone.unsigned(2)
+    guard let start = query.start(in: incarnation, at: head) else {
+      return ChangePage(head: head, incarnation: incarnation, resetRequired: true)
+    }
+    var page = ChangePageBuilder(query, after: start)
+    let reader = query.reader.map { (Array($0.writer.utf8), $0.epoch) }
+    for row in rows where !add(row, to: &page, reader) { return page.finish(head: head, incarnation: incarnation) }
+    if let last = rows.last, last.unsigned(0) < head { page.stop() }
+    return page.finish(head: head, incarnation: incarnation)
+  }
+
+  /// - Returns: whether there is room for more.
+  private func add(_ row: Row, to page: inout ChangePageBuilder, _ reader: (name: [UInt8], epoch: UInt64)?) -> Bool {
+    let flags = EntryFlags(rawValue: row.integer(2))
+    let writer = row.bytes(4)
+    let head = EntryPageWriter.Head(
+      version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
+      type: UInt32(truncatingIfNeeded: row.integer(3)),
+      isOwn: reader.map { $0.name == writer && $0.epoch == row.unsigned(5) } ?? false)
+    return page.add(
+      head, endsBatch: flags.contains(.endsBatch), writer: writer, nameBytes: row.byteCount(6),
+      bodyBytes: Int(row.integer(7))
+    ) {
+      row.append(6, to: &$0)
+    } appendBody: {
+      row.append(8, to: &$0)
+    }
+  }
+
+  func fetch(_ names: [String], in zone: ZoneID) throws(PostgresError) -> [Entry] {
+    try db.run(
+      Statements.entries, Int32(Partition(of: zone.database).number), names.map { _ in zone.database.key },
+      names.map { _ in zone.name }, names
+    ).map { Entry($0, name: names[$0.ordinal]) }
+  }
+
+  // MARK: Zones
+
+  func zones(in partition: Partition, _ filter: ZoneFilter) throws(PostgresError) -> [ZonePosition] {
+    let (number, limit) = (Int32(partition.number), Int64(StoreLimits.zonesListed))
+    let rows =
+      switch filter {
+      case .everything: try db.run(Statements.everyZone, number, limit)
+      case .named(let name): try db.run(Statements.namedZones, number, limit, name)
+      // The next text after all that begin with the owner and a slash.
+      case .owner(let user): try db.run(Statements.zonesBetween, number, limit, "\(user)/", "\(user)0")
+      case .database(let id): try db.run(Statements.zonesBetween, number, limit, id.key, "\(id.key)\u{0}")
+      }
+    return try rows.map { (row) throws(PostgresError) in
+      ZonePosition(
+        zone: try row.zone(from: 2), seq: row.unsigned(4),
+        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1)))
+    }
+  }
+
+  // MARK: Chunks
+
+  func chunks(_ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int) throws(PostgresError) -> [FoundChunk] {
+    try db.run(
+      Statements.chunkBytes, Int32(Partition(of: database).number), database.key, hashes, Int64(maxBytes)
+    ).map { FoundChunk(hash: hashes[$0.ordinal], bytes: $0.isNull(1) ? nil : $0.bytes(1)) }
+  }
+
+  // MARK: The log
+
+  func log(of partition: Partition, after position: UInt64, atMost count: Int) throws(PostgresError) -> LogPage {
+    let number = Int32(partition.number)
+    let answers = try snapshot { pipeline in
+      pipeline.add(Statements.logHead, number)
+      pipeline.add(Statements.log, number, position, Int64(count))
+    }
+    guard let row = answers.first?.first, let rows = answers.last else { return LogPage() }
+    let (head, life) = (row.unsigned(0), row.unsigned(1))
+    guard position < head else { return LogPage(head: head, isTrimmed: position > head) }
+    let entries = try rows.map { (row) throws(PostgresError) in
+      LoggedCommit(
+        position: row.unsigned(0), zone: try row.zone(from: 6), low: row.unsigned(1), high: row.unsigned(2),
+        incarnation: Layout.incarnation(life: life, zone: row.integer(5)), writer: row.text(4), isDeletion: row.flag(3))
+    }
+    return LogPage(entries: entries, head: head, isTrimmed: entries.first.map { $0.position != position + 1 } ?? true)
+  }
+
+  // MARK: Ownership
+
+  /// - Parameter clock: nil: the database's.
+  func leases(beginning prefix: String, clock: Int64?) throws(PostgresError) -> [Lease] {
+    var pipeline = Pipeline()
+    pipeline.add(Statements.clock, clock)
+    // No UTF-8 text has this byte: every one that begins with the prefix sorts below the prefix with it behind.
+    pipeline.add(Statements.liveLeases, Int32(0), prefix, Bytes(Array(prefix.utf8) + [0xff]), clock)
+    let answers = try db.run(pipeline)
+    let now = answers[0].first?.integer(0) ?? 0
+    return answers[1].map { row in
+      let tenure = LeaseTenure(row)
+      return Lease(
+        name: row.text(0), isGranted: true, token: tenure.token, holder: tenure.holder,
+        remaining: .milliseconds(tenure.expires - now))
+    }
+  }
+
+  func cursor(of consumer: String, in partition: Partition) throws(PostgresError) -> UInt64 {
+    try db.run(Statements.cursor, Int32(0), consumer, Int64(partition.number)).first?.unsigned(0) ?? 0
+  }
+
+  func status() throws(PostgresError) -> StoreStatus {
+    guard let row = try db.run(Surveys.status).first else { return StoreStatus() }
+    return StoreStatus(
+      zones: row.unsigned(0), records: row.unsigned(1), chunks: row.unsigned(2), chunkBytes: row.unsigned(3))
+  }
+}

@@ -1,0 +1,68 @@
+internal import Model
+internal import PostgreSQL
+internal import Runtime
+
+/// One connection that is opened when it is needed, and again after it was lost, with longer and longer waits while
+/// that fails. Owned by one lane.
+struct Session {
+  private let options: ConnectionOptions
+  private let host: Host
+  private let metrics: PostgresMetrics
+  private var db: Connection?
+  /// In a row.
+  private var failures = 0
+  private var notBefore = Instant(nanoseconds: 0)
+  private(set) var lastFailure: PostgresError?
+
+  init(_ options: ConnectionOptions, host: Host, metrics: PostgresMetrics) {
+    self.options = options
+    self.host = host
+    self.metrics = metrics
+  }
+
+  /// - Throws: `.lost` or `.refused`; when `wait` says so without having tried.
+  mutating func open() throws(PostgresError) -> Connection {
+    if let db { return db }
+    if let lastFailure, wait != nil { throw lastFailure }
+    do throws(PostgresError) {
+      let opened = try Connection(options)
+      if failures > 0 { host.log.info("PostgreSQL is reached again", [.attempt: failures]) }
+      failures = 0
+      lastFailure = nil
+      db = opened
+      return opened
+    } catch {
+      failed(error)
+      throw error
+    }
+  }
+
+  /// How long nobody should try; nil: try now.
+  var wait: Duration? {
+    let now = host.clock.now
+    return now < notBefore ? notBefore - now : nil
+  }
+
+  /// Gives the connection up after it was lost in use: the next one is tried at once.
+  mutating func drop(_ error: PostgresError) {
+    host.log.warning("the connection to PostgreSQL is lost", [.error: error.description])
+    metrics.lost.add()
+    close()
+    lastFailure = error
+  }
+
+  mutating func close() {
+    db?.close()
+    db = nil
+  }
+
+  private mutating func failed(_ error: PostgresError) {
+    lastFailure = error
+    failures += 1
+    let whole = min(PostgresLimits.firstRetry * (1 << min(failures - 1, 16)), PostgresLimits.lastRetry)
+    // The second half is random, so that the connections of many processes do not come back in step.
+    let half = whole.wholeNanoseconds / 2
+    notBefore = host.clock.now + .nanoseconds(half + Int64(host.random.below(UInt64(half) + 1)))
+    if failures == 1 { host.log.warning("PostgreSQL cannot be reached", [.error: error.description]) }
+  }
+}

@@ -1,0 +1,274 @@
+/// Every statement of the store but its layout. Each names its partition (`$1`, where it has parameters of many), so a
+/// distributed engine sends it to one place; a test holds them to that, and to what all the engines know.
+enum Statements {
+  // MARK: What a group reads
+
+  static let holdPartition: StaticString = """
+    SELECT life, head, last_zone, zones, records, chunks, chunk_bytes FROM caravan_partitions
+    WHERE partition = $1 FOR UPDATE
+    """
+
+  static let clock: StaticString = """
+    SELECT coalesce($1, CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint))
+    """
+
+  static let newestZones: StaticString = """
+    SELECT w.ordinal, z.id, z.seq, z.records, z.stage
+    FROM unnest($2, $3) WITH ORDINALITY AS w(database, name, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT id, seq, records, stage FROM caravan_zones
+      WHERE partition = $1 AND database = w.database AND name = w.name ORDER BY id DESC LIMIT 1) AS z
+    """
+
+  static let heads: StaticString = """
+    SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.chunks
+    FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
+    JOIN caravan_zones z ON z.partition = $1 AND z.database = w.database AND z.name = w.zone AND z.stage = 0
+    JOIN caravan_records r ON r.partition = $1 AND r.zone = z.id AND r.name = w.name
+    """
+
+  /// One row for each op: its writer's floor, and its outcome with the zone it wrote to.
+  static let ops: StaticString = """
+    SELECT w.ordinal, coalesce(v.floor, 0), o.outcome, z.database, z.name
+    FROM unnest($2, $3, $4) WITH ORDINALITY AS w(writer, epoch, number, ordinal)
+    LEFT JOIN caravan_writers v ON v.partition = $1 AND v.name = w.writer AND v.epoch = w.epoch
+    LEFT JOIN caravan_ops o ON o.partition = $1 AND o.writer = w.writer AND o.epoch = w.epoch AND o.number = w.number
+    LEFT JOIN caravan_zones z ON z.partition = $1 AND z.id = o.zone
+    """
+
+  static let chunks: StaticString = """
+    SELECT w.ordinal, c.size, c.refs FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
+    JOIN caravan_chunks c ON c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    """
+
+  static let leases: StaticString = """
+    SELECT l.name, l.holder, l.token, l.expires FROM caravan_leases l WHERE l.partition = $1 AND l.name = ANY($2)
+    """
+
+  // MARK: What a group writes
+
+  /// -1 undoes the transaction.
+  static let saveCounts: StaticString = """
+    UPDATE caravan_partitions SET head = CASE WHEN head = $2 THEN $3 ELSE -1 END, last_zone = $4, zones = $5,
+      records = $6, chunks = $7, chunk_bytes = $8
+    WHERE partition = $1
+    """
+
+  static let addZones: StaticString = """
+    INSERT INTO caravan_zones(partition, id, database, name, seq, records, stage)
+    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.stage
+    FROM unnest($2, $3, $4, $5, $6, $7) AS w(id, database, name, seq, records, stage)
+    """
+
+  /// -1 undoes the transaction.
+  static let saveZones: StaticString = """
+    UPDATE caravan_zones z SET seq = CASE WHEN z.seq = w.before THEN w.seq ELSE -1 END, records = w.records,
+      stage = w.stage
+    FROM unnest($2, $3, $4, $5, $6) AS w(id, before, seq, records, stage)
+    WHERE z.partition = $1 AND z.id = w.id
+    """
+
+  static let saveRecords: StaticString = """
+    INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, chunks, body)
+    SELECT $1, w.zone, w.seq, w.name, w.created, w.flags, w.type, w.writer, w.epoch, w.chunks, w.body
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, chunks, body)
+    ON CONFLICT (partition, zone, name) DO UPDATE SET seq = excluded.seq, created = excluded.created,
+      flags = excluded.flags, type = excluded.type, writer = excluded.writer, epoch = excluded.epoch,
+      chunks = excluded.chunks, body = excluded.body
+    """
+
+  static let addLog: StaticString = """
+    INSERT INTO caravan_log(partition, position, zone, low, high, deletion, writer)
+    SELECT $1, w.position, w.zone, w.low, w.high, w.deletion, w.writer
+    FROM unnest($2, $3, $4, $5, $6, $7) AS w(position, zone, low, high, deletion, writer)
+    """
+
+  static let addOps: StaticString = """
+    INSERT INTO caravan_ops(partition, writer, epoch, number, zone, outcome)
+    SELECT $1, w.writer, w.epoch, w.number, w.zone, w.outcome
+    FROM unnest($2, $3, $4, $5, $6) AS w(writer, epoch, number, zone, outcome)
+    """
+
+  static let saveFloors: StaticString = """
+    INSERT INTO caravan_writers(partition, name, epoch, floor)
+    SELECT $1, w.name, w.epoch, w.floor FROM unnest($2, $3, $4) AS w(name, epoch, floor)
+    ON CONFLICT (partition, name, epoch) DO UPDATE SET floor = excluded.floor
+    """
+
+  static let forgetOps: StaticString = """
+    DELETE FROM caravan_ops o USING unnest($2, $3, $4) AS w(name, epoch, floor)
+    WHERE o.partition = $1 AND o.writer = w.name AND o.epoch = w.epoch AND o.number < w.floor
+    """
+
+  static let addChunks: StaticString = """
+    INSERT INTO caravan_chunks(partition, database, hash, size, refs, staged, bytes)
+    SELECT $1, w.database, w.hash, w.size, 0, $6, w.bytes
+    FROM unnest($2, $3, $4, $5) AS w(database, hash, size, bytes)
+    """
+
+  static let saveChunks: StaticString = """
+    UPDATE caravan_chunks c SET refs = c.refs + w.change, staged = greatest(c.staged, w.staged)
+    FROM unnest($2, $3, $4, $5) AS w(database, hash, change, staged)
+    WHERE c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    """
+
+  static let addLeases: StaticString = """
+    INSERT INTO caravan_leases(partition, name, holder, token, expires)
+    SELECT $1, w.name, w.holder, w.token, w.expires FROM unnest($2, $3, $4, $5) AS w(name, holder, token, expires)
+    """
+
+  static let saveLeases: StaticString = """
+    UPDATE caravan_leases l SET holder = w.holder, token = w.token, expires = w.expires
+    FROM unnest($2, $3, $4, $5) AS w(name, holder, token, expires)
+    WHERE l.partition = $1 AND l.name = w.name
+    """
+
+  static let saveCursors: StaticString = """
+    INSERT INTO caravan_cursors(partition, consumer, followed, position)
+    SELECT $1, w.consumer, w.followed, w.position FROM unnest($2, $3, $4) AS w(consumer, followed, position)
+    ON CONFLICT (partition, consumer, followed) DO UPDATE SET position = excluded.position
+    """
+
+  // MARK: What readers read
+
+  static let entries: StaticString = """
+    SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body
+    FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
+    JOIN caravan_zones z ON z.partition = $1 AND z.database = w.database AND z.name = w.zone AND z.stage = 0
+    JOIN caravan_records r ON r.partition = $1 AND r.zone = z.id AND r.name = w.name
+    ORDER BY w.ordinal
+    """
+
+  static let aliveZone: StaticString = """
+    SELECT p.life, z.id, z.seq FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
+    WHERE z.partition = $1 AND z.database = $2 AND z.name = $3 AND z.stage = 0
+    """
+
+  /// The next entries of a zone, as many as have room, without the bodies of the reader's own. The zone is found by a
+  /// subquery, so that its entries are read in order and no further than needed.
+  static let changes: StaticString = """
+    SELECT seq, created, flags, type, writer, epoch, name, size, CASE WHEN is_own THEN NULL ELSE body END
+    FROM (
+      SELECT seq, created, flags, type, writer, epoch, name, size, is_own, body,
+        sum(sent) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - sent AS before
+      FROM (
+        SELECT seq, created, flags, type, writer, epoch, name, body, octet_length(body) AS size,
+          writer = $5 AND epoch = $6 AS is_own,
+          CASE WHEN writer = $5 AND epoch = $6 THEN 0 ELSE octet_length(body) END AS sent
+        FROM caravan_records
+        WHERE partition = $1 AND seq > $4 AND zone = (
+          SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
+        ORDER BY seq LIMIT $7) AS scanned) AS measured
+    WHERE before < $8 ORDER BY seq
+    """
+
+  static let everyZone: StaticString = """
+    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    JOIN caravan_partitions p ON p.partition = z.partition
+    WHERE z.partition = $1 AND z.stage = 0 ORDER BY z.id LIMIT $2
+    """
+
+  static let namedZones: StaticString = """
+    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    JOIN caravan_partitions p ON p.partition = z.partition
+    WHERE z.partition = $1 AND z.stage = 0 AND z.name = $3 ORDER BY z.id LIMIT $2
+    """
+
+  /// Of the databases from one key on and below another.
+  static let zonesBetween: StaticString = """
+    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    JOIN caravan_partitions p ON p.partition = z.partition
+    WHERE z.partition = $1 AND z.stage = 0 AND z.database >= $3 AND z.database < $4 ORDER BY z.id LIMIT $2
+    """
+
+  /// Chunks in the order asked, absent ones too, until the bytes have no room; the first that is there always has.
+  static let chunkBytes: StaticString = """
+    SELECT ordinal, bytes FROM (
+      SELECT w.ordinal, c.bytes, coalesce(c.size, 0) AS size,
+        sum(coalesce(c.size, 0)) OVER (ORDER BY w.ordinal ROWS UNBOUNDED PRECEDING) AS sent
+      FROM unnest($3) WITH ORDINALITY AS w(hash, ordinal)
+      LEFT JOIN caravan_chunks c ON c.partition = $1 AND c.database = $2 AND c.hash = w.hash) AS measured
+    WHERE sent <= $4 OR sent = size ORDER BY ordinal
+    """
+
+  static let logHead: StaticString = "SELECT head, life FROM caravan_partitions WHERE partition = $1"
+
+  static let log: StaticString = """
+    SELECT l.position, l.low, l.high, l.deletion, l.writer, l.zone, z.database, z.name
+    FROM caravan_log l JOIN caravan_zones z ON z.partition = l.partition AND z.id = l.zone
+    WHERE l.partition = $1 AND l.position > $2 ORDER BY l.position LIMIT $3
+    """
+
+  static let liveLeases: StaticString = """
+    SELECT l.name, l.holder, l.token, l.expires FROM caravan_leases l
+    WHERE l.partition = $1 AND l.name >= $2 AND l.name < $3
+      AND l.expires > coalesce($4, CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint))
+    ORDER BY l.name
+    """
+
+  static let cursor: StaticString = """
+    SELECT position FROM caravan_cursors WHERE partition = $1 AND consumer = $2 AND followed = $3
+    """
+}
+
+/// Statements that look at all partitions; none of them writes.
+enum Surveys {
+  static let status: StaticString = """
+    SELECT CAST(sum(zones) AS bigint), CAST(sum(records) AS bigint), CAST(sum(chunks) AS bigint),
+      CAST(sum(chunk_bytes) AS bigint)
+    FROM caravan_partitions
+    """
+
+  static let purging: StaticString = "SELECT DISTINCT partition FROM caravan_zones WHERE stage = 1 ORDER BY 1"
+
+  static let unreferenced: StaticString = """
+    SELECT DISTINCT partition FROM caravan_chunks WHERE refs = 0 AND staged < $1 ORDER BY 1
+    """
+
+  /// Whose log is longer than what is kept.
+  static let longLogs: StaticString = """
+    SELECT p.partition FROM caravan_partitions p
+    WHERE p.head - $1 >= (
+      SELECT l.position FROM caravan_log l WHERE l.partition = p.partition ORDER BY l.position LIMIT 1)
+    ORDER BY 1
+    """
+}
+
+/// Upkeep, a partition at a time.
+enum UpkeepStatements {
+  static let purgedZone: StaticString = """
+    SELECT id, database FROM caravan_zones WHERE partition = $1 AND stage = 1 ORDER BY id LIMIT 1
+    """
+
+  static let purgedRecords: StaticString = """
+    SELECT seq, chunks FROM caravan_records WHERE partition = $1 AND zone = $2 ORDER BY seq LIMIT $3
+    """
+
+  static let removeRecords: StaticString = """
+    DELETE FROM caravan_records WHERE partition = $1 AND zone = $2 AND seq <= $3
+    """
+
+  static let endPurge: StaticString = "UPDATE caravan_zones SET stage = 2 WHERE partition = $1 AND id = $2"
+
+  static let deadChunks: StaticString = """
+    SELECT database, hash, size FROM caravan_chunks
+    WHERE partition = $1 AND refs = 0 AND staged < $2 ORDER BY staged LIMIT $3
+    """
+
+  static let removeChunks: StaticString = """
+    DELETE FROM caravan_chunks c USING unnest($2, $3) AS w(database, hash)
+    WHERE c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    """
+
+  static let countChunks: StaticString = """
+    UPDATE caravan_partitions SET chunks = chunks - $2, chunk_bytes = chunk_bytes - $3 WHERE partition = $1
+    """
+
+  static let trimLog: StaticString = """
+    DELETE FROM caravan_log WHERE partition = $1 AND position IN (
+      SELECT position FROM caravan_log WHERE partition = $1 AND position <= (
+        SELECT head - $2 FROM caravan_partitions WHERE partition = $1)
+      ORDER BY position LIMIT $3)
+    """
+}

@@ -1,0 +1,245 @@
+public import Model
+internal import PostgreSQL
+public import Runtime
+public import Store
+
+internal import struct Synchronization.Atomic
+
+/// The store on PostgreSQL, or what speaks its language. Any number of processes may work on one database at once:
+/// whoever writes to a partition holds its row, so commits of a partition follow one another and its log has no holes,
+/// and time is the database's.
+public final class StorePostgres: Store {
+  private let writers: [WriterLane]
+  private let readers: [ReaderLane]
+  private let turn = Atomic<Int>(0)
+  private let options: PostgresOptions
+  private let host: Host
+  private let liveness = Liveness()
+
+  /// Connects, and makes the tables of a new database.
+  /// - Parameter observer: hears of this process's commits after they are durable; of others' from the log.
+  /// - Throws: `unavailable` when the server cannot be reached or refuses, `internalError` when it lacks something.
+  public init(
+    _ options: PostgresOptions, host: Host, observer: (any CommitObserver)? = nil
+  ) async throws(CaravanError) {
+    precondition(
+      options.writers > 0 && options.writers <= Int(Partition.count) && options.readers > 0,
+      "a store has 1 to 64 writers, and readers")
+    self.options = options
+    self.host = host
+    let metrics = PostgresMetrics(host.metrics)
+    let liveness = liveness
+    writers = (0..<options.writers).map {
+      WriterLane(
+        name: "pg-write-\($0)", options, host: host, liveness: liveness, observer: observer, metrics: metrics)
+    }
+    readers = (0..<options.readers).map {
+      ReaderLane(name: "pg-read-\($0)", options, host: host, liveness: liveness, metrics: metrics)
+    }
+    do throws(CaravanError) { try await open() } catch {
+      await close()
+      throw CaravanError(error.code, "\(options.address): \(error.message)")
+    }
+  }
+
+  /// A server that is just starting is waited for.
+  private func open() async throws(CaravanError) {
+    let deadline = host.clock.now + PostgresLimits.openPatience
+    while true {
+      do throws(CaravanError) {
+        let random = host.random
+        let isDurable = try await writers[0].perform { (db) throws(PostgresError) in
+          try Layout.prepare(db, random: random)
+          return try db.run("SELECT 1 WHERE current_setting('fsync', true) = 'off'").isEmpty
+        }
+        if !isDurable {
+          host.log.warning("PostgreSQL runs with fsync = off: what is acknowledged may be lost with the power")
+        }
+        return
+      } catch {
+        guard error.code == .unavailable, await writers[0].mayRecover, host.clock.now < deadline else { throw error }
+        do { try await host.clock.sleep(for: PostgresLimits.firstRetry) } catch {
+          throw CaravanError(.cancelled, "the task was cancelled")
+        }
+      }
+    }
+  }
+
+  /// Ends after the writes under way. Later calls throw `unavailable`.
+  public func close() async {
+    liveness.end()
+    for writer in writers { await writer.close() }
+    for reader in readers { await reader.close() }
+  }
+
+  // MARK: Lanes
+
+  private func write<Value: Sendable>(
+    to partition: Partition, bytes: Int = 0, wants: @escaping @Sendable (inout Wants) -> Void,
+    _ work: @escaping @Sendable (PartitionState) throws(CaravanError) -> Answer<Value>
+  ) async throws(CaravanError) -> Value {
+    let deadline = host.clock.now + PostgresLimits.patience
+    let write = Write(partition, bytes: bytes, deadline: deadline, wants: wants, work)
+    return try await writers[Int(partition.number) % writers.count].write(write)
+  }
+
+  private func read<Value: Sendable>(
+    _ work: @Sendable (Reads) throws(PostgresError) -> Value
+  ) async throws(CaravanError) -> Value {
+    let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+    return try await readers[Int(UInt(bitPattern: index) % UInt(readers.count))].read { (db) throws(PostgresError) in
+      try work(Reads(db: db))
+    }
+  }
+
+  /// nil: the database's.
+  private var clock: Int64? { options.clock?.wallTime.milliseconds }
+
+  // MARK: Records
+
+  public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
+    try await write(to: Partition(of: commit.zone.database), bytes: commit.byteCount) {
+      $0.add(commit)
+    } _: { (state) throws(CaravanError) in
+      try state.commit(commit)
+    }
+  }
+
+  public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
+    try await write(to: Partition(of: zone.database)) {
+      $0.add(op, in: zone)
+    } _: { (state) throws(CaravanError) in
+      try state.settle(op, in: zone)
+    }
+  }
+
+  public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
+    try await read { (reads) throws(PostgresError) in try reads.changes(query) }
+  }
+
+  public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
+    try await read { (reads) throws(PostgresError) in try reads.fetch(names, in: zone) }
+  }
+
+  // MARK: Zones
+
+  public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
+    try await read { (reads) throws(PostgresError) in try reads.zones(in: partition, filter) }
+  }
+
+  public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+    // Of a try whose commit was never heard of, the next one finds nothing more to delete.
+    let existed = Latch()
+    return try await write(to: Partition(of: zone.database)) {
+      $0.add(zone)
+    } _: { (state) throws(CaravanError) in
+      if state.deleteZone(zone, writer: writer) { existed.open() }
+      return { _ throws(CaravanError) in existed.isOpen }
+    }
+  }
+
+  // MARK: Chunks
+
+  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+    let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
+    try await write(to: Partition(of: database), bytes: bytes) {
+      $0.add(chunks.map(\.hash), in: database)
+    } _: { (state) throws(CaravanError) in
+      state.stage(chunks, in: database)
+      return { _ throws(CaravanError) in }
+    }
+  }
+
+  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+    try await write(to: Partition(of: database)) {
+      $0.add(hashes, in: database)
+    } _: { (state) throws(CaravanError) in
+      let missing = state.missing(hashes, in: database)
+      return { _ throws(CaravanError) in missing }
+    }
+  }
+
+  public func chunks(
+    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
+  ) async throws(CaravanError) -> [FoundChunk] {
+    try await read { (reads) throws(PostgresError) in try reads.chunks(hashes, in: database, maxBytes: maxBytes) }
+  }
+
+  // MARK: The log
+
+  public func log(
+    of partition: Partition, after position: UInt64, atMost entries: Int
+  ) async throws(CaravanError) -> LogPage {
+    let count = min(max(1, entries), StoreLimits.logEntriesPerPage)
+    let position = min(position, StoreLimits.highestNumber)
+    return try await read { (reads) throws(PostgresError) in
+      try reads.log(of: partition, after: position, atMost: count)
+    }
+  }
+
+  // MARK: Ownership: in partition 0, whatever it is about
+
+  public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {
+    try await write(to: Self.home) {
+      $0.add(leases: names)
+    } _: { (state) throws(CaravanError) in
+      let leases = state.lease(names, holder: holder, ttl: ttl)
+      return { _ throws(CaravanError) in leases }
+    }
+  }
+
+  public func leases(beginning prefix: String) async throws(CaravanError) -> [Lease] {
+    let clock = clock
+    return try await read { (reads) throws(PostgresError) in try reads.leases(beginning: prefix, clock: clock) }
+  }
+
+  public func cursor(of consumer: String, in partition: Partition) async throws(CaravanError) -> UInt64 {
+    try await read { (reads) throws(PostgresError) in try reads.cursor(of: consumer, in: partition) }
+  }
+
+  public func moveCursor(
+    of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
+  ) async throws(CaravanError) {
+    let cursor = PartitionState.Cursor(consumer: consumer, followed: partition.number)
+    try await write(to: Self.home) {
+      $0.add(leases: [proof.lease])
+    } _: { (state) throws(CaravanError) in
+      try state.moveCursor(cursor, to: position, proof: proof)
+      return { _ throws(CaravanError) in }
+    }
+  }
+
+  private static let home = Partition.all[0]
+
+  // MARK: Upkeep
+
+  public func status() async throws(CaravanError) -> StoreStatus {
+    try await read { (reads) throws(PostgresError) in try reads.status() }
+  }
+
+  /// A step for one partition of each kind of work.
+  public func collect() async throws(CaravanError) -> Bool {
+    let clock = clock
+    let survey = try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).survey(clock: clock) }
+    try await work(on: survey.purging.first) { (upkeep, partition) throws(PostgresError) in
+      try upkeep.purgeZone(in: partition, clock: clock)
+    }
+    try await work(on: survey.unreferenced.first) { (upkeep, partition) throws(PostgresError) in
+      try upkeep.removeChunks(in: partition, clock: clock)
+    }
+    try await work(on: survey.longLogs.first) { (upkeep, partition) throws(PostgresError) in
+      try upkeep.trimLog(of: partition)
+    }
+    return !survey.isEmpty
+  }
+
+  /// On the connection that writes the partition, so that this process never waits for itself.
+  private func work(
+    on partition: Partition?, _ step: @Sendable (Upkeep, Partition) throws(PostgresError) -> Void
+  ) async throws(CaravanError) {
+    guard let partition else { return }
+    try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
+      try step(Upkeep(db: db), partition)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+internal import Model
+internal import PostgreSQL
+internal import Store
+
+/// Upkeep in steps small enough that no commit waits long behind one. Any process may take any step at any time: each
+/// holds its partition, and looks again at what there is to do.
+struct Upkeep {
+  /// Partitions that have something to remove.
+  struct Survey: Sendable {
+    var purging: [Partition] = []
+    var unreferenced: [Partition] = []
+    var longLogs: [Partition] = []
+
+    var isEmpty: Bool { purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty }
+  }
+
+  let db: Connection
+
+  /// - Parameter clock: nil: the database's.
+  func survey(clock: Int64?) throws(PostgresError) -> Survey {
+    let now = try now(clock)
+    func partitions(_ rows: Rows) -> [Partition] {
+      rows.map { try? Partition(UInt32($0.integer(0))) }.compactMap(\.self)
+    }
+    return Survey(
+      purging: partitions(try db.run(Surveys.purging)), unreferenced: partitions(try db.run(Surveys.unreferenced, now)),
+      longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)))
+  }
+
+  private func now(_ clock: Int64?) throws(PostgresError) -> Int64 {
+    try db.run(Statements.clock, clock).first?.integer(0) ?? 0
+  }
+
+  /// Runs `body` in a transaction that holds the partition.
+  private func holding(
+    _ partition: Partition, _ body: () throws(PostgresError) -> Pipeline
+  ) throws(PostgresError) {
+    var begin = Pipeline()
+    begin.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+    begin.add(Statements.holdPartition, Int32(partition.number))
+    _ = try db.run(begin)
+    var end = try body()
+    end.add("COMMIT")
+    _ = try db.run(end)
+  }
+
+  /// Removes records of one deleted zone.
+  func purgeZone(in partition: Partition, clock: Int64?) throws(PostgresError) {
+    let key = Int32(partition.number)
+    try holding(partition) { () throws(PostgresError) in
+      var pipeline = Pipeline()
+      guard let zone = try db.run(UpkeepStatements.purgedZone, key).first else { return pipeline }
+      let (id, database) = (zone.integer(0), zone.text(1))
+      let rows = try db.run(UpkeepStatements.purgedRecords, key, id, PostgresLimits.collectedRows)
+      var released: [ChunkHash: Int64] = [:]
+      for row in rows { for hash in (try? ChunkHash.list(row.bytes(1))) ?? [] { released[hash, default: 0] -= 1 } }
+      if let last = rows.last { pipeline.add(UpkeepStatements.removeRecords, key, id, last.integer(0)) }
+      if !released.isEmpty {
+        let until = try now(clock) + StoreLimits.stagingLease.components.seconds * 1_000
+        let hashes = released.keys.sorted()
+        pipeline.add(
+          Statements.saveChunks, key, hashes.map { _ in database }, hashes, hashes.map { released[$0] ?? 0 },
+          hashes.map { _ in until })
+      }
+      if rows.count < PostgresLimits.collectedRows { pipeline.add(UpkeepStatements.endPurge, key, id) }
+      return pipeline
+    }
+  }
+
+  /// Removes chunks that no record holds and nobody waits for.
+  func removeChunks(in partition: Partition, clock: Int64?) throws(PostgresError) {
+    let key = Int32(partition.number)
+    try holding(partition) { () throws(PostgresError) in
+      var pipeline = Pipeline()
+      let dead = try db.run(UpkeepStatements.deadChunks, key, try now(clock), PostgresLimits.collectedChunks)
+      guard !dead.isEmpty else { return pipeline }
+      pipeline.add(UpkeepStatements.removeChunks, key, dead.map { $0.text(0) }, dead.map { Bytes($0.bytes(1)) })
+      pipeline.add(UpkeepStatements.countChunks, key, Int64(dead.count), dead.reduce(0) { $0 + $1.integer(2) })
+      return pipeline
+    }
+  }
+
+  /// Shortens the log to what is kept. Nobody else touches its old end.
+  func trimLog(of partition: Partition) throws(PostgresError) {
+    try db.run(
+      UpkeepStatements.trimLog, Int32(partition.number), StoreLimits.logEntriesKept, PostgresLimits.collectedRows)
+  }
+}

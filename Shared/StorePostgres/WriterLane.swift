@@ -1,0 +1,186 @@
+internal import Model
+internal import PostgreSQL
+internal import Runtime
+internal import Store
+
+internal import struct Synchronization.Atomic
+
+/// Whether the store still works; one a store, seen by all its lanes.
+final class Liveness: Sendable {
+  private let isOver = Atomic<Bool>(false)
+
+  func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
+
+  func check() throws(CaravanError) {
+    if isOver.load(ordering: .sequentiallyConsistent) { throw CaravanError(.unavailable, "the store is closed") }
+  }
+}
+
+/// The one writer of some partitions in this process, on a thread and a connection of its own. Group commit: whoever
+/// wants to write puts its work into the queue and asks for a flush; a flush takes all that waits into one transaction,
+/// so the asks behind it mostly find their work done.
+///
+/// A transaction is two round trips. The first takes hold of the partitions' rows, which keeps writers of other
+/// processes out, and reads what the writes must see; then they decide, in memory; the second sends what they decided,
+/// and commits. When the connection is lost in between, or the answer to the commit is, the group begins anew: outcomes
+/// of ops that were committed are among what it reads then, so nothing happens twice (UNI-07).
+actor WriterLane {
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private let queue = WriteQueue()
+  private let liveness: Liveness
+  private let observer: (any CommitObserver)?
+  private let host: Host
+  private let metrics: PostgresMetrics
+  private let storeClock: (any Clock)?
+  private var session: Session
+  private var conflicts = 0
+
+  init(
+    name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
+    metrics: PostgresMetrics
+  ) {
+    executor = host.executors.makeSerial(name)
+    self.host = host
+    self.liveness = liveness
+    self.observer = observer
+    self.metrics = metrics
+    storeClock = options.clock
+    session = Session(.store(options.address), host: host, metrics: metrics)
+  }
+
+  func close() { session.close() }
+
+  /// Whether the server was not there, rather than unwilling.
+  var mayRecover: Bool { session.lastFailure?.kind == .lost }
+
+  /// Puts the write into the queue and returns when it is durable, or refused.
+  nonisolated func write<Value: Sendable>(_ write: Write<Value>) async throws(CaravanError) -> Value {
+    try queue.append(write)
+    while let pause = await flush(until: write) {
+      do { try await host.clock.sleep(for: pause) } catch {
+        if queue.withdraw(write) { write.finish(.failure(CaravanError(.cancelled, "the task was cancelled"))) }
+      }
+    }
+    return try write.value()
+  }
+
+  /// - Returns: nil when the write is finished; else how long to wait before the next try.
+  private func flush(until write: any PendingWrite) -> Duration? {
+    while !write.isDone {
+      if let pause = run(queue.takeGroup()) { return pause }
+    }
+    return nil
+  }
+
+  /// Tries a group. What cannot be finished now waits in the queue again.
+  private func run(_ group: [any PendingWrite]) -> Duration? {
+    do throws(CaravanError) { try liveness.check() } catch {
+      finish(group, error)
+      return nil
+    }
+    let now = host.clock.now
+    let late = group.filter { $0.deadline < now }
+    if !late.isEmpty, let failure = session.lastFailure { finish(late, failure.caravanError) }
+    let group = group.filter { !$0.isDone }
+    guard !group.isEmpty else { return nil }
+    do throws(PostgresError) {
+      try transact(group)
+      conflicts = 0
+      return nil
+    } catch {
+      return take(error, of: group)
+    }
+  }
+
+  private func take(_ error: PostgresError, of group: [any PendingWrite]) -> Duration? {
+    switch error.kind {
+    case .lost, .refused:
+      queue.putBack(group)
+      return session.wait ?? .zero
+    case .conflict, .duplicate, .constraint:
+      // Undone, because another process was quicker.
+      metrics.conflicts.add()
+      conflicts += 1
+      guard conflicts < PostgresLimits.conflictsInARow else {
+        conflicts = 0
+        finish(group, error.caravanError)
+        return nil
+      }
+      queue.putBack(group)
+      return PostgresLimits.conflictPause * conflicts
+    case .busy, .diskRefused, .notPermitted, .noSuchTable:
+      finish(group, error.caravanError)
+      return nil
+    case .other:
+      // One write may have spoiled it for all.
+      guard group.count > 1 else {
+        finish(group, error.caravanError)
+        return nil
+      }
+      return runSingly(group)
+    }
+  }
+
+  private func runSingly(_ group: [any PendingWrite]) -> Duration? {
+    for (index, write) in group.enumerated() {
+      guard let pause = run([write]) else { continue }
+      queue.putBack(Array(group[(index + 1)...]))
+      return pause
+    }
+    return nil
+  }
+
+  private func finish(_ group: [any PendingWrite], _ error: CaravanError) {
+    metrics.failed(writes: group.count)
+    for write in group { write.finish(.failure(error)) }
+  }
+
+  // MARK: One transaction
+
+  private func transact(_ group: [any PendingWrite]) throws(PostgresError) {
+    let start = host.clock.now
+    let states = try onSession { (db) throws(PostgresError) in try self.load(group).run(on: db) }
+    let byPartition = Dictionary(uniqueKeysWithValues: states.map { ($0.partition.number, $0) })
+    for write in group { if let state = byPartition[write.partition] { write.decide(state) } }
+    do throws(PostgresError) {
+      try onSession { (db) throws(PostgresError) in try GroupSave(states).run(on: db) }
+    } catch {
+      if error.kind == .lost { for write in group { write.leaveInDoubt() } }
+      throw error
+    }
+    metrics.committed(writes: group.count, in: host.clock.now - start)
+    let changes = states.flatMap(\.changes)
+    if !changes.isEmpty { observer?.committed(changes) }
+    for write in group { if let state = byPartition[write.partition] { write.finish(.success(state)) } }
+  }
+
+  private func load(_ group: [any PendingWrite]) -> GroupLoad {
+    var wants: [UInt32: Wants] = [:]
+    for write in group { write.want(&wants[write.partition, default: Wants()]) }
+    let ordered = Partition.all.compactMap { partition in wants[partition.number].map { (partition, $0) } }
+    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds)
+  }
+
+  /// Work on the connection; one that is lost is given up.
+  private func onSession<Value>(
+    _ work: (Connection) throws(PostgresError) -> Value
+  ) throws(PostgresError) -> Value {
+    let db = try session.open()
+    do throws(PostgresError) { return try work(db) } catch {
+      if error.kind == .lost { session.drop(error) }
+      throw error
+    }
+  }
+
+  // MARK: Other work on this connection
+
+  /// For the making of the tables and for upkeep, which are not tried again here.
+  func perform<Value: Sendable>(
+    _ work: @Sendable (Connection) throws(PostgresError) -> Value
+  ) throws(CaravanError) -> Value {
+    try liveness.check()
+    do throws(PostgresError) { return try onSession(work) } catch { throw error.caravanError }
+  }
+}
