@@ -17,6 +17,36 @@ public enum TableSync: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__TableSync) { self = Self(rawValue: c.rawValue) ?? .full }
 }
 
+public enum WriteLoss: UInt32, Sendable, CaseIterable {
+  case asRegistered = 0
+  case tolerated = 1
+  case none = 2
+
+  var c: Caravan__V1__WriteLoss {
+    switch self {
+    case .asRegistered: CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_AS_REGISTERED
+    case .tolerated: CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_TOLERATED
+    case .none: CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_NONE
+    }
+  }
+
+  init(c: Caravan__V1__WriteLoss) { self = Self(rawValue: c.rawValue) ?? .asRegistered }
+}
+
+public enum WriteClass: UInt32, Sendable, CaseIterable {
+  case durable = 0
+  case accepted = 1
+
+  var c: Caravan__V1__WriteClass {
+    switch self {
+    case .durable: CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_DURABLE
+    case .accepted: CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_ACCEPTED
+    }
+  }
+
+  init(c: Caravan__V1__WriteClass) { self = Self(rawValue: c.rawValue) ?? .durable }
+}
+
 public enum RowState: UInt32, Sendable, CaseIterable {
   case clean = 0
   case dirty = 1
@@ -613,19 +643,22 @@ public struct BeginWrite: WireMessage, Equatable {
   public var objects: [String]
   public var selection: Selection?
   public var contents: [ObjectContent]
+  public var intent: WriteIntent?
 
   public init(
     table: String = "",
     cells: [Cell] = [],
     objects: [String] = [],
     selection: Selection? = nil,
-    contents: [ObjectContent] = []
+    contents: [ObjectContent] = [],
+    intent: WriteIntent? = nil
   ) {
     self.table = table
     self.cells = cells
     self.objects = objects
     self.selection = selection
     self.contents = contents
+    self.intent = intent
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginWrite> {
@@ -635,6 +668,7 @@ public struct BeginWrite: WireMessage, Equatable {
     (m.pointee.n_objects, m.pointee.objects) = arena.strings(objects)
     if let selection { m.pointee.selection = selection.pack(into: &arena) }
     (m.pointee.n_contents, m.pointee.contents) = arena.messages(contents) { $0.pack(into: &$1) }
+    if let intent { m.pointee.intent = intent.pack(into: &arena) }
     return m
   }
 
@@ -644,6 +678,7 @@ public struct BeginWrite: WireMessage, Equatable {
     objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
     contents = try copyMessages(m.pointee.n_contents, m.pointee.contents) { (p) throws(WireError) in try ObjectContent(c: p) }
+    intent = if let p = m.pointee.intent { try WriteIntent(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {
@@ -655,6 +690,53 @@ public struct BeginWrite: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__begin_write__unpack(nil, data.count, data) else { throw .malformed("BeginWrite") }
     defer { caravan__v1__begin_write__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct WriteIntent: WireMessage, Equatable {
+  public var hasDeadline: Bool
+  public var withinMilliseconds: UInt32
+  public var loss: WriteLoss
+  public var timeToLiveMilliseconds: UInt32
+
+  public init(
+    hasDeadline: Bool = false,
+    withinMilliseconds: UInt32 = 0,
+    loss: WriteLoss = .asRegistered,
+    timeToLiveMilliseconds: UInt32 = 0
+  ) {
+    self.hasDeadline = hasDeadline
+    self.withinMilliseconds = withinMilliseconds
+    self.loss = loss
+    self.timeToLiveMilliseconds = timeToLiveMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteIntent> {
+    let m = arena.make(Caravan__V1__WriteIntent.self, caravan__v1__write_intent__init)
+    if hasDeadline { m.pointee.has_has_deadline = 1; m.pointee.has_deadline = hasDeadline ? 1 : 0 }
+    if withinMilliseconds != 0 { m.pointee.has_within_milliseconds = 1; m.pointee.within_milliseconds = withinMilliseconds }
+    if loss != .asRegistered { m.pointee.has_loss = 1; m.pointee.loss = loss.c }
+    if timeToLiveMilliseconds != 0 { m.pointee.has_time_to_live_milliseconds = 1; m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WriteIntent>) throws(WireError) {
+    hasDeadline = m.pointee.has_has_deadline != 0 ? m.pointee.has_deadline != 0 : false
+    withinMilliseconds = m.pointee.has_within_milliseconds != 0 ? m.pointee.within_milliseconds : 0
+    loss = m.pointee.has_loss != 0 ? WriteLoss(c: m.pointee.loss) : .asRegistered
+    timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__write_intent__get_packed_size(m)) { caravan__v1__write_intent__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__write_intent__unpack(nil, data.count, data) else { throw .malformed("WriteIntent") }
+    defer { caravan__v1__write_intent__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -699,25 +781,30 @@ public struct ObjectContent: WireMessage, Equatable {
 public struct WriteOpened: WireMessage, Equatable {
   public var write: UInt64
   public var rows: [String]
+  public var promise: WriteClass
 
   public init(
     write: UInt64 = 0,
-    rows: [String] = []
+    rows: [String] = [],
+    promise: WriteClass = .durable
   ) {
     self.write = write
     self.rows = rows
+    self.promise = promise
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteOpened> {
     let m = arena.make(Caravan__V1__WriteOpened.self, caravan__v1__write_opened__init)
     if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
     (m.pointee.n_rows, m.pointee.rows) = arena.strings(rows)
+    if promise != .durable { m.pointee.has_promise = 1; m.pointee.promise = promise.c }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__WriteOpened>) throws(WireError) {
     write = m.pointee.has_write != 0 ? m.pointee.write : 0
     rows = try copyStrings(m.pointee.n_rows, m.pointee.rows)
+    promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
   public func encoded() -> [UInt8] {
@@ -871,21 +958,26 @@ public struct CloseWrite: WireMessage, Equatable {
 
 public struct WriteClosed: WireMessage, Equatable {
   public var rows: [String]
+  public var promise: WriteClass
 
   public init(
-    rows: [String] = []
+    rows: [String] = [],
+    promise: WriteClass = .durable
   ) {
     self.rows = rows
+    self.promise = promise
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteClosed> {
     let m = arena.make(Caravan__V1__WriteClosed.self, caravan__v1__write_closed__init)
     (m.pointee.n_rows, m.pointee.rows) = arena.strings(rows)
+    if promise != .durable { m.pointee.has_promise = 1; m.pointee.promise = promise.c }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__WriteClosed>) throws(WireError) {
     rows = try copyStrings(m.pointee.n_rows, m.pointee.rows)
+    promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
   public func encoded() -> [UInt8] {
@@ -1332,19 +1424,22 @@ public struct RegisterSync: WireMessage, Equatable {
   public var periodMilliseconds: UInt32
   public var delayToleranceMilliseconds: UInt32
   public var link: LinkClass
+  public var loss: LossTolerance?
 
   public init(
     table: String = "",
     read: Bool = false,
     periodMilliseconds: UInt32 = 0,
     delayToleranceMilliseconds: UInt32 = 0,
-    link: LinkClass = .none
+    link: LinkClass = .none,
+    loss: LossTolerance? = nil
   ) {
     self.table = table
     self.read = read
     self.periodMilliseconds = periodMilliseconds
     self.delayToleranceMilliseconds = delayToleranceMilliseconds
     self.link = link
+    self.loss = loss
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RegisterSync> {
@@ -1354,6 +1449,7 @@ public struct RegisterSync: WireMessage, Equatable {
     if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
     if delayToleranceMilliseconds != 0 { m.pointee.has_delay_tolerance_milliseconds = 1; m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds }
     if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    if let loss { m.pointee.loss = loss.pack(into: &arena) }
     return m
   }
 
@@ -1363,6 +1459,7 @@ public struct RegisterSync: WireMessage, Equatable {
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
     delayToleranceMilliseconds = m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
     link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+    loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {
@@ -1374,6 +1471,48 @@ public struct RegisterSync: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__register_sync__unpack(nil, data.count, data) else { throw .malformed("RegisterSync") }
     defer { caravan__v1__register_sync__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LossTolerance: WireMessage, Equatable {
+  public var maximumPermille: UInt32
+  public var timeToLiveMilliseconds: UInt32
+  public var onRequest: Bool
+
+  public init(
+    maximumPermille: UInt32 = 0,
+    timeToLiveMilliseconds: UInt32 = 0,
+    onRequest: Bool = false
+  ) {
+    self.maximumPermille = maximumPermille
+    self.timeToLiveMilliseconds = timeToLiveMilliseconds
+    self.onRequest = onRequest
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LossTolerance> {
+    let m = arena.make(Caravan__V1__LossTolerance.self, caravan__v1__loss_tolerance__init)
+    if maximumPermille != 0 { m.pointee.has_maximum_permille = 1; m.pointee.maximum_permille = maximumPermille }
+    if timeToLiveMilliseconds != 0 { m.pointee.has_time_to_live_milliseconds = 1; m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds }
+    if onRequest { m.pointee.has_on_request = 1; m.pointee.on_request = onRequest ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LossTolerance>) throws(WireError) {
+    maximumPermille = m.pointee.has_maximum_permille != 0 ? m.pointee.maximum_permille : 0
+    timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
+    onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__loss_tolerance__get_packed_size(m)) { caravan__v1__loss_tolerance__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__loss_tolerance__unpack(nil, data.count, data) else { throw .malformed("LossTolerance") }
+    defer { caravan__v1__loss_tolerance__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -1753,6 +1892,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var bytesDown: UInt64
   public var refused: String
   public var schema: String
+  public var loss: LossStatus?
 
   public init(
     table: String = "",
@@ -1765,7 +1905,8 @@ public struct TableStatus: WireMessage, Equatable {
     bytesUp: UInt64 = 0,
     bytesDown: UInt64 = 0,
     refused: String = "",
-    schema: String = ""
+    schema: String = "",
+    loss: LossStatus? = nil
   ) {
     self.table = table
     self.rows = rows
@@ -1778,6 +1919,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.bytesDown = bytesDown
     self.refused = refused
     self.schema = schema
+    self.loss = loss
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -1793,6 +1935,7 @@ public struct TableStatus: WireMessage, Equatable {
     if bytesDown != 0 { m.pointee.has_bytes_down = 1; m.pointee.bytes_down = bytesDown }
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
     if !schema.isEmpty { m.pointee.schema = arena.string(schema) }
+    if let loss { m.pointee.loss = loss.pack(into: &arena) }
     return m
   }
 
@@ -1808,6 +1951,7 @@ public struct TableStatus: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
     refused = try copyText(m.pointee.refused)
     schema = try copyText(m.pointee.schema)
+    loss = if let p = m.pointee.loss { try LossStatus(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {
@@ -1819,6 +1963,63 @@ public struct TableStatus: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__table_status__unpack(nil, data.count, data) else { throw .malformed("TableStatus") }
     defer { caravan__v1__table_status__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LossStatus: WireMessage, Equatable {
+  public var tolerance: LossTolerance?
+  public var accepted: UInt64
+  public var settled: UInt64
+  public var expired: UInt64
+  public var lostInQueue: UInt64
+  public var lostToBusyServer: UInt64
+
+  public init(
+    tolerance: LossTolerance? = nil,
+    accepted: UInt64 = 0,
+    settled: UInt64 = 0,
+    expired: UInt64 = 0,
+    lostInQueue: UInt64 = 0,
+    lostToBusyServer: UInt64 = 0
+  ) {
+    self.tolerance = tolerance
+    self.accepted = accepted
+    self.settled = settled
+    self.expired = expired
+    self.lostInQueue = lostInQueue
+    self.lostToBusyServer = lostToBusyServer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LossStatus> {
+    let m = arena.make(Caravan__V1__LossStatus.self, caravan__v1__loss_status__init)
+    if let tolerance { m.pointee.tolerance = tolerance.pack(into: &arena) }
+    if accepted != 0 { m.pointee.has_accepted = 1; m.pointee.accepted = accepted }
+    if settled != 0 { m.pointee.has_settled = 1; m.pointee.settled = settled }
+    if expired != 0 { m.pointee.has_expired = 1; m.pointee.expired = expired }
+    if lostInQueue != 0 { m.pointee.has_lost_in_queue = 1; m.pointee.lost_in_queue = lostInQueue }
+    if lostToBusyServer != 0 { m.pointee.has_lost_to_busy_server = 1; m.pointee.lost_to_busy_server = lostToBusyServer }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LossStatus>) throws(WireError) {
+    tolerance = if let p = m.pointee.tolerance { try LossTolerance(c: p) } else { nil }
+    accepted = m.pointee.has_accepted != 0 ? m.pointee.accepted : 0
+    settled = m.pointee.has_settled != 0 ? m.pointee.settled : 0
+    expired = m.pointee.has_expired != 0 ? m.pointee.expired : 0
+    lostInQueue = m.pointee.has_lost_in_queue != 0 ? m.pointee.lost_in_queue : 0
+    lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__loss_status__get_packed_size(m)) { caravan__v1__loss_status__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__loss_status__unpack(nil, data.count, data) else { throw .malformed("LossStatus") }
+    defer { caravan__v1__loss_status__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

@@ -412,6 +412,51 @@ void   caravan__v1__begin_write__free_unpacked
   assert(message->base.descriptor == &caravan__v1__begin_write__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__write_intent__init
+                     (Caravan__V1__WriteIntent         *message)
+{
+  static const Caravan__V1__WriteIntent init_value = CARAVAN__V1__WRITE_INTENT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__write_intent__get_packed_size
+                     (const Caravan__V1__WriteIntent *message)
+{
+  assert(message->base.descriptor == &caravan__v1__write_intent__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__write_intent__pack
+                     (const Caravan__V1__WriteIntent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__write_intent__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__write_intent__pack_to_buffer
+                     (const Caravan__V1__WriteIntent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__write_intent__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__WriteIntent *
+       caravan__v1__write_intent__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__WriteIntent *)
+     protobuf_c_message_unpack (&caravan__v1__write_intent__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__write_intent__free_unpacked
+                     (Caravan__V1__WriteIntent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__write_intent__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__object_content__init
                      (Caravan__V1__ObjectContent         *message)
 {
@@ -1177,6 +1222,51 @@ void   caravan__v1__register_sync__free_unpacked
   assert(message->base.descriptor == &caravan__v1__register_sync__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__loss_tolerance__init
+                     (Caravan__V1__LossTolerance         *message)
+{
+  static const Caravan__V1__LossTolerance init_value = CARAVAN__V1__LOSS_TOLERANCE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__loss_tolerance__get_packed_size
+                     (const Caravan__V1__LossTolerance *message)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_tolerance__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__loss_tolerance__pack
+                     (const Caravan__V1__LossTolerance *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_tolerance__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__loss_tolerance__pack_to_buffer
+                     (const Caravan__V1__LossTolerance *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_tolerance__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LossTolerance *
+       caravan__v1__loss_tolerance__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LossTolerance *)
+     protobuf_c_message_unpack (&caravan__v1__loss_tolerance__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__loss_tolerance__free_unpacked
+                     (Caravan__V1__LossTolerance *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__loss_tolerance__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__unregister_sync__init
                      (Caravan__V1__UnregisterSync         *message)
 {
@@ -1625,6 +1715,51 @@ void   caravan__v1__table_status__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__table_status__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__loss_status__init
+                     (Caravan__V1__LossStatus         *message)
+{
+  static const Caravan__V1__LossStatus init_value = CARAVAN__V1__LOSS_STATUS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__loss_status__get_packed_size
+                     (const Caravan__V1__LossStatus *message)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_status__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__loss_status__pack
+                     (const Caravan__V1__LossStatus *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_status__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__loss_status__pack_to_buffer
+                     (const Caravan__V1__LossStatus *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__loss_status__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LossStatus *
+       caravan__v1__loss_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LossStatus *)
+     protobuf_c_message_unpack (&caravan__v1__loss_status__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__loss_status__free_unpacked
+                     (Caravan__V1__LossStatus *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__loss_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__agent_status__init
@@ -2567,7 +2702,7 @@ const ProtobufCMessageDescriptor caravan__v1__selection__descriptor =
   (ProtobufCMessageInit) caravan__v1__selection__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[6] =
 {
   {
     "table",
@@ -2629,10 +2764,23 @@ static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "intent",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BeginWrite, intent),
+    &caravan__v1__write_intent__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
   1,   /* field[1] = cells */
   4,   /* field[4] = contents */
+  5,   /* field[5] = intent */
   2,   /* field[2] = objects */
   3,   /* field[3] = selection */
   0,   /* field[0] = table */
@@ -2640,7 +2788,7 @@ static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__begin_write__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
 {
@@ -2650,11 +2798,88 @@ const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
   "Caravan__V1__BeginWrite",
   "caravan.v1",
   sizeof(Caravan__V1__BeginWrite),
-  5,
+  6,
   caravan__v1__begin_write__field_descriptors,
   caravan__v1__begin_write__field_indices_by_name,
   1,  caravan__v1__begin_write__number_ranges,
   (ProtobufCMessageInit) caravan__v1__begin_write__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__write_intent__field_descriptors[4] =
+{
+  {
+    "has_deadline",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__WriteIntent, has_has_deadline),
+    offsetof(Caravan__V1__WriteIntent, has_deadline),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "within_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__WriteIntent, has_within_milliseconds),
+    offsetof(Caravan__V1__WriteIntent, within_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "loss",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__WriteIntent, has_loss),
+    offsetof(Caravan__V1__WriteIntent, loss),
+    &caravan__v1__write_loss__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time_to_live_milliseconds",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__WriteIntent, has_time_to_live_milliseconds),
+    offsetof(Caravan__V1__WriteIntent, time_to_live_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__write_intent__field_indices_by_name[] = {
+  0,   /* field[0] = has_deadline */
+  2,   /* field[2] = loss */
+  3,   /* field[3] = time_to_live_milliseconds */
+  1,   /* field[1] = within_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__write_intent__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__write_intent__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.WriteIntent",
+  "WriteIntent",
+  "Caravan__V1__WriteIntent",
+  "caravan.v1",
+  sizeof(Caravan__V1__WriteIntent),
+  4,
+  caravan__v1__write_intent__field_descriptors,
+  caravan__v1__write_intent__field_indices_by_name,
+  1,  caravan__v1__write_intent__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__write_intent__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__object_content__field_descriptors[2] =
@@ -2708,7 +2933,7 @@ const ProtobufCMessageDescriptor caravan__v1__object_content__descriptor =
   (ProtobufCMessageInit) caravan__v1__object_content__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__write_opened__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__write_opened__field_descriptors[3] =
 {
   {
     "write",
@@ -2734,15 +2959,28 @@ static const ProtobufCFieldDescriptor caravan__v1__write_opened__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "promise",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__WriteOpened, has_promise),
+    offsetof(Caravan__V1__WriteOpened, promise),
+    &caravan__v1__write_class__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__write_opened__field_indices_by_name[] = {
+  2,   /* field[2] = promise */
   1,   /* field[1] = rows */
   0,   /* field[0] = write */
 };
 static const ProtobufCIntRange caravan__v1__write_opened__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__write_opened__descriptor =
 {
@@ -2752,7 +2990,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_opened__descriptor =
   "Caravan__V1__WriteOpened",
   "caravan.v1",
   sizeof(Caravan__V1__WriteOpened),
-  2,
+  3,
   caravan__v1__write_opened__field_descriptors,
   caravan__v1__write_opened__field_indices_by_name,
   1,  caravan__v1__write_opened__number_ranges,
@@ -2977,7 +3215,7 @@ const ProtobufCMessageDescriptor caravan__v1__close_write__descriptor =
   (ProtobufCMessageInit) caravan__v1__close_write__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__write_closed__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__write_closed__field_descriptors[2] =
 {
   {
     "rows",
@@ -2991,14 +3229,27 @@ static const ProtobufCFieldDescriptor caravan__v1__write_closed__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "promise",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__WriteClosed, has_promise),
+    offsetof(Caravan__V1__WriteClosed, promise),
+    &caravan__v1__write_class__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__write_closed__field_indices_by_name[] = {
+  1,   /* field[1] = promise */
   0,   /* field[0] = rows */
 };
 static const ProtobufCIntRange caravan__v1__write_closed__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor =
 {
@@ -3008,7 +3259,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor =
   "Caravan__V1__WriteClosed",
   "caravan.v1",
   sizeof(Caravan__V1__WriteClosed),
-  1,
+  2,
   caravan__v1__write_closed__field_descriptors,
   caravan__v1__write_closed__field_indices_by_name,
   1,  caravan__v1__write_closed__number_ranges,
@@ -3668,7 +3919,7 @@ const ProtobufCMessageDescriptor caravan__v1__affected__descriptor =
   (ProtobufCMessageInit) caravan__v1__affected__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__register_sync__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__register_sync__field_descriptors[6] =
 {
   {
     "table",
@@ -3730,10 +3981,23 @@ static const ProtobufCFieldDescriptor caravan__v1__register_sync__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "loss",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RegisterSync, loss),
+    &caravan__v1__loss_tolerance__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__register_sync__field_indices_by_name[] = {
   3,   /* field[3] = delay_tolerance_milliseconds */
   4,   /* field[4] = link */
+  5,   /* field[5] = loss */
   2,   /* field[2] = period_milliseconds */
   1,   /* field[1] = read */
   0,   /* field[0] = table */
@@ -3741,7 +4005,7 @@ static const unsigned caravan__v1__register_sync__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__register_sync__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__register_sync__descriptor =
 {
@@ -3751,11 +4015,75 @@ const ProtobufCMessageDescriptor caravan__v1__register_sync__descriptor =
   "Caravan__V1__RegisterSync",
   "caravan.v1",
   sizeof(Caravan__V1__RegisterSync),
-  5,
+  6,
   caravan__v1__register_sync__field_descriptors,
   caravan__v1__register_sync__field_indices_by_name,
   1,  caravan__v1__register_sync__number_ranges,
   (ProtobufCMessageInit) caravan__v1__register_sync__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__loss_tolerance__field_descriptors[3] =
+{
+  {
+    "maximum_permille",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LossTolerance, has_maximum_permille),
+    offsetof(Caravan__V1__LossTolerance, maximum_permille),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time_to_live_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LossTolerance, has_time_to_live_milliseconds),
+    offsetof(Caravan__V1__LossTolerance, time_to_live_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "on_request",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LossTolerance, has_on_request),
+    offsetof(Caravan__V1__LossTolerance, on_request),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__loss_tolerance__field_indices_by_name[] = {
+  0,   /* field[0] = maximum_permille */
+  2,   /* field[2] = on_request */
+  1,   /* field[1] = time_to_live_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__loss_tolerance__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__loss_tolerance__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LossTolerance",
+  "LossTolerance",
+  "Caravan__V1__LossTolerance",
+  "caravan.v1",
+  sizeof(Caravan__V1__LossTolerance),
+  3,
+  caravan__v1__loss_tolerance__field_descriptors,
+  caravan__v1__loss_tolerance__field_indices_by_name,
+  1,  caravan__v1__loss_tolerance__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__loss_tolerance__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__unregister_sync__field_descriptors[2] =
@@ -4295,7 +4623,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   (ProtobufCMessageInit) caravan__v1__upcall__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[12] =
 {
   {
     "table",
@@ -4429,6 +4757,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "loss",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TableStatus, loss),
+    &caravan__v1__loss_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -4436,6 +4776,7 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   4,   /* field[4] = conflicts */
   2,   /* field[2] = dirty */
   6,   /* field[6] = last_sync_milliseconds */
+  11,   /* field[11] = loss */
   3,   /* field[3] = pending */
   9,   /* field[9] = refused */
   1,   /* field[1] = rows */
@@ -4446,7 +4787,7 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__table_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -4456,11 +4797,114 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  11,
+  12,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   1,  caravan__v1__table_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__table_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__loss_status__field_descriptors[6] =
+{
+  {
+    "tolerance",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LossStatus, tolerance),
+    &caravan__v1__loss_tolerance__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "accepted",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LossStatus, has_accepted),
+    offsetof(Caravan__V1__LossStatus, accepted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settled",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LossStatus, has_settled),
+    offsetof(Caravan__V1__LossStatus, settled),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expired",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LossStatus, has_expired),
+    offsetof(Caravan__V1__LossStatus, expired),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lost_in_queue",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LossStatus, has_lost_in_queue),
+    offsetof(Caravan__V1__LossStatus, lost_in_queue),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lost_to_busy_server",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LossStatus, has_lost_to_busy_server),
+    offsetof(Caravan__V1__LossStatus, lost_to_busy_server),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__loss_status__field_indices_by_name[] = {
+  1,   /* field[1] = accepted */
+  3,   /* field[3] = expired */
+  4,   /* field[4] = lost_in_queue */
+  5,   /* field[5] = lost_to_busy_server */
+  2,   /* field[2] = settled */
+  0,   /* field[0] = tolerance */
+};
+static const ProtobufCIntRange caravan__v1__loss_status__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LossStatus",
+  "LossStatus",
+  "Caravan__V1__LossStatus",
+  "caravan.v1",
+  sizeof(Caravan__V1__LossStatus),
+  6,
+  caravan__v1__loss_status__field_descriptors,
+  caravan__v1__loss_status__field_indices_by_name,
+  1,  caravan__v1__loss_status__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[6] =
@@ -4643,6 +5087,64 @@ const ProtobufCEnumDescriptor caravan__v1__table_sync__descriptor =
   caravan__v1__table_sync__enum_values_by_name,
   1,
   caravan__v1__table_sync__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__write_loss__enum_values_by_number[3] =
+{
+  { "WRITE_LOSS_AS_REGISTERED", "CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_AS_REGISTERED", 0 },
+  { "WRITE_LOSS_TOLERATED", "CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_TOLERATED", 1 },
+  { "WRITE_LOSS_NONE", "CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_NONE", 2 },
+};
+static const ProtobufCIntRange caravan__v1__write_loss__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__write_loss__enum_values_by_name[3] =
+{
+  { "WRITE_LOSS_AS_REGISTERED", 0 },
+  { "WRITE_LOSS_NONE", 2 },
+  { "WRITE_LOSS_TOLERATED", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__write_loss__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.WriteLoss",
+  "WriteLoss",
+  "Caravan__V1__WriteLoss",
+  "caravan.v1",
+  3,
+  caravan__v1__write_loss__enum_values_by_number,
+  3,
+  caravan__v1__write_loss__enum_values_by_name,
+  1,
+  caravan__v1__write_loss__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__write_class__enum_values_by_number[2] =
+{
+  { "WRITE_CLASS_DURABLE", "CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_DURABLE", 0 },
+  { "WRITE_CLASS_ACCEPTED", "CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_ACCEPTED", 1 },
+};
+static const ProtobufCIntRange caravan__v1__write_class__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex caravan__v1__write_class__enum_values_by_name[2] =
+{
+  { "WRITE_CLASS_ACCEPTED", 1 },
+  { "WRITE_CLASS_DURABLE", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__write_class__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.WriteClass",
+  "WriteClass",
+  "Caravan__V1__WriteClass",
+  "caravan.v1",
+  2,
+  caravan__v1__write_class__enum_values_by_number,
+  2,
+  caravan__v1__write_class__enum_values_by_name,
+  1,
+  caravan__v1__write_class__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__row_state__enum_values_by_number[4] =

@@ -26,6 +26,7 @@ typedef struct Caravan__V1__TableName Caravan__V1__TableName;
 typedef struct Caravan__V1__Cell Caravan__V1__Cell;
 typedef struct Caravan__V1__Selection Caravan__V1__Selection;
 typedef struct Caravan__V1__BeginWrite Caravan__V1__BeginWrite;
+typedef struct Caravan__V1__WriteIntent Caravan__V1__WriteIntent;
 typedef struct Caravan__V1__ObjectContent Caravan__V1__ObjectContent;
 typedef struct Caravan__V1__WriteOpened Caravan__V1__WriteOpened;
 typedef struct Caravan__V1__WriteObject Caravan__V1__WriteObject;
@@ -43,6 +44,7 @@ typedef struct Caravan__V1__ObjectBytes Caravan__V1__ObjectBytes;
 typedef struct Caravan__V1__DeleteRows Caravan__V1__DeleteRows;
 typedef struct Caravan__V1__Affected Caravan__V1__Affected;
 typedef struct Caravan__V1__RegisterSync Caravan__V1__RegisterSync;
+typedef struct Caravan__V1__LossTolerance Caravan__V1__LossTolerance;
 typedef struct Caravan__V1__UnregisterSync Caravan__V1__UnregisterSync;
 typedef struct Caravan__V1__SyncNow Caravan__V1__SyncNow;
 typedef struct Caravan__V1__ConflictedRows Caravan__V1__ConflictedRows;
@@ -53,6 +55,7 @@ typedef struct Caravan__V1__EndResolution Caravan__V1__EndResolution;
 typedef struct Caravan__V1__SetLink Caravan__V1__SetLink;
 typedef struct Caravan__V1__Upcall Caravan__V1__Upcall;
 typedef struct Caravan__V1__TableStatus Caravan__V1__TableStatus;
+typedef struct Caravan__V1__LossStatus Caravan__V1__LossStatus;
 typedef struct Caravan__V1__AgentStatus Caravan__V1__AgentStatus;
 typedef struct Caravan__V1__CounterValue Caravan__V1__CounterValue;
 
@@ -64,6 +67,26 @@ typedef enum _Caravan__V1__TableSync {
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__TABLE_SYNC)
 } Caravan__V1__TableSync;
+typedef enum _Caravan__V1__WriteLoss {
+  CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_AS_REGISTERED = 0,
+  CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_TOLERATED = 1,
+  CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_NONE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__WRITE_LOSS)
+} Caravan__V1__WriteLoss;
+/*
+ * What an acknowledgement promises (UNI-16).
+ */
+typedef enum _Caravan__V1__WriteClass {
+  /*
+   * on the disk, and never given up
+   */
+  CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_DURABLE = 0,
+  /*
+   * goes along with other data, or is lost within the table's maximum
+   */
+  CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_ACCEPTED = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__WRITE_CLASS)
+} Caravan__V1__WriteClass;
 typedef enum _Caravan__V1__RowState {
   CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN = 0,
   CARAVAN__V1__ROW_STATE__ROW_STATE_DIRTY = 1,
@@ -334,10 +357,37 @@ struct  Caravan__V1__BeginWrite
    */
   size_t n_contents;
   Caravan__V1__ObjectContent **contents;
+  Caravan__V1__WriteIntent *intent;
 };
 #define CARAVAN__V1__BEGIN_WRITE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__begin_write__descriptor) \
-    , NULL, 0,NULL, 0,NULL, NULL, 0,NULL }
+    , NULL, 0,NULL, 0,NULL, NULL, 0,NULL, NULL }
+
+
+/*
+ * How this one write travels (MOB-01); absent: as its table is registered.
+ */
+struct  Caravan__V1__WriteIntent
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_has_deadline;
+  protobuf_c_boolean has_deadline;
+  /*
+   * with has_deadline: a transfer that takes it begins so long after the write
+   */
+  protobuf_c_boolean has_within_milliseconds;
+  uint32_t within_milliseconds;
+  protobuf_c_boolean has_loss;
+  Caravan__V1__WriteLoss loss;
+  /*
+   * of a row that may be lost: not sent later than this; 0: as registered
+   */
+  protobuf_c_boolean has_time_to_live_milliseconds;
+  uint32_t time_to_live_milliseconds;
+};
+#define CARAVAN__V1__WRITE_INTENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__write_intent__descriptor) \
+    , 0, 0, 0, 0, 0, CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_AS_REGISTERED, 0, 0 }
 
 
 struct  Caravan__V1__ObjectContent
@@ -365,10 +415,15 @@ struct  Caravan__V1__WriteOpened
    */
   size_t n_rows;
   char **rows;
+  /*
+   * of a write that is closed already
+   */
+  protobuf_c_boolean has_promise;
+  Caravan__V1__WriteClass promise;
 };
 #define CARAVAN__V1__WRITE_OPENED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__write_opened__descriptor) \
-    , 0, 0, 0,NULL }
+    , 0, 0, 0,NULL, 0, CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_DURABLE }
 
 
 struct  Caravan__V1__WriteObject
@@ -426,10 +481,12 @@ struct  Caravan__V1__WriteClosed
   ProtobufCMessage base;
   size_t n_rows;
   char **rows;
+  protobuf_c_boolean has_promise;
+  Caravan__V1__WriteClass promise;
 };
 #define CARAVAN__V1__WRITE_CLOSED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__write_closed__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0, CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_DURABLE }
 
 
 struct  Caravan__V1__Select
@@ -610,10 +667,38 @@ struct  Caravan__V1__RegisterSync
   uint32_t delay_tolerance_milliseconds;
   protobuf_c_boolean has_link;
   Caravan__V1__LinkClass link;
+  /*
+   * of writes
+   */
+  Caravan__V1__LossTolerance *loss;
 };
 #define CARAVAN__V1__REGISTER_SYNC__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__register_sync__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, NULL }
+
+
+/*
+ * New rows of the table never start a transfer, and at most this share of them is lost (MOB-05).
+ */
+struct  Caravan__V1__LossTolerance
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_maximum_permille;
+  uint32_t maximum_permille;
+  /*
+   * not sent later than this after the write; 0: never too late
+   */
+  protobuf_c_boolean has_time_to_live_milliseconds;
+  uint32_t time_to_live_milliseconds;
+  /*
+   * only of rows whose intent says so
+   */
+  protobuf_c_boolean has_on_request;
+  protobuf_c_boolean on_request;
+};
+#define CARAVAN__V1__LOSS_TOLERANCE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__loss_tolerance__descriptor) \
+    , 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__UnregisterSync
@@ -783,10 +868,46 @@ struct  Caravan__V1__TableStatus
    * its columns, as create_table takes them
    */
   char *schema;
+  /*
+   * while it is registered with a tolerance
+   */
+  Caravan__V1__LossStatus *loss;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+
+
+/*
+ * Rows that may be lost, since the tolerance was declared: accepted = settled + expired + lost + those that wait.
+ */
+struct  Caravan__V1__LossStatus
+{
+  ProtobufCMessage base;
+  Caravan__V1__LossTolerance *tolerance;
+  protobuf_c_boolean has_accepted;
+  uint64_t accepted;
+  /*
+   * taken by the cloud, or changed or deleted by the app
+   */
+  protobuf_c_boolean has_settled;
+  uint64_t settled;
+  /*
+   * too old to be sent
+   */
+  protobuf_c_boolean has_expired;
+  uint64_t expired;
+  /*
+   * MOB-06: where they were lost
+   */
+  protobuf_c_boolean has_lost_in_queue;
+  uint64_t lost_in_queue;
+  protobuf_c_boolean has_lost_to_busy_server;
+  uint64_t lost_to_busy_server;
+};
+#define CARAVAN__V1__LOSS_STATUS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__loss_status__descriptor) \
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__AgentStatus
@@ -990,6 +1111,25 @@ Caravan__V1__BeginWrite *
                       const uint8_t       *data);
 void   caravan__v1__begin_write__free_unpacked
                      (Caravan__V1__BeginWrite *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__WriteIntent methods */
+void   caravan__v1__write_intent__init
+                     (Caravan__V1__WriteIntent         *message);
+size_t caravan__v1__write_intent__get_packed_size
+                     (const Caravan__V1__WriteIntent   *message);
+size_t caravan__v1__write_intent__pack
+                     (const Caravan__V1__WriteIntent   *message,
+                      uint8_t             *out);
+size_t caravan__v1__write_intent__pack_to_buffer
+                     (const Caravan__V1__WriteIntent   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__WriteIntent *
+       caravan__v1__write_intent__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__write_intent__free_unpacked
+                     (Caravan__V1__WriteIntent *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__ObjectContent methods */
 void   caravan__v1__object_content__init
@@ -1314,6 +1454,25 @@ Caravan__V1__RegisterSync *
 void   caravan__v1__register_sync__free_unpacked
                      (Caravan__V1__RegisterSync *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__LossTolerance methods */
+void   caravan__v1__loss_tolerance__init
+                     (Caravan__V1__LossTolerance         *message);
+size_t caravan__v1__loss_tolerance__get_packed_size
+                     (const Caravan__V1__LossTolerance   *message);
+size_t caravan__v1__loss_tolerance__pack
+                     (const Caravan__V1__LossTolerance   *message,
+                      uint8_t             *out);
+size_t caravan__v1__loss_tolerance__pack_to_buffer
+                     (const Caravan__V1__LossTolerance   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LossTolerance *
+       caravan__v1__loss_tolerance__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__loss_tolerance__free_unpacked
+                     (Caravan__V1__LossTolerance *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__UnregisterSync methods */
 void   caravan__v1__unregister_sync__init
                      (Caravan__V1__UnregisterSync         *message);
@@ -1504,6 +1663,25 @@ Caravan__V1__TableStatus *
 void   caravan__v1__table_status__free_unpacked
                      (Caravan__V1__TableStatus *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__LossStatus methods */
+void   caravan__v1__loss_status__init
+                     (Caravan__V1__LossStatus         *message);
+size_t caravan__v1__loss_status__get_packed_size
+                     (const Caravan__V1__LossStatus   *message);
+size_t caravan__v1__loss_status__pack
+                     (const Caravan__V1__LossStatus   *message,
+                      uint8_t             *out);
+size_t caravan__v1__loss_status__pack_to_buffer
+                     (const Caravan__V1__LossStatus   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LossStatus *
+       caravan__v1__loss_status__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__loss_status__free_unpacked
+                     (Caravan__V1__LossStatus *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__AgentStatus methods */
 void   caravan__v1__agent_status__init
                      (Caravan__V1__AgentStatus         *message);
@@ -1571,6 +1749,9 @@ typedef void (*Caravan__V1__Selection_Closure)
 typedef void (*Caravan__V1__BeginWrite_Closure)
                  (const Caravan__V1__BeginWrite *message,
                   void *closure_data);
+typedef void (*Caravan__V1__WriteIntent_Closure)
+                 (const Caravan__V1__WriteIntent *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ObjectContent_Closure)
                  (const Caravan__V1__ObjectContent *message,
                   void *closure_data);
@@ -1622,6 +1803,9 @@ typedef void (*Caravan__V1__Affected_Closure)
 typedef void (*Caravan__V1__RegisterSync_Closure)
                  (const Caravan__V1__RegisterSync *message,
                   void *closure_data);
+typedef void (*Caravan__V1__LossTolerance_Closure)
+                 (const Caravan__V1__LossTolerance *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__UnregisterSync_Closure)
                  (const Caravan__V1__UnregisterSync *message,
                   void *closure_data);
@@ -1652,6 +1836,9 @@ typedef void (*Caravan__V1__Upcall_Closure)
 typedef void (*Caravan__V1__TableStatus_Closure)
                  (const Caravan__V1__TableStatus *message,
                   void *closure_data);
+typedef void (*Caravan__V1__LossStatus_Closure)
+                 (const Caravan__V1__LossStatus *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__AgentStatus_Closure)
                  (const Caravan__V1__AgentStatus *message,
                   void *closure_data);
@@ -1665,6 +1852,8 @@ typedef void (*Caravan__V1__CounterValue_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    caravan__v1__table_sync__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__write_loss__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__write_class__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_state__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_copy__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__link_class__descriptor;
@@ -1679,6 +1868,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__table_name__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cell__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__selection__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__write_intent__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_content__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__write_opened__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__write_object__descriptor;
@@ -1696,6 +1886,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__object_bytes__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__delete_rows__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__affected__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__register_sync__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__loss_tolerance__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__unregister_sync__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__sync_now__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__conflicted_rows__descriptor;
@@ -1706,6 +1897,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__end_resolution__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__counter_value__descriptor;
 
