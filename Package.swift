@@ -95,7 +95,7 @@ let package = Package(
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Chunking", "Sealing"], main: backends + ["StoreSQLite", "Store"])
+      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing"], main: backends + ["StoreSQLite", "Store"])
     + service(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"],
       main: backends + ["Crypto"])

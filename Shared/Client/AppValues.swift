@@ -143,7 +143,7 @@ extension Wire.Cell {
     case .integer(let number): self.init(column: column, value: .integer(number))
     case .real(let number): self.init(column: column, value: .real(number))
     case .data(let bytes): self.init(column: column, value: .data(bytes))
-    case .asset:
+    case .asset, .assetList:
       throw CaravanError(.schemaViolation, "column '\(column)' takes an object: open it and write its bytes")
     }
   }

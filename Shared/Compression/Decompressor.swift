@@ -19,23 +19,49 @@ public struct Decompressor: ~Copyable {
 
   deinit { ZSTD_freeDCtx(context) }
 
+  /// What a patch of `base` (`Compressor.patch`) makes. Allocates no more than `limit` bytes for it. A patch of another
+  /// base may give other bytes, so check the hash of what comes out.
+  ///
+  /// Throws `limitExceeded` if the content is larger, `invalidData` if the bytes are no patch.
+  public mutating func apply(_ patch: [UInt8], to base: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    try Self.checkWhole(patch)
+    guard let size = try Self.statedSize(of: patch, limit: limit) else {
+      throw Self.damaged("a patch states the size of its content")
+    }
+    defer { ZSTD_DCtx_reset(context, ZSTD_reset_session_only) }
+    return try base.withUnsafeBufferPointer { (base) throws(CaravanError) in
+      ZSTD_DCtx_refPrefix(context, base.baseAddress, base.count)
+      return try decompressSized(patch, size)
+    }
+  }
+
   /// The content of one frame. Allocates no more than `limit` bytes for it, whatever the frame claims or contains.
   ///
   /// Throws `limitExceeded` if the content is larger, `invalidData` if the bytes are not exactly one whole frame.
   public mutating func decompress(_ frame: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    try Self.checkWhole(frame)
+    if let size = try Self.statedSize(of: frame, limit: limit) { return try decompressSized(frame, size) }
+    return try decompressUnsized(frame, limit)
+  }
+
+  /// What a frame says its content has; nil: it does not say.
+  public static func statedSize(of frame: [UInt8], limit: Int) throws(CaravanError) -> Int? {
     precondition(limit >= 0)
-    let frameLength = frame.withUnsafeBytes { ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
-    guard ZSTD_isError(frameLength) == 0 else { throw Self.damaged(zstdMessage(frameLength)) }
-    guard frameLength == frame.count else {
-      throw Self.damaged("the frame ends after \(frameLength) of \(frame.count) bytes")
-    }
     let size = frame.withUnsafeBytes { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
     switch size {
-    case .max: return try decompressUnsized(frame, limit)  // ZSTD_CONTENTSIZE_UNKNOWN
-    case .max - 1: throw Self.damaged("no frame header")  // ZSTD_CONTENTSIZE_ERROR
+    case .max: return nil  // ZSTD_CONTENTSIZE_UNKNOWN
+    case .max - 1: throw damaged("no frame header")  // ZSTD_CONTENTSIZE_ERROR
     default:
-      guard size <= UInt64(limit) else { throw Self.tooLarge("\(size) bytes", limit) }
-      return try decompressSized(frame, Int(size))
+      guard size <= UInt64(limit) else { throw tooLarge("\(size) bytes", limit) }
+      return Int(size)
+    }
+  }
+
+  private static func checkWhole(_ frame: [UInt8]) throws(CaravanError) {
+    let length = frame.withUnsafeBytes { ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
+    guard ZSTD_isError(length) == 0 else { throw damaged(zstdMessage(length)) }
+    guard length == frame.count else {
+      throw damaged("the frame ends after \(length) of \(frame.count) bytes")
     }
   }
 

@@ -14,6 +14,10 @@ public enum Limits {
   public static let chunkBytes = 256 << 10
   /// Chunks of one object: 4,096 of 64 KiB are 256 MiB.
   public static let chunksPerObject = 4_096
+  /// An object of more chunks has them listed in a chunk of its own: with each change of a row all of it travels.
+  public static let chunksInRow = 32
+  /// Chunks that a patch may be made of, one after another.
+  public static let basesPerPatch = 4
   /// Chunk bytes in one message, either way.
   public static let chunkBatchBytes = 1 << 20
   /// Bodies in one change page.

@@ -6,6 +6,8 @@ public enum Value: Sendable, Hashable {
   case real(Double)
   case data([UInt8])
   case asset(AssetManifest)
+  /// An object of many chunks: the chunk that lists them, and the object's bytes.
+  case assetList(ChunkHash, size: UInt64)
 
   public var kindName: String {
     switch self {
@@ -14,7 +16,7 @@ public enum Value: Sendable, Hashable {
     case .integer: "integer"
     case .real: "real"
     case .data: "data"
-    case .asset: "object"
+    case .asset, .assetList: "object"
     }
   }
 }
@@ -57,12 +59,18 @@ public struct RecordFields: Sendable, Hashable {
     values.sorted { $0.key < $1.key }.map { (id: $0.key, value: $0.value) }
   }
 
-  /// Every chunk that the objects in here name, each once, in order of first use.
+  /// Every chunk that the objects in here name, lists themselves but not what they list, each once, in order of first
+  /// use.
   public var chunks: [ChunkHash] {
     var seen: Set<ChunkHash> = []
     var list: [ChunkHash] = []
-    for case (_, .asset(let manifest)) in ascending {
-      for part in manifest.parts where seen.insert(part.hash).inserted { list.append(part.hash) }
+    for (_, value) in ascending {
+      switch value {
+      case .asset(let manifest):
+        for part in manifest.parts where seen.insert(part.hash).inserted { list.append(part.hash) }
+      case .assetList(let hash, _): if seen.insert(hash).inserted { list.append(hash) }
+      case .null, .text, .integer, .real, .data: continue
+      }
     }
     return list
   }

@@ -7,6 +7,35 @@ extension Asset {
       lengths: manifest.parts.map(\.length))
   }
 
+  /// An object whose chunks stand in a list.
+  public init(list: ChunkHash, size: UInt64) { self.init(size: size, list: list.bytes) }
+
+  /// The chunk that lists this object's; nil: they stand here.
+  /// - Throws: `invalidData` when it is no hash, or chunks stand here as well.
+  public func listHash() throws(CaravanError) -> ChunkHash? {
+    if list.isEmpty { return nil }
+    guard let hash = ChunkHash(list), list.count == ChunkHash.byteCount, hashes.isEmpty, lengths.isEmpty else {
+      throw CaravanError(.invalidData, "an object has a list of \(list.count) bytes beside \(lengths.count) chunks")
+    }
+    return hash
+  }
+
+  /// The value of a field that holds this object.
+  public func value() throws(CaravanError) -> Model.Value {
+    if let list = try listHash() { .assetList(list, size: size) } else { .asset(try model()) }
+  }
+
+  /// What a list's chunk holds.
+  /// - Throws: `invalidData` when it is no list, or not of an object of `size` bytes.
+  public static func listed(_ bytes: [UInt8], size: UInt64) throws(CaravanError) -> AssetManifest {
+    let asset = try Asset.decode(bytes)
+    guard asset.list.isEmpty, asset.size == size else {
+      throw CaravanError(.invalidData, "the list of an object of \(size) bytes is of one with \(asset.size)")
+    }
+    return try asset.model()
+  }
+
+  /// The chunks that stand here.
   /// - Throws: `invalidData` when hashes, lengths and size disagree; `limitExceeded` beyond `Limits.chunksPerObject`.
   public func model() throws(CaravanError) -> AssetManifest {
     let list = try ChunkHash.list(hashes)
@@ -36,6 +65,7 @@ extension Field {
       case .real(let number): .real(number)
       case .data(let bytes): .data(bytes)
       case .asset(let manifest): .asset(Asset(manifest))
+      case .assetList(let list, let size): .asset(Asset(list: list, size: size))
       }
     self.init(id: id, value: wire)
   }
@@ -47,7 +77,7 @@ extension Field {
     case .integer(let number): .integer(number)
     case .real(let number): .real(number)
     case .data(let bytes): .data(bytes)
-    case .asset(let asset): .asset(try asset.model())
+    case .asset(let asset): try asset.value()
     }
   }
 }

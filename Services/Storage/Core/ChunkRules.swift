@@ -10,25 +10,64 @@ package struct ChunkRules: Sendable {
     self.isUpload = isUpload
   }
 
+  /// What a chunk that is put takes.
+  package struct Load: Sendable, Hashable {
+    /// On the wire.
+    package var bytes: Int
+    /// Of the chunk itself.
+    package var plain: Int
+    /// Chunks it is a patch of.
+    package var bases: Int
+
+    package init(bytes: Int, plain: Int, bases: Int = 0) {
+      self.bytes = bytes
+      self.plain = plain
+      self.bases = bases
+    }
+  }
+
   /// - Parameters:
-  ///   - sizes: of the chunks put.
   ///   - wanted: how many are asked for.
-  package func check(partition: Partition, sizes: [Int], wanted: Int) throws(CaravanError) {
+  ///   - bases: for each of those, how many chunks it may be a patch of.
+  package func check(partition: Partition, put: [Load], wanted: Int, bases: [Int]) throws(CaravanError) {
     try RequestRules.check(database, in: partition)
-    guard sizes.isEmpty || isUpload else {
+    guard put.isEmpty || isUpload else {
       throw CaravanError(.notAuthenticated, "the ticket is for downloads: ask sync for one for uploads")
     }
-    guard max(sizes.count, wanted) <= StorageLimits.chunksPerRequest else {
+    guard max(put.count, wanted) <= StorageLimits.chunksPerRequest else {
       throw CaravanError(
         .limitExceeded, "a request names more than \(StorageLimits.chunksPerRequest) chunks: split it")
     }
-    for size in sizes where !(1...Limits.chunkBytes).contains(size) {
-      throw CaravanError(.limitExceeded, "a chunk has \(size) bytes: 1 to \(Limits.chunkBytes) are allowed")
+    guard bases.count <= wanted else {
+      throw CaravanError(.invalidData, "a request has bases for \(bases.count) chunks and asks for \(wanted)")
     }
-    let total = sizes.reduce(0, +)
+    try Self.check(put)
+    try Self.check(bases: bases)
+  }
+
+  /// Chunks that come with one message. What they hold counts, not what they take: it has to be in memory.
+  package static func check(_ put: [Load]) throws(CaravanError) {
+    for load in put where !(1...Limits.chunkBytes).contains(load.plain) || load.bytes > Limits.chunkBytes {
+      throw CaravanError(
+        .limitExceeded, "a chunk has \(max(load.plain, load.bytes)) bytes: 1 to \(Limits.chunkBytes) are allowed")
+    }
+    let total = put.reduce(0) { $0 + $1.plain }
     guard total <= Limits.chunkBatchBytes else {
       throw CaravanError(
         .limitExceeded, "a request brings \(total) chunk bytes: the limit is \(Limits.chunkBatchBytes), split it")
+    }
+    try check(bases: put.map(\.bases))
+  }
+
+  /// Each base is read to make or open a patch.
+  private static func check(bases: [Int]) throws(CaravanError) {
+    for count in bases where count > Limits.basesPerPatch {
+      throw CaravanError(.limitExceeded, "a patch has \(count) bases: the limit is \(Limits.basesPerPatch)")
+    }
+    let total = bases.reduce(0, +)
+    guard total <= StorageLimits.basesPerRequest else {
+      throw CaravanError(
+        .limitExceeded, "a request names \(total) bases: the limit is \(StorageLimits.basesPerRequest), split it")
     }
   }
 }

@@ -8,6 +8,10 @@ package enum StorageLimits {
   package static let chunkRequestsInFlight = 32
   /// Chunks one request may put, or ask for.
   package static let chunksPerRequest = 1_024
+  /// Chunks that patches of one request are made of.
+  package static let basesPerRequest = 256
+  /// Chunks that the records of one commit may name, with those in lists.
+  package static let chunksPerCommit = 1 << 17
   /// Bodies that ride along in one hint; a larger commit is announced without them.
   package static let hintBytes = 64 << 10
   /// Commits announced in one hint.

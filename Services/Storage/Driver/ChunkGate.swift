@@ -1,4 +1,5 @@
 import Bus
+import Compression
 import Crypto
 import Model
 import Runtime
@@ -10,6 +11,7 @@ import Wire
 /// Devices' bulk bytes: whoever shows a ticket of sync's may stage chunks in its database, or read them.
 final class ChunkGate: Sendable {
   private let store: any Store
+  private let traffic: ChunkTraffic
   private let clock: any Clock
   private let tickets: TicketSeal
   private let metrics: StorageMetrics
@@ -17,6 +19,7 @@ final class ChunkGate: Sendable {
 
   init(store: any Store, host: Host, ticketKey: TicketKey, metrics: StorageMetrics) {
     self.store = store
+    traffic = ChunkTraffic(store: store, metrics: metrics)
     clock = host.clock
     tickets = TicketSeal(key: ticketKey)
     self.metrics = metrics
@@ -39,10 +42,12 @@ final class ChunkGate: Sendable {
     let now = clock.wallTime.milliseconds
     let grant = try tickets.open(ticket, from: device, nowMilliseconds: now)
     let wanted = try ChunkHash.list(request.get)
+    var bases: [[ChunkHash]] = []
+    for named in request.bases { bases.append(try ChunkHash.list(named)) }
     let rules = ChunkRules(database: grant.database, isUpload: grant.isUpload)
-    try rules.check(partition: partition, sizes: request.put.map(\.data.count), wanted: wanted.count)
+    try rules.check(partition: partition, put: request.put.loads(), wanted: wanted.count, bases: bases.map(\.count))
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
-    return ChunkReply(chunks: try await get(wanted, in: grant.database), stored: ChunkHash.joined(stored))
+    return ChunkReply(chunks: try await get(wanted, bases, in: grant.database), stored: ChunkHash.joined(stored))
   }
 
   /// Only what the database lacks is counted against the ticket, so that sending again after a lost answer is free.
@@ -50,15 +55,13 @@ final class ChunkGate: Sendable {
     _ chunks: [Chunk], _ grant: TicketGrant, mac: [UInt8], now: Int64
   ) async throws(CaravanError) -> [ChunkHash] {
     guard !chunks.isEmpty else { return [] }
-    var checked: [ChunkBytes] = []
-    for chunk in chunks { checked.append(try Self.verify(chunk)) }
-    let lacking = Set(try await store.missing(checked.map(\.hash), in: grant.database))
-    let new = checked.filter { lacking.contains($0.hash) }
-    let bytes = new.reduce(0) { $0 + $1.bytes.count }
-    try charge(bytes, grant, mac: mac, now: now)
+    let opened = try await traffic.opened(chunks, in: grant.database)
+    let lacking = Set(try await store.missing(opened.map(\.hash), in: grant.database))
+    let new = opened.filter { lacking.contains($0.hash) }
+    try charge(new.reduce(0) { $0 + $1.bytes.count }, grant, mac: mac, now: now)
     if !new.isEmpty { try await store.stage(new, in: grant.database) }
-    metrics.chunkBytesIn.add(bytes)
-    return checked.map(\.hash)
+    metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
+    return opened.map(\.hash)
   }
 
   private func charge(_ bytes: Int, _ grant: TicketGrant, mac: [UInt8], now: Int64) throws(CaravanError) {
@@ -67,21 +70,27 @@ final class ChunkGate: Sendable {
     }
   }
 
-  /// - Throws: `chunkDamaged` when the bytes are not those the hash names.
-  private static func verify(_ chunk: Chunk) throws(CaravanError) -> ChunkBytes {
-    guard let hash = ChunkHash(chunk.hash), chunk.hash.count == ChunkHash.byteCount else {
-      throw CaravanError(.invalidData, "a chunk's hash has \(chunk.hash.count) bytes: send \(ChunkHash.byteCount)")
-    }
-    guard SHA256.hash(chunk.data).bytes == chunk.hash else {
-      throw CaravanError(.chunkDamaged, "the bytes of chunk \(hash) do not have this hash: send it again")
-    }
-    return ChunkBytes(hash: hash, bytes: chunk.data)
-  }
-
-  private func get(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [Chunk] {
+  private func get(
+    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], in database: DatabaseID
+  ) async throws(CaravanError) -> [Chunk] {
     guard !hashes.isEmpty else { return [] }
     let found = try await store.chunks(hashes, in: database, maxBytes: Limits.chunkBatchBytes)
-    metrics.chunkBytesOut.add(found.reduce(0) { $0 + ($1.bytes?.count ?? 0) })
-    return found.map { Chunk(hash: $0.hash.bytes, data: $0.bytes ?? []) }
+    let chunks = try await traffic.closed(found, bases: bases, in: database)
+    metrics.chunkBytesOut.add(chunks.reduce(0) { $0 + $1.data.count })
+    return chunks
+  }
+}
+
+extension [Chunk] {
+  /// - Throws: `invalidData` or `limitExceeded` for a patch that does not say what comes of it, or says too much.
+  func loads() throws(CaravanError) -> [ChunkRules.Load] {
+    var loads: [ChunkRules.Load] = []
+    for chunk in self {
+      var plain: Int? = chunk.data.count
+      if !chunk.bases.isEmpty { plain = try Decompressor.statedSize(of: chunk.data, limit: Limits.chunkBytes) }
+      guard let plain else { throw CaravanError(.invalidData, "a patch does not state the size of its chunk") }
+      loads.append(ChunkRules.Load(bytes: chunk.data.count, plain: plain, bases: chunk.bases.count / ChunkHash.byteCount))
+    }
+    return loads
   }
 }

@@ -10,6 +10,15 @@ import Wire
 struct StorageMethods: Sendable {
   let store: any Store
   let metrics: StorageMetrics
+  private let traffic: ChunkTraffic
+  private let lists: ListedChunks
+
+  init(store: any Store, metrics: StorageMetrics) {
+    self.store = store
+    self.metrics = metrics
+    traffic = ChunkTraffic(store: store, metrics: metrics)
+    lists = ListedChunks(store: store)
+  }
 
   var endpoints: [Endpoint] { StorageMethod.allCases.map(endpoint) }
 
@@ -46,11 +55,31 @@ struct StorageMethods: Sendable {
   // MARK: Records
 
   private func commit(_ request: CommitRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
-    let commit = try request.model()
-    try RequestRules.check(commit.zone.database, in: partition)
-    let result = try await store.commit(commit)
+    let zone = try zone(request.zone, partition)
+    try await stage(request.chunks, in: zone.database)
+    var request = request
+    if request.mutations.contains(where: { !$0.lists.isEmpty }) {
+      switch try await lists.complete(request.mutations, in: zone.database) {
+      case .complete(let mutations): request.mutations = mutations
+      case .missing(let hashes): return CommitReply(.missing(hashes))
+      }
+    }
+    let result = try await store.commit(request.model())
     count(result)
+    if case .missing(let hashes) = result {
+      // As many as an answer has room for: the rest is missing the next time.
+      return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))
+    }
     return CommitReply(result)
+  }
+
+  /// Chunks that came along with a commit.
+  private func stage(_ chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) {
+    guard !chunks.isEmpty else { return }
+    try ChunkRules.check(chunks.loads())
+    let opened = try await traffic.opened(chunks, in: database)
+    metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
+    if !opened.isEmpty { try await store.stage(opened, in: database) }
   }
 
   private func count(_ result: CommitResult) {

@@ -5,6 +5,7 @@ extension CounterName {
   static let rows = CounterName("caravan_storage_rows_total", "Mutations decided.")
   static let entriesRead = CounterName("caravan_storage_entries_read_total", "Entries of change pages.")
   static let chunkBytes = CounterName("caravan_storage_chunk_bytes_total", "Chunk bytes moved.")
+  static let patches = CounterName("caravan_storage_patches_total", "Patches of chunks moved, by direction and outcome.")
   static let hints = CounterName("caravan_storage_hints_total", "Change hints.")
 }
 
@@ -21,6 +22,9 @@ struct StorageMetrics: Sendable {
   let entriesRead: Counter
   let chunkBytesIn: Counter
   let chunkBytesOut: Counter
+  let patchesIn: Counter
+  let patchesRefused: Counter
+  let patchesOut: Counter
   let hints: Counter
   let lostHints: Counter
   private let zones: Gauge
@@ -34,6 +38,9 @@ struct StorageMetrics: Sendable {
     entriesRead = registry.counter(.entriesRead)
     chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
     chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])
+    patchesIn = registry.counter(.patches, [.direction: "in", .outcome: "applied"])
+    patchesRefused = registry.counter(.patches, [.direction: "in", .outcome: "refused"])
+    patchesOut = registry.counter(.patches, [.direction: "out", .outcome: "sent"])
     hints = registry.counter(.hints, [.outcome: "sent"])
     lostHints = registry.counter(.hints, [.outcome: "lost"])
     zones = registry.gauge(.zones)

@@ -7,8 +7,6 @@ enum BodyProblem: Error {
   /// A value of another kind than the record type says.
   case violation(FieldDefinition, actual: StaticString)
   case tooManyChunks(Int)
-  /// The mutation's list of chunks is not what its objects name.
-  case chunksDiffer
 
   /// - Parameter record: named in the message.
   func refusal(of record: String, type: String) -> CaravanError {
@@ -25,10 +23,6 @@ enum BodyProblem: Error {
         .limitExceeded,
         "record '\(record)' has an object of \(count) chunks: the limit is \(Limits.chunksPerObject), make it smaller"
       )
-    case .chunksDiffer:
-      CaravanError(
-        .invalidData,
-        "record '\(record)' lists other chunks than its objects name: list each of theirs once, and no other")
     }
   }
 }

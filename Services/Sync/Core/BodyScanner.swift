@@ -5,6 +5,8 @@ import Model
 struct BodyScanner {
   /// Hashes that the objects name, concatenated as they stand.
   private(set) var hashes: [UInt8] = []
+  /// Those of the hashes that are lists.
+  var lists: [PushCheck.Named.List] = []
 
   /// What a `Field` holds, by its place in the oneof.
   enum Content {

@@ -2,14 +2,30 @@ package import Model
 
 /// What is checked of every row a device pushes, once, before the store sees it.
 package enum PushCheck {
-  /// - Parameters:
-  ///   - body: encoded `Fields`.
-  ///   - chunks: hashes the mutation lists, concatenated.
+  /// What a body's objects name.
+  package struct Named: Sendable, Hashable {
+    /// Hashes of chunks, concatenated, lists among them; one that is used twice may stand here twice.
+    package var chunks: [UInt8]
+    package var lists: [List]
+
+    /// The chunk that lists those of an object of `size` bytes.
+    package struct List: Sendable, Hashable {
+      package var hash: ChunkHash
+      package var size: UInt64
+
+      package init(hash: ChunkHash, size: UInt64) {
+        self.hash = hash
+        self.size = size
+      }
+    }
+  }
+
+  /// - Parameter body: encoded `Fields`.
   /// - Throws: `schemaViolation` naming record, field, expected and actual kind; `invalidData` when the body cannot be
-  ///   decoded or the chunks are not those its objects name; `limitExceeded`.
+  ///   decoded; `limitExceeded`.
   package static func save(
-    _ record: String, body: [UInt8], chunks: [UInt8], against type: RecordType
-  ) throws(CaravanError) {
+    _ record: String, body: [UInt8], against type: RecordType
+  ) throws(CaravanError) -> Named {
     guard body.count <= Limits.recordBytes else {
       throw CaravanError(
         .limitExceeded,
@@ -18,18 +34,10 @@ package enum PushCheck {
     do throws(BodyProblem) {
       var scanner = BodyScanner()
       try scanner.scan(body.span, against: type)
-      guard sameChunks(scanner.hashes, chunks) else { throw .chunksDiffer }
+      return Named(chunks: scanner.hashes, lists: scanner.lists)
     } catch {
       throw error.refusal(of: record, type: type.name)
     }
-  }
-
-  /// Objects may share chunks, and their order in the list means nothing.
-  private static func sameChunks(_ named: [UInt8], _ listed: [UInt8]) -> Bool {
-    if named == listed && named.count <= ChunkHash.byteCount { return true }
-    guard let names = try? ChunkHash.list(named), let list = try? ChunkHash.list(listed) else { return false }
-    let distinct = Set(list)
-    return distinct.count == list.count && distinct == Set(names)
   }
 
   /// - Throws: `limitExceeded` or `invalidData` when a push as a whole is not one commit.

@@ -13,10 +13,9 @@ extension DeviceSession {
   /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
   func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
     let zone = try zone(push.container, push.zone)
-    try await check(push, of: zone.database)
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: device.text, epoch: epoch, op: push.op, opFloor: push.opFloor, atomic: false,
-      mutations: push.mutations)
+      mutations: try await checked(push, of: zone.database), chunks: push.chunks)
     let reply = try await cloud.storage.commit(request, in: partition)
     cloud.metrics.accepted.add(reply.outcomes.count { $0.verdict == .accepted })
     cloud.metrics.conflicts.add(reply.outcomes.count { $0.verdict == .conflict })
@@ -44,11 +43,14 @@ extension DeviceSession {
     return reply
   }
 
-  /// Every row against its record type. Bodies are looked at once and pass on as they are.
-  private func check(_ push: Push, of database: DatabaseID) async throws(CaravanError) {
+  /// Every row against its record type. Bodies are looked at once and pass on as they are; the chunks they name are
+  /// those the store will count.
+  private func checked(_ push: Push, of database: DatabaseID) async throws(CaravanError) -> [Wire.Mutation] {
     try PushCheck.batch(push.mutations.map(\.name))
     var types: [UInt32: Model.RecordType] = [:]
-    for mutation in push.mutations {
+    var mutations = push.mutations
+    for (index, mutation) in push.mutations.enumerated() {
+      (mutations[index].chunks, mutations[index].lists) = ([], [])
       switch mutation.kind {
       case .delete: continue
       case .unspecified:
@@ -59,9 +61,12 @@ extension DeviceSession {
             mutation.type, of: database.container, in: database.environment)
         }
         guard let type = types[mutation.type] else { continue }
-        try PushCheck.save(mutation.name, body: mutation.body, chunks: mutation.chunks, against: type)
+        let named = try PushCheck.save(mutation.name, body: mutation.body, against: type)
+        mutations[index].chunks = named.chunks
+        mutations[index].lists = named.lists.map { Asset(list: $0.hash, size: $0.size) }
       }
     }
+    return mutations
   }
 }
 
@@ -70,6 +75,6 @@ extension ReplyBudget {
   static func estimate(_ push: Push) -> Int {
     estimate(
       mutations: push.mutations.count,
-      bytes: push.mutations.reduce(0) { $0 + $1.name.utf8.count + $1.body.count + $1.chunks.count })
+      bytes: push.mutations.reduce(0) { $0 + $1.name.utf8.count + $1.body.count })
   }
 }

@@ -265,19 +265,22 @@ public struct Push: WireMessage, Equatable {
   public var op: UInt64
   public var opFloor: UInt64
   public var mutations: [Mutation]
+  public var chunks: [Chunk]
 
   public init(
     container: String = "",
     zone: String = "",
     op: UInt64 = 0,
     opFloor: UInt64 = 0,
-    mutations: [Mutation] = []
+    mutations: [Mutation] = [],
+    chunks: [Chunk] = []
   ) {
     self.container = container
     self.zone = zone
     self.op = op
     self.opFloor = opFloor
     self.mutations = mutations
+    self.chunks = chunks
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Push> {
@@ -287,6 +290,7 @@ public struct Push: WireMessage, Equatable {
     if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
     if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
     (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     return m
   }
 
@@ -296,6 +300,7 @@ public struct Push: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
     mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -856,15 +861,18 @@ public struct ChunkRequest: WireMessage, Equatable {
   public var ticket: Ticket?
   public var put: [Chunk]
   public var get: [UInt8]
+  public var bases: [[UInt8]]
 
   public init(
     ticket: Ticket? = nil,
     put: [Chunk] = [],
-    get: [UInt8] = []
+    get: [UInt8] = [],
+    bases: [[UInt8]] = []
   ) {
     self.ticket = ticket
     self.put = put
     self.get = get
+    self.bases = bases
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkRequest> {
@@ -872,6 +880,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     if let ticket { m.pointee.ticket = ticket.pack(into: &arena) }
     (m.pointee.n_put, m.pointee.put) = arena.messages(put) { $0.pack(into: &$1) }
     if !get.isEmpty { m.pointee.has_get = 1; m.pointee.get = arena.bytes(get) }
+    (m.pointee.n_bases, m.pointee.bases) = arena.byteStrings(bases)
     return m
   }
 
@@ -879,6 +888,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     ticket = if let p = m.pointee.ticket { try Ticket(c: p) } else { nil }
     put = try copyMessages(m.pointee.n_put, m.pointee.put) { (p) throws(WireError) in try Chunk(c: p) }
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
+    bases = copyByteStrings(m.pointee.n_bases, m.pointee.bases)
   }
 
   public func encoded() -> [UInt8] {

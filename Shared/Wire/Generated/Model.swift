@@ -108,15 +108,18 @@ public struct Asset: WireMessage, Equatable {
   public var size: UInt64
   public var hashes: [UInt8]
   public var lengths: [UInt32]
+  public var list: [UInt8]
 
   public init(
     size: UInt64 = 0,
     hashes: [UInt8] = [],
-    lengths: [UInt32] = []
+    lengths: [UInt32] = [],
+    list: [UInt8] = []
   ) {
     self.size = size
     self.hashes = hashes
     self.lengths = lengths
+    self.list = list
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Asset> {
@@ -124,6 +127,7 @@ public struct Asset: WireMessage, Equatable {
     if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
     if !hashes.isEmpty { m.pointee.has_hashes = 1; m.pointee.hashes = arena.bytes(hashes) }
     (m.pointee.n_lengths, m.pointee.lengths) = arena.scalars(lengths)
+    if !list.isEmpty { m.pointee.has_list = 1; m.pointee.list = arena.bytes(list) }
     return m
   }
 
@@ -131,6 +135,7 @@ public struct Asset: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
     lengths = copyScalars(m.pointee.n_lengths, m.pointee.lengths)
+    list = m.pointee.has_list != 0 ? copyBytes(m.pointee.list) : []
   }
 
   public func encoded() -> [UInt8] {

@@ -44,6 +44,7 @@ public struct Mutation: WireMessage, Equatable {
   public var type: UInt32
   public var body: [UInt8]
   public var chunks: [UInt8]
+  public var lists: [Asset]
 
   public init(
     name: String = "",
@@ -51,7 +52,8 @@ public struct Mutation: WireMessage, Equatable {
     basedOn: UInt64? = nil,
     type: UInt32 = 0,
     body: [UInt8] = [],
-    chunks: [UInt8] = []
+    chunks: [UInt8] = [],
+    lists: [Asset] = []
   ) {
     self.name = name
     self.kind = kind
@@ -59,6 +61,7 @@ public struct Mutation: WireMessage, Equatable {
     self.type = type
     self.body = body
     self.chunks = chunks
+    self.lists = lists
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Mutation> {
@@ -69,6 +72,7 @@ public struct Mutation: WireMessage, Equatable {
     if type != 0 { m.pointee.has_type = 1; m.pointee.type = type }
     if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
     if !chunks.isEmpty { m.pointee.has_chunks = 1; m.pointee.chunks = arena.bytes(chunks) }
+    (m.pointee.n_lists, m.pointee.lists) = arena.messages(lists) { $0.pack(into: &$1) }
     return m
   }
 
@@ -79,6 +83,7 @@ public struct Mutation: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
     body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
+    lists = try copyMessages(m.pointee.n_lists, m.pointee.lists) { (p) throws(WireError) in try Asset(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -102,6 +107,7 @@ public struct CommitRequest: WireMessage, Equatable {
   public var opFloor: UInt64
   public var atomic: Bool
   public var mutations: [Mutation]
+  public var chunks: [Chunk]
 
   public init(
     zone: ZoneRef? = nil,
@@ -110,7 +116,8 @@ public struct CommitRequest: WireMessage, Equatable {
     op: UInt64 = 0,
     opFloor: UInt64 = 0,
     atomic: Bool = false,
-    mutations: [Mutation] = []
+    mutations: [Mutation] = [],
+    chunks: [Chunk] = []
   ) {
     self.zone = zone
     self.writer = writer
@@ -119,6 +126,7 @@ public struct CommitRequest: WireMessage, Equatable {
     self.opFloor = opFloor
     self.atomic = atomic
     self.mutations = mutations
+    self.chunks = chunks
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitRequest> {
@@ -130,6 +138,7 @@ public struct CommitRequest: WireMessage, Equatable {
     if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
     if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     return m
   }
 
@@ -141,6 +150,7 @@ public struct CommitRequest: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
     mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -683,25 +693,30 @@ public struct DeleteZoneReply: WireMessage, Equatable {
 public struct Chunk: WireMessage, Equatable {
   public var hash: [UInt8]
   public var data: [UInt8]
+  public var bases: [UInt8]
 
   public init(
     hash: [UInt8] = [],
-    data: [UInt8] = []
+    data: [UInt8] = [],
+    bases: [UInt8] = []
   ) {
     self.hash = hash
     self.data = data
+    self.bases = bases
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Chunk> {
     let m = arena.make(Caravan__V1__Chunk.self, caravan__v1__chunk__init)
     if !hash.isEmpty { m.pointee.has_hash = 1; m.pointee.hash = arena.bytes(hash) }
     if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    if !bases.isEmpty { m.pointee.has_bases = 1; m.pointee.bases = arena.bytes(bases) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__Chunk>) throws(WireError) {
     hash = m.pointee.has_hash != 0 ? copyBytes(m.pointee.hash) : []
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+    bases = m.pointee.has_bases != 0 ? copyBytes(m.pointee.bases) : []
   }
 
   public func encoded() -> [UInt8] {

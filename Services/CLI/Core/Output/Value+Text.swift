@@ -11,6 +11,7 @@ extension Value {
     case .real(let number): number.description
     case .data(let bytes): "0x" + Hex.encode(bytes)
     case .asset(let manifest): Size.text(manifest.size)
+    case .assetList(_, let size): Size.text(size)
     }
   }
 
@@ -23,6 +24,7 @@ extension Value {
     case .real(let number): .double(number)
     case .data(let bytes): .string(Base64.encode(bytes))
     case .asset(let manifest): ["size": .int(Int64(clamping: manifest.size))]
+    case .assetList(_, let size): ["size": .int(Int64(clamping: size))]
     }
   }
 }

@@ -1307,7 +1307,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[6] =
 {
   {
     "container",
@@ -1369,8 +1369,21 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "chunks",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Push, n_chunks),
+    offsetof(Caravan__V1__Push, chunks),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__push__field_indices_by_name[] = {
+  5,   /* field[5] = chunks */
   0,   /* field[0] = container */
   4,   /* field[4] = mutations */
   2,   /* field[2] = op */
@@ -1380,7 +1393,7 @@ static const unsigned caravan__v1__push__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
 {
@@ -1390,7 +1403,7 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   "Caravan__V1__Push",
   "caravan.v1",
   sizeof(Caravan__V1__Push),
-  5,
+  6,
   caravan__v1__push__field_descriptors,
   caravan__v1__push__field_indices_by_name,
   1,  caravan__v1__push__number_ranges,
@@ -2230,7 +2243,7 @@ const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor =
   (ProtobufCMessageInit) caravan__v1__ticket__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descriptors[4] =
 {
   {
     "ticket",
@@ -2268,8 +2281,21 @@ static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bases",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ChunkRequest, n_bases),
+    offsetof(Caravan__V1__ChunkRequest, bases),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__chunk_request__field_indices_by_name[] = {
+  3,   /* field[3] = bases */
   2,   /* field[2] = get */
   1,   /* field[1] = put */
   0,   /* field[0] = ticket */
@@ -2277,7 +2303,7 @@ static const unsigned caravan__v1__chunk_request__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__chunk_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor =
 {
@@ -2287,7 +2313,7 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor =
   "Caravan__V1__ChunkRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ChunkRequest),
-  3,
+  4,
   caravan__v1__chunk_request__field_descriptors,
   caravan__v1__chunk_request__field_indices_by_name,
   1,  caravan__v1__chunk_request__number_ranges,

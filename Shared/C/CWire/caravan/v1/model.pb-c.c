@@ -572,7 +572,7 @@ const ProtobufCMessageDescriptor caravan__v1__zone_ref__descriptor =
   (ProtobufCMessageInit) caravan__v1__zone_ref__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__asset__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__asset__field_descriptors[4] =
 {
   {
     "size",
@@ -610,16 +610,29 @@ static const ProtobufCFieldDescriptor caravan__v1__asset__field_descriptors[3] =
     0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Asset, has_list),
+    offsetof(Caravan__V1__Asset, list),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__asset__field_indices_by_name[] = {
   1,   /* field[1] = hashes */
   2,   /* field[2] = lengths */
+  3,   /* field[3] = list */
   0,   /* field[0] = size */
 };
 static const ProtobufCIntRange caravan__v1__asset__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__asset__descriptor =
 {
@@ -629,7 +642,7 @@ const ProtobufCMessageDescriptor caravan__v1__asset__descriptor =
   "Caravan__V1__Asset",
   "caravan.v1",
   sizeof(Caravan__V1__Asset),
-  3,
+  4,
   caravan__v1__asset__field_descriptors,
   caravan__v1__asset__field_indices_by_name,
   1,  caravan__v1__asset__number_ranges,

@@ -1312,7 +1312,7 @@ void   caravan__v1__empty__free_unpacked
   assert(message->base.descriptor == &caravan__v1__empty__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[7] =
 {
   {
     "name",
@@ -1386,19 +1386,32 @@ static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[6
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lists",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Mutation, n_lists),
+    offsetof(Caravan__V1__Mutation, lists),
+    &caravan__v1__asset__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__mutation__field_indices_by_name[] = {
   2,   /* field[2] = based_on */
   4,   /* field[4] = body */
   5,   /* field[5] = chunks */
   1,   /* field[1] = kind */
+  6,   /* field[6] = lists */
   0,   /* field[0] = name */
   3,   /* field[3] = type */
 };
 static const ProtobufCIntRange caravan__v1__mutation__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
 {
@@ -1408,14 +1421,14 @@ const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
   "Caravan__V1__Mutation",
   "caravan.v1",
   sizeof(Caravan__V1__Mutation),
-  6,
+  7,
   caravan__v1__mutation__field_descriptors,
   caravan__v1__mutation__field_indices_by_name,
   1,  caravan__v1__mutation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__mutation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[8] =
 {
   {
     "zone",
@@ -1501,9 +1514,22 @@ static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "chunks",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitRequest, n_chunks),
+    offsetof(Caravan__V1__CommitRequest, chunks),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   5,   /* field[5] = atomic */
+  7,   /* field[7] = chunks */
   2,   /* field[2] = epoch */
   6,   /* field[6] = mutations */
   3,   /* field[3] = op */
@@ -1514,7 +1540,7 @@ static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__commit_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
 {
@@ -1524,7 +1550,7 @@ const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
   "Caravan__V1__CommitRequest",
   "caravan.v1",
   sizeof(Caravan__V1__CommitRequest),
-  7,
+  8,
   caravan__v1__commit_request__field_descriptors,
   caravan__v1__commit_request__field_indices_by_name,
   1,  caravan__v1__commit_request__number_ranges,
@@ -2351,7 +2377,7 @@ const ProtobufCMessageDescriptor caravan__v1__delete_zone_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__delete_zone_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__chunk__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__chunk__field_descriptors[3] =
 {
   {
     "hash",
@@ -2377,15 +2403,28 @@ static const ProtobufCFieldDescriptor caravan__v1__chunk__field_descriptors[2] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bases",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Chunk, has_bases),
+    offsetof(Caravan__V1__Chunk, bases),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__chunk__field_indices_by_name[] = {
+  2,   /* field[2] = bases */
   1,   /* field[1] = data */
   0,   /* field[0] = hash */
 };
 static const ProtobufCIntRange caravan__v1__chunk__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__chunk__descriptor =
 {
@@ -2395,7 +2434,7 @@ const ProtobufCMessageDescriptor caravan__v1__chunk__descriptor =
   "Caravan__V1__Chunk",
   "caravan.v1",
   sizeof(Caravan__V1__Chunk),
-  2,
+  3,
   caravan__v1__chunk__field_descriptors,
   caravan__v1__chunk__field_indices_by_name,
   1,  caravan__v1__chunk__number_ranges,

@@ -167,12 +167,20 @@ struct  Caravan__V1__Push
   uint64_t op;
   protobuf_c_boolean has_op_floor;
   uint64_t op_floor;
+  /*
+   * without their chunks: sync finds them in the bodies
+   */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
+  /*
+   * Small chunks and patches of chunks that the cloud is likely to lack: with them here, one round trip is enough.
+   */
+  size_t n_chunks;
+  Caravan__V1__Chunk **chunks;
 };
 #define CARAVAN__V1__PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__push__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__Settle
@@ -412,23 +420,30 @@ struct  Caravan__V1__ChunkRequest
    */
   protobuf_c_boolean has_get;
   ProtobufCBinaryData get;
+  /*
+   * For each of `get`, in its order, chunks that the device holds and that may resemble it: hashes, 32 bytes each, at
+   * most 4. May end early.
+   */
+  size_t n_bases;
+  ProtobufCBinaryData *bases;
 };
 #define CARAVAN__V1__CHUNK_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk_request__descriptor) \
-    , NULL, 0,NULL, 0, {0,NULL} }
+    , NULL, 0,NULL, 0, {0,NULL}, 0,NULL }
 
 
 struct  Caravan__V1__ChunkReply
 {
   ProtobufCMessage base;
   /*
-   * as many of those asked for as fit, in the order asked; absent ones come without data
+   * As many of those asked for as fit, in the order asked, as patches of the bases named where that is smaller; absent
+   * ones come without data.
    */
   size_t n_chunks;
   Caravan__V1__Chunk **chunks;
   Caravan__V1__Failure *failure;
   /*
-   * hashes put
+   * hashes put; left out is a patch whose base is not here, or that does not make its chunk
    */
   protobuf_c_boolean has_stored;
   ProtobufCBinaryData stored;

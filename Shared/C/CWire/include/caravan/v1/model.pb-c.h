@@ -74,7 +74,8 @@ struct  Caravan__V1__ZoneRef
 
 
 /*
- * An object field's value: its bytes as an ordered list of content-addressed chunks.
+ * An object field's value: its bytes as an ordered list of content-addressed chunks. The list of an object of many
+ * chunks is itself a chunk, so that its row stays small and a changed list travels as any changed chunk does: as a patch.
  */
 struct  Caravan__V1__Asset
 {
@@ -91,10 +92,15 @@ struct  Caravan__V1__Asset
    */
   size_t n_lengths;
   uint32_t *lengths;
+  /*
+   * Instead of hashes and lengths: the hash of the chunk whose bytes are the encoded Asset that has them.
+   */
+  protobuf_c_boolean has_list;
+  ProtobufCBinaryData list;
 };
 #define CARAVAN__V1__ASSET__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__asset__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0,NULL }
+    , 0, 0, 0, {0,NULL}, 0,NULL, 0, {0,NULL} }
 
 
 typedef enum {

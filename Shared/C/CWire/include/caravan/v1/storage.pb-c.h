@@ -87,14 +87,19 @@ struct  Caravan__V1__Mutation
   protobuf_c_boolean has_body;
   ProtobufCBinaryData body;
   /*
-   * hashes the body's assets name, 32 bytes each
+   * hashes the body's assets name, 32 bytes each; sync finds them in what devices push
    */
   protobuf_c_boolean has_chunks;
   ProtobufCBinaryData chunks;
+  /*
+   * the body's assets that have a list: storage adds the chunks it names
+   */
+  size_t n_lists;
+  Caravan__V1__Asset **lists;
 };
 #define CARAVAN__V1__MUTATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__mutation__descriptor) \
-    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL} }
+    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0,NULL }
 
 
 /*
@@ -124,10 +129,15 @@ struct  Caravan__V1__CommitRequest
   protobuf_c_boolean atomic;
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
+  /*
+   * staged first; one that cannot be (its base is not here) will be among the missing
+   */
+  size_t n_chunks;
+  Caravan__V1__Chunk **chunks;
 };
 #define CARAVAN__V1__COMMIT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__Outcome
@@ -345,6 +355,10 @@ struct  Caravan__V1__DeleteZoneReply
     , 0, 0 }
 
 
+/*
+ * A chunk on its way: its bytes, or what makes it of chunks that the receiver has. The receiver checks the hash of what
+ * comes of it, and who sent a patch in vain sends the bytes.
+ */
 struct  Caravan__V1__Chunk
 {
   ProtobufCMessage base;
@@ -352,10 +366,16 @@ struct  Caravan__V1__Chunk
   ProtobufCBinaryData hash;
   protobuf_c_boolean has_data;
   ProtobufCBinaryData data;
+  /*
+   * Hashes, 32 bytes each, at most 4. If set, `data` is a zstd frame (RFC 8878) that states its content's size, and
+   * whose prefix dictionary is the bytes of these chunks one after another.
+   */
+  protobuf_c_boolean has_bases;
+  ProtobufCBinaryData bases;
 };
 #define CARAVAN__V1__CHUNK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL} }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL} }
 
 
 /*

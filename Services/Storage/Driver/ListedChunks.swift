@@ -1,0 +1,40 @@
+import Model
+import StorageCore
+import Store
+import Wire
+
+/// Completes commits whose objects have lists: a record refers to the chunks that a list names as it does to the list.
+struct ListedChunks: Sendable {
+  let store: any Store
+
+  enum Completion: Sendable {
+    case complete([Wire.Mutation])
+    /// Lists that are not here: what they name cannot be told.
+    case missing([ChunkHash])
+  }
+
+  /// - Throws: `invalidData` when a chunk is no list of such an object; `limitExceeded`.
+  func complete(_ mutations: [Wire.Mutation], in database: DatabaseID) async throws(CaravanError) -> Completion {
+    var mutations = mutations
+    var missing: [ChunkHash] = []
+    var named = mutations.reduce(0) { $0 + $1.chunks.count / ChunkHash.byteCount }
+    for index in mutations.indices where mutations[index].kind == .save {
+      for asset in mutations[index].lists {
+        let hash = try required(asset.listHash(), "list")
+        guard let bytes = try await store.chunks([hash], in: database, maxBytes: Limits.chunkBytes).first?.bytes else {
+          missing.append(hash)
+          continue
+        }
+        let manifest = try Asset.listed(bytes, size: asset.size)
+        named += manifest.parts.count
+        guard named <= StorageLimits.chunksPerCommit else {
+          throw CaravanError(
+            .limitExceeded,
+            "a commit names more than \(StorageLimits.chunksPerCommit) chunks: send rows with fewer or smaller objects")
+        }
+        for part in manifest.parts { part.hash.append(to: &mutations[index].chunks) }
+      }
+    }
+    return missing.isEmpty ? .complete(mutations) : .missing(missing)
+  }
+}
