@@ -134,7 +134,7 @@ let package = Package(
         [
           "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire",
           "Model",
-          "TestKit", "Crypto",
+          "TestKit", "Crypto", "Compression",
         ]),
       tests(
         "SyncTests",

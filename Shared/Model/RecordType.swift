@@ -51,7 +51,7 @@ extension FieldDefinition {
   public func check(_ value: Value) throws(CaravanError) {
     switch (kind, value) {
     case (_, .null), (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data),
-      (.object, .asset):
+      (.object, .asset), (.object, .assetList):
       return
     case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _):
       throw CaravanError(

@@ -12,6 +12,8 @@ struct SplitMix64: RandomNumberGenerator {
     return word ^ (word >> 31)
   }
 
+  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 
   /// Random bytes with stretches of zeros between: zeros have no content to cut at, so maximal chunks occur, too.

@@ -81,7 +81,7 @@ struct Naive {
     case (.integer, _), (.real, _):
       let (x, y) = (number(a), number(b))
       return x < y ? -1 : x > y ? 1 : 0
-    case (.text, _), (.data, _), (.asset, _):
+    case (.text, _), (.data, _), (.asset, _), (.assetList, _):
       guard let x = bytes(a), let y = bytes(b) else { return 0 }
       return x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1
     }
@@ -91,7 +91,7 @@ struct Naive {
     switch value {
     case .integer(let number): Double(number)
     case .real(let number): number
-    case .null, .text, .data, .asset: 0
+    case .null, .text, .data, .asset, .assetList: 0
     }
   }
 
@@ -99,7 +99,7 @@ struct Naive {
     switch value {
     case .text(let text): Array(text.utf8)
     case .data(let bytes): bytes
-    case .null, .integer, .real, .asset: nil
+    case .null, .integer, .real, .asset, .assetList: nil
     }
   }
 }

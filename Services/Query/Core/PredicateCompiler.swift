@@ -64,7 +64,7 @@ package struct PredicateCompiler {
       switch value {
       case .text(let text): PrefixRange.upperBound(text).map { .text($0) }
       case .data(let bytes): PrefixRange.upperBound(bytes).map { .data($0) }
-      case .null, .integer, .real, .asset: nil
+      case .null, .integer, .real, .asset, .assetList: nil
       }
     guard let bound else { return Fragment("\(column) >= ?", [value]) }
     return Fragment("(\(column) >= ? AND \(column) < ?)", [value, bound])

@@ -39,7 +39,7 @@ extension Query {
     mutating func add(_ item: Value) {
       add(item.kindName)
       switch item {
-      case .null, .asset: return
+      case .null, .asset, .assetList: return
       case .text(let text): add(text)
       case .integer(let number): add(String(number))
       case .real(let number): add(String(number.bitPattern))

@@ -33,7 +33,7 @@ extension SQLValue {
   /// Objects, and what is no number, are null to a query.
   init(_ value: Value) {
     switch value {
-    case .null, .asset: self = .null
+    case .null, .asset, .assetList: self = .null
     case .text(let text): self = .text(text)
     case .integer(let number): self = .integer(number)
     case .real(let number): self = number.isNaN ? .null : .real(number)

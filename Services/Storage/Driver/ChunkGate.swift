@@ -89,7 +89,8 @@ extension [Chunk] {
       var plain: Int? = chunk.data.count
       if !chunk.bases.isEmpty { plain = try Decompressor.statedSize(of: chunk.data, limit: Limits.chunkBytes) }
       guard let plain else { throw CaravanError(.invalidData, "a patch does not state the size of its chunk") }
-      loads.append(ChunkRules.Load(bytes: chunk.data.count, plain: plain, bases: chunk.bases.count / ChunkHash.byteCount))
+      loads.append(
+        ChunkRules.Load(bytes: chunk.data.count, plain: plain, bases: chunk.bases.count / ChunkHash.byteCount))
     }
     return loads
   }

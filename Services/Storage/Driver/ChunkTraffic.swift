@@ -13,8 +13,8 @@ struct ChunkTraffic: Sendable {
 
   // MARK: In
 
-  /// The chunks, their hashes checked. A patch whose base is not here, or that does not make its chunk, is left out: its
-  /// sender has the bytes.
+  /// The chunks, their hashes checked. A patch whose base is not here, or that does not make its chunk, is left out:
+  /// its sender has the bytes.
   /// - Throws: `chunkDamaged` when whole bytes are not those the hash names; `invalidData`.
   func opened(_ chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) -> [ChunkBytes] {
     var opened: [ChunkBytes] = []

@@ -5,7 +5,8 @@ extension CounterName {
   static let rows = CounterName("caravan_storage_rows_total", "Mutations decided.")
   static let entriesRead = CounterName("caravan_storage_entries_read_total", "Entries of change pages.")
   static let chunkBytes = CounterName("caravan_storage_chunk_bytes_total", "Chunk bytes moved.")
-  static let patches = CounterName("caravan_storage_patches_total", "Patches of chunks moved, by direction and outcome.")
+  static let patches = CounterName(
+    "caravan_storage_patches_total", "Patches of chunks moved, by direction and outcome.")
   static let hints = CounterName("caravan_storage_hints_total", "Change hints.")
 }
 

@@ -1,5 +1,6 @@
 import AgentCore
 import Bus
+import Compression
 import Crypto
 import Model
 import Runtime
@@ -145,6 +146,45 @@ import Wire
       try await settle(bench)
       #expect(bench.store.texts(Bench.album) == ["a": "object"])
       #expect(bench.cloud.state.withLock { $0.chunkMessages } == 3)
+    }
+  }
+
+  @Test("A patch that is damaged, of another base, of an absent one, or a bomb: the chunk is asked for whole, and once")
+  func badPatches() throws {
+    let random = SeededRandom(seed: 9)
+    let (base, other) = (random.bytes(5_000), random.bytes(5_000))
+    let chunk = [1] + base
+    func patch(_ bytes: [UInt8], of base: [UInt8]) throws -> [UInt8] {
+      var compressor = try Compressor()
+      return try compressor.patch(bytes, from: base)
+    }
+    let good = try patch(chunk, of: base)
+    let named = SHA256.hash(base).bytes
+    let answers: [(data: [UInt8], bases: [UInt8], isGood: Bool)] = [
+      (good, named, true), (good, SHA256.hash(other).bytes, false), (good, SHA256.hash([0]).bytes, false),
+      (Array(good.dropLast()), named, false), (try patch([2] + base, of: base), named, false),
+      (try patch([UInt8](repeating: 0, count: 50 << 20), of: base), named, false), ([7], named, false),
+      (good, named + [1], false), (good, named + named + named + named + named, false),
+    ]
+    for answer in answers {
+      try Bench.run(prepare: { bench in
+        Self.registered(bench)
+        guard let wanted = ChunkHash(SHA256.hash(chunk).bytes), let held = ChunkHash(named) else { return }
+        bench.cloud.state.withLock { state in
+          state.chunks[wanted.bytes] = chunk
+          state.patch = { (hash, _) in Chunk(hash: hash, data: answer.data, bases: answer.bases) }
+        }
+        bench.store.state.withLock { state in
+          state.named["a"] = [wanted]
+          state.bases[wanted] = [held]
+          for bytes in [base, other] { state.chunks[ChunkHash(SHA256.hash(bytes).bytes)!] = bytes }
+        }
+        bench.cloud.save("a", "object", in: "album")
+      }) { bench in
+        try await settle(bench)
+        #expect(bench.store.texts(Bench.album) == ["a": "object"])
+        #expect(bench.cloud.state.withLock { $0.chunkMessages } == (answer.isGood ? 1 : 2))
+      }
     }
   }
 

@@ -36,6 +36,8 @@ final class MemoryStore: SyncStore {
     /// Chunks the rows of a record name.
     var named: [String: [ChunkHash]] = [:]
     var isUnexplained = false
+    /// What chunks that are missing may be patches of.
+    var bases: [ChunkHash: [ChunkHash]] = [:]
   }
 
   let state = Mutex(State())
@@ -215,10 +217,18 @@ final class MemoryStore: SyncStore {
     state.tables[table]?.waiting = kept
   }
 
-  func missingChunks(of table: TableID, limit: Int) -> [ChunkHash] {
+  func unsentChunks(of op: UInt64) -> [ChunkNeed] {
+    state.withLock { state in
+      (state.plans[op]?.chunks ?? []).map { ChunkNeed(hash: $0, length: state.chunks[$0]?.count ?? 0) }
+    }
+  }
+
+  func missingChunks(of table: TableID, limit: Int) -> [ChunkNeed] {
     state.withLock { state in
       let wanted = (state.tables[table]?.waiting ?? []).flatMap { state.named[$0.name] ?? [] }
-      return Array(wanted.filter { state.chunks[$0] == nil }.prefix(limit))
+      return wanted.filter { state.chunks[$0] == nil }.prefix(limit).map {
+        ChunkNeed(hash: $0, bases: state.bases[$0] ?? [])
+      }
     }
   }
 

@@ -31,12 +31,16 @@ final class ScriptedCloud: Sendable {
     var outcomes: [UInt64: CommitReply] = [:]
     var applied: [UInt64: Int] = [:]
     var chunks: [[UInt8]: [UInt8]] = [:]
+    /// Chunks that the rows of a record name: bodies here are plain text.
+    var named: [String: [ChunkHash]] = [:]
     var list: Subscribe?
     var hellos: [Hello] = []
     var frames: [[Wire.Operation.Kind]] = []
     var acks: [UInt64] = []
     var pageRows = 100
     var chunkMessages = 0
+    /// What is answered to who names bases for a chunk.
+    var patch: (@Sendable ([UInt8], [UInt8]) -> Chunk)?
   }
 
   let bus: InProcessBus
@@ -142,7 +146,8 @@ final class ScriptedCloud: Sendable {
 
   private static func commit(_ push: Push, by device: String, _ state: inout State) -> CommitReply {
     if let known = state.outcomes[push.op] { return known }
-    let named = push.mutations.flatMap { (try? ChunkHash.list($0.chunks)) ?? [] }
+    for chunk in push.chunks where chunk.bases.isEmpty { state.chunks[chunk.hash] = chunk.data }
+    let named = push.mutations.flatMap { state.named[$0.name] ?? [] }
     let missing = named.filter { state.chunks[$0.bytes] == nil }
     if !missing.isEmpty { return CommitReply(missingChunks: ChunkHash.joined(missing)) }
     state.applied[push.op, default: 0] += 1
@@ -191,7 +196,10 @@ final class ScriptedCloud: Sendable {
       for chunk in request.put { state.chunks[chunk.hash] = chunk.data }
       let wanted = (try? ChunkHash.list(request.get)) ?? []
       return ChunkReply(
-        chunks: wanted.map { Chunk(hash: $0.bytes, data: state.chunks[$0.bytes] ?? []) },
+        chunks: wanted.enumerated().map { index, hash in
+          if let patch = state.patch, index < request.bases.count { return patch(hash.bytes, request.bases[index]) }
+          return Chunk(hash: hash.bytes, data: state.chunks[hash.bytes] ?? [])
+        },
         stored: request.put.flatMap(\.hash))
     }
     try await bus.reply(Message(reply.encoded()), to: address)

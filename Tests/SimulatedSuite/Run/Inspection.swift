@@ -84,6 +84,13 @@ struct Inspection: Sendable {
       for (_, value) in record.ascending {
         switch value {
         case .asset(let manifest): content.photo = try await bytes(manifest, place, store, &problems)
+        case .assetList(let list, let size):
+          let found = try await store.chunks([list], in: place.database, maxBytes: Limits.chunkBytes)
+          if let bytes = found.first?.bytes {
+            content.photo = try await self.bytes(Asset.listed(bytes, size: size), place, store, &problems)
+          } else {
+            problems.append("\(place) names list \(list), which is not there")
+          }
         case .integer(let number): content.n = number
         case .text(let text): isSame = isSame && [content.name, content.note, "\(tag)"].contains(text)
         case .null, .real, .data: continue

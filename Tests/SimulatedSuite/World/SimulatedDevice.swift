@@ -75,6 +75,8 @@ final class AgentSlot: Sendable {
 
   /// Small, so that objects of a few kilobytes have many chunks.
   static let chunking = ChunkingParameters(minimum: 64, average: 256, maximum: 1_024)
+  /// Objects with a list and without, by their size.
+  static let chunksInRow = 6
 
   private let name: String
   private let user: String
@@ -89,6 +91,7 @@ final class AgentSlot: Sendable {
     var options = LocalStoreOptions()
     options.isDurable = false
     options.chunking = Self.chunking
+    options.chunksInRow = Self.chunksInRow
     let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)

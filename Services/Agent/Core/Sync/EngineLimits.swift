@@ -27,6 +27,11 @@ public enum EngineLimits {
   public static let chunksPerUpload = 1_024
   /// Hashes in one request for chunks: about as many as one answer holds.
   public static let chunksPerRequest = Limits.chunkBatchBytes / (64 << 10)
+  /// Chunks and patches that travel with a push, each and together; larger ones go to storage by themselves.
+  public static let ridingChunkBytes = 4 << 10
+  public static let ridingBytes = 64 << 10
+  /// After so many patches in a row that were too large to ride, the object is taken for another one.
+  public static let vainPatches = 3
   public static let tickets = 256
   /// A ticket this close to its end is not used any more.
   public static let ticketMarginMilliseconds: Int64 = 10_000

@@ -2,10 +2,19 @@ internal import Crypto
 internal import Model
 internal import SQLite
 
-/// Chunks by content, counted by those who name them: cells, ancestors, plans, waiting entries. A chunk may be named
-/// before it is there (`present` 0): a waiting entry's. Runs inside its caller's transaction.
+/// Chunks by content, counted by those who name them: cells, ancestors, plans, waiting entries, and the lists of large
+/// objects. Runs inside its caller's transaction.
 struct ChunkTable {
   let database: Connection
+
+  /// `present` in the table.
+  enum Presence: Int64 {
+    /// Named before it is here: by a waiting entry.
+    case absent = 0
+    case here = 1
+    /// Here, and the chunks that it lists are counted as long as it is.
+    case opened = 2
+  }
 
   /// The bytes are here now; counted by nobody yet, unless the chunk was known.
   func put(_ bytes: [UInt8], hash: ChunkHash) throws(CaravanError) {
@@ -56,10 +65,20 @@ struct ChunkTable {
 
   /// Takes away what nobody names.
   func sweep() throws(CaravanError) {
-    let unused = try database.all("SELECT id FROM chunks WHERE refs = 0") { row in row.integer(0) }
-    for id in unused {
-      try database.run("DELETE FROM chunk_bytes WHERE id = ?", id)
-      try database.run("DELETE FROM chunks WHERE id = ?", id)
+    while true {
+      let unused = try database.all("SELECT id, hash, present FROM chunks WHERE refs = 0") { row in
+        (id: row.integer(0), hash: ChunkHash(row.bytes(1)), presence: row.integer(2))
+      }
+      var released = false
+      for chunk in unused {
+        if chunk.presence == Presence.opened.rawValue, let hash = chunk.hash {
+          try release(ChunkReader(database: database).listed(hash))
+          released = true
+        }
+        try database.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
+        try database.run("DELETE FROM chunks WHERE id = ?", chunk.id)
+      }
+      if !released { return }
     }
   }
 }
@@ -70,8 +89,12 @@ struct ChunkReader {
 
   func bytes(_ hash: ChunkHash) throws(CaravanError) -> [UInt8]? {
     try database.first(
-      "SELECT bytes FROM chunk_bytes WHERE id = (SELECT id FROM chunks WHERE hash = ? AND present = 1)", hash
+      "SELECT bytes FROM chunk_bytes WHERE id = (SELECT id FROM chunks WHERE hash = ? AND present > 0)", hash
     ) { row in row.bytes(0) }
+  }
+
+  func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
+    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
   }
 
   /// - Throws: `internalError` for a chunk that must be there and is not.

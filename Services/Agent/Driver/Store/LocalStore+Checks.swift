@@ -31,6 +31,8 @@ extension LocalStore {
     }) {
       count(try RowCodec.chunks(inBody: body))
     }
+    let lists = try database.prepare("SELECT hash FROM chunks WHERE present = 2").all { row in ChunkHash(row.bytes(0)) }
+    for case let list? in lists { count(try ChunkReader(database: database).listed(list)) }
     return problems + (try miscounts(named))
   }
 

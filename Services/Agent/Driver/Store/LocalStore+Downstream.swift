@@ -38,7 +38,9 @@ extension LocalStore {
     let row = try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
     if case .hold = decision { return try wait(entry, &state, &summary) }
-    if !entry.isDeleted, !incoming.isOwn, decision != .ignore, decision != .conflict, try !isComplete(entry.body) {
+    if !entry.isDeleted, !incoming.isOwn, decision != .ignore, decision != .conflict,
+      try !absentChunks(entry.body).isEmpty
+    {
       return try wait(entry, &state, &summary)
     }
     try carryOut(decision, entry, row, in: state, &summary)
@@ -50,11 +52,6 @@ extension LocalStore {
     try keepIncoming(entry, role: .waiting, of: state)
     state.waiting += 1
     summary.staged += 1
-  }
-
-  private func isComplete(_ body: [UInt8]) throws(CaravanError) -> Bool {
-    for hash in Set(try RowCodec.chunks(inBody: body)) where try !isPresent(hash) { return false }
-    return true
   }
 
   private func decide(
@@ -138,18 +135,6 @@ extension LocalStore {
     guard summary != PullSummary() else { return }
     state.news += summary.applied + summary.removed
     try state.save(database)
-  }
-
-  public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkHash] {
-    let state = try state(table)
-    var seen: Set<ChunkHash> = []
-    let hashes = try database.all(
-      """
-      SELECT hash FROM incoming JOIN wants ON wants.incoming = incoming.id WHERE table_id = ? AND lacking > 0
-      ORDER BY version, incoming.id LIMIT ?
-      """, state.number, limit
-    ) { row in ChunkHash(row.bytes(0)) }
-    return hashes.compactMap { $0 }.filter { seen.insert($0).inserted }
   }
 
   @discardableResult

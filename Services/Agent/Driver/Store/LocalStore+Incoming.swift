@@ -39,7 +39,8 @@ extension LocalStore {
   /// - Returns: how many of its chunks are not here.
   @discardableResult
   func keepIncoming(_ entry: Entry, role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
-    let absent = try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
+    try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
+    let absent = try absentChunks(entry.body)
     try dropIncoming(named: entry.name, role: role, of: state)
     try database.run(
       "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -84,6 +85,17 @@ extension LocalStore {
 
   // MARK: Chunks arriving
 
+  /// Chunks of a body's objects that are not here, with those that its lists name, as far as they are here.
+  func absentChunks(_ body: [UInt8]) throws(CaravanError) -> Set<ChunkHash> {
+    let reader = ChunkReader(database: try database)
+    var absent: Set<ChunkHash> = []
+    for (_, object) in try RowCodec.objects(inBody: body) {
+      for hash in object.named where try !reader.isPresent(hash) { absent.insert(hash) }
+      if let list = object.list { absent.formUnion(try chunkTable.open(list)) }
+    }
+    return absent
+  }
+
   /// - Returns: the tables whose entries wanted the chunk; none: nobody did, and it was not kept.
   func fulfil(_ chunk: LocalChunk) throws(CaravanError) -> Set<Int64> {
     let wanting = try database.all(
@@ -93,11 +105,19 @@ extension LocalStore {
     try chunkTable.put(chunk.bytes, hash: chunk.hash)
     for (entry, _) in wanting { try database.run("UPDATE incoming SET lacking = lacking - 1 WHERE id = ?", entry) }
     try database.run("DELETE FROM wants WHERE hash = ?", chunk.hash)
+    for (entry, _) in wanting { try openList(chunk.hash, for: entry) }
     return Set(wanting.map(\.table))
   }
 
-  /// A local write may have made a chunk that somebody waits for.
-  func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
-    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
+  /// If the chunk that has come is a list of the entry's, the entry waits for what it names.
+  private func openList(_ hash: ChunkHash, for entry: Int64) throws(CaravanError) {
+    let body = try database.first("SELECT body FROM incoming WHERE id = ?", entry) { row in row.bytes(0) }
+    guard let body, try RowCodec.objects(inBody: body).contains(where: { $0.object.list == hash }) else { return }
+    for absent in try chunkTable.open(hash) {
+      try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", absent, entry)
+      if try database.changedRows > 0 {
+        try database.run("UPDATE incoming SET lacking = lacking + 1 WHERE id = ?", entry)
+      }
+    }
   }
 }

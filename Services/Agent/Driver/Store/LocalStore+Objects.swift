@@ -36,17 +36,18 @@ extension LocalStore {
       cursors[handle] = cursor
       connection = cursor.reader.connection
     }
-    let manifest = try manifest(of: copy, row, column, state, connection)
-    guard let manifest else {
+    let cell = try objectCell(of: copy, row, column, state, connection)
+    guard let object = try StoredObject(cell) else {
       throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
     }
+    let manifest = try ChunkReader(database: connection).manifest(object)
     let bytes = try slice(of: manifest, from: offset, length: length, connection)
     return ObjectSlice(bytes: bytes, size: manifest.size)
   }
 
-  private func manifest(
+  private func objectCell(
     of copy: RowCopy, _ id: String, _ column: Int, _ state: TableState, _ connection: Connection
-  ) throws(CaravanError) -> AssetManifest? {
+  ) throws(CaravanError) -> SQLValue {
     guard let row = try state.rows.row(id: id, connection) else {
       throw CaravanError(.noSuchObject, "table '\(state.table.name)' has no row '\(id.prefix(80))'")
     }
@@ -58,13 +59,15 @@ extension LocalStore {
       guard row.head.presence.isVisible || row.head.flags.inConflict else {
         throw CaravanError(.noSuchObject, "row \(id) was deleted")
       }
-      return try RowCodec.manifest(row.cells[column])
+      return row.cells[column]
     case .theirs:
-      guard let server = try incoming(named: id, role: .serverCopy, of: state), server.lacking == 0 else { return nil }
-      return try RowCodec.manifest(try state.codec.content(server.body).cells[column])
+      guard let server = try incoming(named: id, role: .serverCopy, of: state), server.lacking == 0 else {
+        return .null
+      }
+      return try state.codec.content(server.body).cells[column]
     case .ancestor:
-      guard let body = try ancestor(of: row.key, in: state) else { return nil }
-      return try RowCodec.manifest(try state.codec.content(body).cells[column])
+      guard let body = try ancestor(of: row.key, in: state) else { return .null }
+      return try state.codec.content(body).cells[column]
     }
   }
 

@@ -139,7 +139,7 @@ extension LocalStore {
     for (column, value) in cells { row.cells[column] = value }
     for (column, draft) in drafts.sorted(by: { $0.key < $1.key }) {
       var draft = draft
-      row.cells[column] = RowCodec.cell(try draft.fold(into: chunkTable))
+      row.cells[column] = try chunkTable.cell(draft.fold(into: chunkTable), chunksInRow: options.chunksInRow)
     }
     guard namesChunks else { return }
     try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))

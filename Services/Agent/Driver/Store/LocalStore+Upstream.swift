@@ -33,7 +33,7 @@ extension LocalStore {
     var rows: [StoredRow] = []
     var bytes = 0
     try state.rows.visitCollectable(database) { row in
-      bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+      bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes } + state.codec.listedBytes(row.cells)
       guard rows.isEmpty || bytes <= maximumBytes else { return false }
       rows.append(row)
       return rows.count < maximumRows

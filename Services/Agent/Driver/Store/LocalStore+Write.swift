@@ -201,6 +201,7 @@ extension LocalStore {
     guard let row = try state.rows.row(key: key, database) else {
       throw CaravanError(.noSuchObject, "a row of the selection has gone: select again")
     }
+    let reader = ChunkReader(database: try database)
     var drafts: [Int: ObjectDraft] = [:]
     for column in columns {
       if isOpen(row: key, column: column, of: state.table) {
@@ -209,7 +210,9 @@ extension LocalStore {
           "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
           retryAfterMilliseconds: 50)
       }
-      drafts[column] = ObjectDraft(try RowCodec.manifest(row.cells[column]), options.chunking)
+      let object = try StoredObject(row.cells[column])
+      let manifest = try object.map { (object) throws(CaravanError) in try reader.manifest(object) }
+      drafts[column] = ObjectDraft(manifest, options.chunking)
     }
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
   }

@@ -1,3 +1,4 @@
+internal import Chunking
 internal import Model
 internal import SQLite
 internal import Wire
@@ -56,7 +57,7 @@ struct RowCodec {
     var chunks: [ChunkHash] = []
     for field in try Wire.Fields.decode(body).fields {
       guard let value = field.value else { continue }
-      if case .asset(let asset) = value { chunks += try asset.model().parts.map(\.hash) }
+      if case .asset(let asset) = value { chunks += try StoredObject(asset).named }
       if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
         cells[column] = cell
       } else {
@@ -78,22 +79,24 @@ struct RowCodec {
     }
   }
 
-  /// The chunks a body's objects name.
+  /// The chunks a body's objects name, lists among them, but not what these list.
   static func chunks(inBody body: [UInt8]) throws(CaravanError) -> [ChunkHash] {
-    var chunks: [ChunkHash] = []
-    for case .asset(let asset)? in try Wire.Fields.decode(body).fields.map(\.value) {
-      chunks += try ChunkHash.list(asset.hashes)
+    try objects(inBody: body).flatMap(\.object.named)
+  }
+
+  /// A body's objects by field id.
+  static func objects(inBody body: [UInt8]) throws(CaravanError) -> [(field: UInt32, object: StoredObject)] {
+    var objects: [(field: UInt32, object: StoredObject)] = []
+    for field in try Wire.Fields.decode(body).fields {
+      if case .asset(let asset)? = field.value { objects.append((field.id, try StoredObject(asset))) }
     }
-    return chunks
+    return objects
   }
 
   // MARK: Objects
 
-  /// The object of a cell; nil when there is none.
-  static func manifest(_ cell: SQLValue) throws(CaravanError) -> AssetManifest? {
-    guard case .blob(let bytes) = cell else { return nil }
-    return try Wire.Asset.decode(bytes).model()
-  }
+  /// The cell that a field of a body is kept in; nil: it is none of this device's.
+  func column(ofField id: UInt32) -> Int? { columnOfField[id] }
 
   /// Bytes of a cell's object; nil when there is none.
   static func objectSize(_ cell: SQLValue) throws(CaravanError) -> UInt64? {
@@ -101,14 +104,21 @@ struct RowCodec {
     return try Wire.Asset.decode(bytes).size
   }
 
-  static func cell(_ manifest: AssetManifest) -> SQLValue { .blob(Wire.Asset(manifest).encoded()) }
+  /// What the hashes in the lists of a row's objects take, about: the cloud bounds them too.
+  func listedBytes(_ cells: [SQLValue]) -> Int {
+    var bytes = 0
+    for (column, cell) in cells.enumerated() where columns[column].kind == .object {
+      guard let object = try? StoredObject(cell), object.list != nil else { continue }
+      bytes += Int(clamping: object.size) / ChunkingParameters.standard.average * ChunkHash.byteCount
+    }
+    return bytes
+  }
 
-  /// The chunks that a row's cells and extra fields name.
+  /// The chunks that a row's cells and extra fields name, lists among them, but not what these list.
   func chunks(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [ChunkHash] {
     var chunks: [ChunkHash] = []
     for (column, cell) in cells.enumerated() where columns[column].kind == .object {
-      guard case .blob(let bytes) = cell else { continue }
-      chunks += try ChunkHash.list(try Wire.Asset.decode(bytes).hashes)
+      if let object = try StoredObject(cell) { chunks += object.named }
     }
     return extra.isEmpty ? chunks : chunks + (try Self.chunks(inBody: extra))
   }

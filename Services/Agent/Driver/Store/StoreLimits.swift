@@ -49,6 +49,8 @@ public struct LocalStoreOptions: Sendable {
   public var maximumBytes = 0
   /// How objects are cut; anything but the standard is for simulations, where small objects shall have many chunks.
   public var chunking = ChunkingParameters.standard
+  /// An object of more chunks has them in a list; anything but the standard is for simulations, as above.
+  public var chunksInRow = Limits.chunksInRow
 
   public init() {}
 }

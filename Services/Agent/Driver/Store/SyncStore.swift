@@ -60,6 +60,9 @@ public protocol SyncStore: Sendable {
   func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) async throws(CaravanError) -> PushSummary
   /// The plan was not applied and never will be: its rows are dirty again (E1).
   func abort(_ op: UInt64) async throws(CaravanError)
+  /// Chunks that a plan's rows name and the versions they are based on do not: what the cloud is likely to lack, and
+  /// what each may be a patch of.
+  func unsentChunks(of op: UInt64) async throws(CaravanError) -> [ChunkNeed]
   /// Bytes of these chunks, in order, as many as fit into `maximumBytes` but at least one; absent ones are left out.
   func chunks(_ hashes: [ChunkHash], maximumBytes: Int) async throws(CaravanError) -> [LocalChunk]
 
@@ -73,8 +76,8 @@ public protocol SyncStore: Sendable {
   func apply(
     _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
   ) async throws(CaravanError) -> PullSummary
-  /// Hashes that waiting entries and conflict copies of the table need, oldest entry first.
-  func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkHash]
+  /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
+  func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]
   /// Takes downloaded chunks in, whoever waits for them, and applies what is complete now. Chunks nobody waits for are
   /// dropped.
   /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.

@@ -1,5 +1,6 @@
 internal import AgentCore
 internal import Bus
+internal import Compression
 internal import Model
 internal import Runtime
 internal import Wire
@@ -57,9 +58,35 @@ actor ChunkMover {
 
   // MARK: Up
 
+  /// What is small enough to travel with the push that needs it: small chunks, and patches of those that have not
+  /// changed much.
+  func riders(for needs: [ChunkNeed]) async throws(CaravanError) -> [Chunk] {
+    var riders: [Chunk] = []
+    var room = EngineLimits.ridingBytes
+    var plainRoom = Limits.chunkBatchBytes
+    var vain = 0
+    for need in needs where need.length <= EngineLimits.ridingChunkBytes || !need.bases.isEmpty {
+      guard vain < EngineLimits.vainPatches, let bytes = try await bytes(of: need.hash) else { break }
+      guard bytes.count <= plainRoom else { break }
+      let chunk = try await packed(LocalChunk(hash: need.hash, bytes: bytes), need.bases)
+      let size = chunk.data.count + chunk.bases.count + ChunkHash.byteCount
+      guard chunk.data.count <= EngineLimits.ridingChunkBytes, size <= room else {
+        vain += 1
+        continue
+      }
+      (vain, room, plainRoom) = (0, room - size, plainRoom - bytes.count)
+      riders.append(chunk)
+    }
+    return riders
+  }
+
+  /// - Parameter needs: what is known of the chunks; others go whole.
   /// - Returns: bytes sent.
   /// - Throws: `noSuchObject` when the local store lacks one of them.
-  func upload(_ hashes: [ChunkHash], of table: TableID, gate: Gate) async throws(CaravanError) -> Int {
+  func upload(
+    _ hashes: [ChunkHash], needs: [ChunkNeed], of table: TableID, gate: Gate
+  ) async throws(CaravanError) -> Int {
+    let bases = Dictionary(needs.map { ($0.hash, $0.bases) }, uniquingKeysWith: { first, _ in first })
     var rest = hashes[...]
     let sent = Atomic(0)
     let store = store
@@ -74,23 +101,52 @@ actor ChunkMover {
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      let bytes = try await self.put(chunks, Scope(app: table.app, isUpload: true))
+      let bytes = try await self.put(chunks, bases, Scope(app: table.app, isUpload: true))
       sent.add(bytes, ordering: .relaxed)
     }
     return sent.load(ordering: .relaxed)
   }
 
-  private func put(_ chunks: [LocalChunk], _ scope: Scope) async throws(CaravanError) -> Int {
-    let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
-    let put = chunks.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
-    let reply = try await message(bytes, scope) { ChunkRequest(ticket: $0, put: put) }
-    guard reply.stored.count == chunks.count * ChunkHash.byteCount else {
-      throw CaravanError(
-        .unavailable, "the cloud stored \(reply.stored.count / ChunkHash.byteCount) of \(chunks.count) chunks")
+  /// Patches that the cloud has no base for are sent again as the chunks they make.
+  private func put(
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], _ scope: Scope
+  ) async throws(CaravanError) -> Int {
+    var put: [Chunk] = []
+    for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
+    let plain = chunks.reduce(0) { $0 + $1.bytes.count }
+    let message = put
+    let reply = try await self.message(plain, scope) { ChunkRequest(ticket: $0, put: message) }
+    let stored = Set(try ChunkHash.list(reply.stored))
+    let left = chunks.filter { !stored.contains($0.hash) }
+    let patched = Set(put.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
+    guard left.allSatisfy({ patched.contains($0.hash.bytes) }) else {
+      throw CaravanError(.unavailable, "the cloud stored \(stored.count) of \(chunks.count) chunks")
     }
-    metrics.chunksUp.add(chunks.count)
-    metrics.chunkBytesUp.add(bytes)
-    return bytes
+    metrics.chunksUp.add(chunks.count - left.count)
+    metrics.patchesUp.add(patched.count - left.count)
+    let bytes = put.reduce(0) { $0 + $1.data.count }
+    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], scope))
+  }
+
+  /// As a patch where that is smaller, and the local store has what it is a patch of.
+  private func packed(_ chunk: LocalChunk, _ bases: [ChunkHash]) async throws(CaravanError) -> Chunk {
+    let whole = Chunk(hash: chunk.hash.bytes, data: chunk.bytes)
+    guard !bases.isEmpty, let base = try await joined(bases) else { return whole }
+    var compressor = try Compressor()
+    let data = try compressor.patch(chunk.bytes, from: base)
+    let names = ChunkHash.joined(bases)
+    guard data.count + names.count < chunk.bytes.count else { return whole }
+    return Chunk(hash: chunk.hash.bytes, data: data, bases: names)
+  }
+
+  private func bytes(of hash: ChunkHash) async throws(CaravanError) -> [UInt8]? {
+    try await store.chunks([hash], maximumBytes: Limits.chunkBytes).first?.bytes
+  }
+
+  /// The bytes of chunks one after another; nil when one is not here.
+  private func joined(_ hashes: [ChunkHash]) async throws(CaravanError) -> [UInt8]? {
+    let chunks = try await store.chunks(hashes, maximumBytes: hashes.count * Limits.chunkBytes)
+    return chunks.count == hashes.count ? chunks.flatMap(\.bytes) : nil
   }
 
   // MARK: Down
@@ -105,34 +161,67 @@ actor ChunkMover {
       if missing.isEmpty { return true }
       let arrived = Atomic(0)
       var rest = missing[...]
-      try await pipelined(width: EngineLimits.chunkMessagesPerTable) { () async throws(CaravanError) -> [ChunkHash]? in
+      try await pipelined(width: EngineLimits.chunkMessagesPerTable) { () async throws(CaravanError) -> [ChunkNeed]? in
         guard !rest.isEmpty else { return nil }
         try await gate.check()
         defer { rest = rest.dropFirst(EngineLimits.chunksPerRequest) }
         return Array(rest.prefix(EngineLimits.chunksPerRequest))
-      } work: { hashes throws(CaravanError) in
-        arrived.add(try await self.get(hashes, for: table), ordering: .relaxed)
+      } work: { needs throws(CaravanError) in
+        arrived.add(try await self.get(needs, for: table), ordering: .relaxed)
       }
       guard arrived.load(ordering: .relaxed) > 0 else { return false }
     }
   }
 
   /// - Returns: how many came.
-  private func get(_ hashes: [ChunkHash], for table: TableID) async throws(CaravanError) -> Int {
+  private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
     let scope = Scope(app: table.app, isUpload: false)
+    let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     let reply = try await message(Limits.chunkBatchBytes, scope) {
-      ChunkRequest(ticket: $0, get: ChunkHash.joined(hashes))
+      ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
-    let chunks = reply.chunks.compactMap { chunk -> LocalChunk? in
-      guard !chunk.data.isEmpty, let hash = ChunkHash(chunk.hash) else { return nil }
-      return LocalChunk(hash: hash, bytes: chunk.data)
+    var chunks: [LocalChunk] = []
+    var unpatched: [ChunkNeed] = []
+    for chunk in reply.chunks {
+      guard !chunk.data.isEmpty, chunk.bases.isEmpty || !bases.isEmpty, let hash = ChunkHash(chunk.hash) else {
+        continue
+      }
+      if let bytes = try await unpacked(chunk) {
+        chunks.append(LocalChunk(hash: hash, bytes: bytes))
+      } else {
+        unpatched.append(ChunkNeed(hash: hash))
+      }
     }
-    guard !chunks.isEmpty else { return 0 }
-    let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
-    metrics.chunksDown.add(chunks.count)
-    metrics.chunkBytesDown.add(bytes)
-    try await store.stage(chunks, bytesDown: bytes, for: table)
-    return chunks.count
+    if !chunks.isEmpty {
+      metrics.chunksDown.add(chunks.count)
+      let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
+      try await store.stage(chunks, bytesDown: bytes, for: table)
+    }
+    guard !unpatched.isEmpty else { return chunks.count }
+    return chunks.count + (try await get(unpatched, for: table))
+  }
+
+  /// Nil: the patch does not make its chunk of what is here.
+  private func unpacked(_ chunk: Chunk) async throws(CaravanError) -> [UInt8]? {
+    guard !chunk.bases.isEmpty else { return chunk.data }
+    guard let bases = try? ChunkHash.list(chunk.bases), bases.count <= Limits.basesPerPatch,
+      let base = try await joined(bases),
+      let bytes = Self.apply(chunk.data, to: base), ChunkHash(of: bytes).bytes == chunk.hash
+    else {
+      metrics.patchesRefused.add()
+      return nil
+    }
+    metrics.patchesDown.add()
+    return bytes
+  }
+
+  private static func apply(_ patch: [UInt8], to base: [UInt8]) -> [UInt8]? {
+    do {
+      var decompressor = try Decompressor()
+      return try decompressor.apply(patch, to: base, limit: Limits.chunkBytes)
+    } catch {
+      return nil
+    }
   }
 
   // MARK: Both

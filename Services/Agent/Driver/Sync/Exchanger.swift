@@ -43,9 +43,13 @@ actor Exchanger {
 
   /// One message about chunks.
   func chunks(_ request: ChunkRequest, in partition: Partition) async throws(CaravanError) -> ChunkReply {
-    let reply: ChunkReply = try await connected().call(
-      request, to: .chunks(user: identity.user, device: identity.device, partition),
+    let payload = request.encoded()
+    metrics.chunkBytesUp.add(payload.count)
+    let answer = try await connected().request(
+      Message(payload), to: .chunks(user: identity.user, device: identity.device, partition),
       deadline: EngineLimits.chunkDeadline)
+    metrics.chunkBytesDown.add(answer.payload.count)
+    let reply = try ChunkReply.decode(answer.payload)
     if let failure = reply.failure { throw failure.model() }
     return reply
   }

@@ -14,6 +14,7 @@ extension CounterName {
     "caravan_agent_wire_bytes_total", "Payload bytes on the wire, by direction and kind.")
   static let notifications = CounterName("caravan_agent_notifications_total", "Notifications received, by outcome.")
   static let chunksMoved = CounterName("caravan_agent_chunks_total", "Chunks moved, by direction.")
+  static let patches = CounterName("caravan_agent_patches_total", "Patches of chunks moved, by direction and outcome.")
   static let resent = CounterName(
     "caravan_agent_pushes_resent_total", "Pushes sent again under the same op id after a lost answer.")
   static let settled = CounterName(
@@ -33,6 +34,9 @@ struct SyncMetrics: Sendable {
   let chunkBytesDown: Counter
   let chunksUp: Counter
   let chunksDown: Counter
+  let patchesUp: Counter
+  let patchesDown: Counter
+  let patchesRefused: Counter
   let resent: Counter
   let connected: Gauge
   private let met: Counter
@@ -47,6 +51,9 @@ struct SyncMetrics: Sendable {
     chunkBytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "chunk"])
     chunksUp = registry.counter(.chunksMoved, [.direction: "up"])
     chunksDown = registry.counter(.chunksMoved, [.direction: "down"])
+    patchesUp = registry.counter(.patches, [.direction: "up", .outcome: "sent"])
+    patchesDown = registry.counter(.patches, [.direction: "down", .outcome: "applied"])
+    patchesRefused = registry.counter(.patches, [.direction: "down", .outcome: "refused"])
     resent = registry.counter(.resent)
     connected = registry.gauge(.connected)
     met = registry.counter(.deadlines, [.outcome: "met"])

@@ -13,6 +13,10 @@ struct Upstream: Sendable {
     var mustSettle: Bool
     /// An answer may have been lost.
     var mayHaveArrived: Bool
+    /// Chunks that travel with the push; none once the cloud has answered it.
+    var riders: [Chunk] = []
+    /// The cloud may lack chunks that do not.
+    var lacksTicket = false
     /// Times the cloud named missing chunks.
     var stagings = 0
     var bytesUp = 0
@@ -96,7 +100,14 @@ struct Upstream: Sendable {
   private mutating func collect() async throws(CaravanError) {
     let plan = try await crew.store.collect(
       table, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
-    pending = plan.map { Pending($0, mustSettle: false) }
+    guard let plan else { return }
+    var next = Pending(plan, mustSettle: false)
+    if plan.mutations.contains(where: \.hasChunks) {
+      let needs = try await crew.store.unsentChunks(of: plan.op)
+      next.riders = try await crew.mover.riders(for: needs)
+      next.lacksTicket = next.riders.count < needs.count
+    }
+    pending = next
   }
 
   private mutating func pushOperations() async -> [Operation.Kind] {
@@ -108,9 +119,9 @@ struct Upstream: Sendable {
     if current.mayHaveArrived { crew.metrics.resent.add() }
     let push = Push(
       container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
-      mutations: plan.mutations.map { Mutation($0) })
+      mutations: plan.mutations.map { Wire.Mutation(pushed: $0) }, chunks: current.riders)
     pending?.bytesUp += FramePacking.Load(.push(push)).bytes
-    guard plan.mutations.contains(where: \.hasChunks),
+    guard current.lacksTicket,
       let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: true))
     else { return [.push(push)] }
     return [.push(push), ticket]
@@ -151,7 +162,11 @@ struct Upstream: Sendable {
         throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
       }
       pending?.stagings += 1
-      let bytes = try await crew.mover.upload(hashes, of: table, gate: gate)
+      // A patch that has been taken along in vain is not tried again.
+      let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
+      pending?.riders = []
+      let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
+      let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
       pending?.bytesUp += bytes
     case .aborted:
       try await crew.store.abort(current.plan.op)
@@ -193,6 +208,14 @@ extension Model.Mutation {
   }
 }
 
+extension Wire.Mutation {
+  /// The cloud finds the chunks in the body.
+  fileprivate init(pushed mutation: Model.Mutation) {
+    self.init(mutation)
+    chunks = []
+  }
+}
+
 extension CommitResult {
   fileprivate var outcomeName: String {
     switch self {
@@ -208,7 +231,8 @@ extension FramePacking.Load {
   init(_ operation: Operation.Kind) {
     switch operation {
     case .push(let push):
-      self.init(bytes: push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count + $1.chunks.count })
+      let rows = push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count }
+      self.init(bytes: push.chunks.reduce(rows) { $0 + 48 + $1.bases.count + $1.data.count })
     case .pull(let pull): self.init(bytes: 192 + pull.token.count, isPull: true)
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)

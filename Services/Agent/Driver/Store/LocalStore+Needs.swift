@@ -1,0 +1,68 @@
+public import AgentCore
+public import Model
+internal import SQLite
+
+// Which chunks have to be moved, and what each may be a patch of.
+extension LocalStore {
+  public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkNeed] {
+    let state = try state(table)
+    let wanted = try database.all(
+      """
+      SELECT hash, incoming.id FROM incoming JOIN wants ON wants.incoming = incoming.id
+      WHERE table_id = ? AND lacking > 0 ORDER BY version, incoming.id LIMIT ?
+      """, state.number, limit
+    ) { row in (hash: ChunkHash(row.bytes(0)), entry: row.integer(1)) }
+    var seen: Set<ChunkHash> = []
+    var needs: [ChunkNeed] = []
+    var entry: (number: Int64, needs: [ChunkHash: ChunkNeed])?
+    for case (let hash?, let number) in wanted where seen.insert(hash).inserted {
+      if entry?.number != number { entry = (number, try self.needs(ofIncoming: number, in: state)) }
+      needs.append(entry?.needs[hash] ?? ChunkNeed(hash: hash))
+    }
+    return needs
+  }
+
+  /// Of an entry that waits, since what its row holds now.
+  private func needs(ofIncoming number: Int64, in state: TableState) throws(CaravanError) -> [ChunkHash: ChunkNeed] {
+    let entry = try database.first("SELECT name, body FROM incoming WHERE id = ?", number) { row in
+      (name: row.text(0), body: row.bytes(1))
+    }
+    guard let entry, let row = try state.rows.row(id: entry.name, database) else { return [:] }
+    let needs = try needs(of: entry.body) { (field) throws(CaravanError) in
+      guard let column = state.codec.column(ofField: field) else { return nil }
+      return try StoredObject(row.cells[column])
+    }
+    return Dictionary(needs.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
+    let rows = try database.all(
+      """
+      SELECT plan_rows.body, ancestors.body FROM plan_rows JOIN plans ON plans.op = plan_rows.op
+      LEFT JOIN ancestors ON ancestors.table_id = plans.table_id AND ancestors.row = plan_rows.row
+        AND ancestors.version = plan_rows.base
+      WHERE plan_rows.op = ? AND plan_rows.body IS NOT NULL ORDER BY position
+      """, op
+    ) { row in (body: row.bytes(0), ancestor: row.bytes(1)) }
+    var seen: Set<ChunkHash> = []
+    var needs: [ChunkNeed] = []
+    for (body, ancestor) in rows {
+      let old = try RowCodec.objects(inBody: ancestor)
+      needs += try self.needs(of: body) { field in old.first { $0.field == field }?.object }
+        .filter { seen.insert($0.hash).inserted }
+    }
+    return needs
+  }
+
+  /// - Parameter old: the object that a field had before.
+  private func needs(
+    of body: [UInt8], since old: (UInt32) throws(CaravanError) -> StoredObject?
+  ) throws(CaravanError) -> [ChunkNeed] {
+    let reader = ChunkReader(database: try database)
+    var needs: [ChunkNeed] = []
+    for (field, object) in try RowCodec.objects(inBody: body) {
+      needs += ObjectDelta.needs(of: reader.version(object), since: try old(field).map { reader.version($0) })
+    }
+    return needs
+  }
+}
