@@ -83,13 +83,11 @@ struct Inspection: Sendable {
       var isSame = true
       for (_, value) in record.ascending {
         switch value {
-        case .asset(let manifest): content.photo = try await bytes(manifest, place, store, &problems)
-        case .assetList(let list, let size):
-          let found = try await store.chunks([list], in: place.database, maxBytes: Limits.chunkBytes)
-          if let bytes = found.first?.bytes {
-            content.photo = try await self.bytes(Asset.listed(bytes, size: size), place, store, &problems)
+        case .asset, .assetList:
+          if let manifest = try await store.manifest(value, in: place.database) {
+            content.photo = try await bytes(manifest, place, store, &problems)
           } else {
-            problems.append("\(place) names list \(list), which is not there")
+            problems.append("\(place) names a list that is not there")
           }
         case .integer(let number): content.n = number
         case .text(let text): isSame = isSame && [content.name, content.note, "\(tag)"].contains(text)
@@ -159,7 +157,9 @@ struct Inspection: Sendable {
     for user in users {
       var hashes: Set<ChunkHash> = []
       for (_, place) in suite.scale.places(of: user) {
-        for entry in try await store.entries(of: place) { hashes.formUnion(try RecordFields(body: entry.body).chunks) }
+        for entry in try await store.entries(of: place) {
+          hashes.formUnion(try await store.chunks(of: entry, in: place.database))
+        }
       }
       count += hashes.count
     }
@@ -178,7 +178,7 @@ struct Inspection: Sendable {
         var hashes: Set<ChunkHash> = []
         for (table, place) in suite.scale.places(of: user) where table.app == app {
           for entry in try await store.entries(of: place) {
-            hashes.formUnion(try RecordFields(body: entry.body).chunks)
+            hashes.formUnion(try await store.chunks(of: entry, in: place.database))
           }
         }
         named += hashes.count
