@@ -61,13 +61,13 @@ let package = Package(
   targets: [
     // The C libraries: module map and shim only.
     system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
-    system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"),
+    system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"), system("CLinux"),
     .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
 
     // Values and seams.
     shared("Model"),
     shared("Encoding"),
-    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer"]),
+    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
     shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),

@@ -1,4 +1,5 @@
 internal import Model
+public import Runtime
 
 public struct ConnectionOptions: Sendable {
   /// When a commit returns (https://sqlite.org/pragma.html#pragma_synchronous).
@@ -23,6 +24,8 @@ public struct ConnectionOptions: Sendable {
   public var checkpointPages = 1_000
   /// Only when the file is made.
   public var pageBytes = 4_096
+  /// Asked before anything changes on the disk.
+  public var tap: (any DiskTap)?
 
   public init() {}
 

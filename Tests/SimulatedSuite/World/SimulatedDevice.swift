@@ -77,6 +77,8 @@ final class AgentSlot: Sendable {
   static let chunking = ChunkingParameters(minimum: 64, average: 256, maximum: 1_024)
   /// Objects with a list and without, by their size.
   static let chunksInRow = 6
+  /// Some chunks lie in the database, some in the file.
+  static let inlineBytes = 256
 
   private let name: String
   private let user: String
@@ -91,6 +93,7 @@ final class AgentSlot: Sendable {
     var options = LocalStoreOptions()
     options.isDurable = false
     options.chunking = Self.chunking
+    options.inlineBytes = Self.inlineBytes
     options.chunksInRow = Self.chunksInRow
     let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))
     let configuration = Agent.Configuration(

@@ -16,7 +16,7 @@ extension LocalStore {
         guard let row = try state.rows.row(key: key, database) else { continue }
         let chunks = try state.codec.chunks(row.cells, extra: row.extra)
         count(chunks)
-        for hash in Set(chunks) where try ChunkReader(database: database).bytes(hash) == nil {
+        for hash in Set(chunks) where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
         }
         if row.head.flags.syncPending, row.head.flags.inConflict {
@@ -32,7 +32,7 @@ extension LocalStore {
       count(try RowCodec.chunks(inBody: body))
     }
     let lists = try database.prepare("SELECT hash FROM chunks WHERE present = 2").all { row in ChunkHash(row.bytes(0)) }
-    for case let list? in lists { count(try ChunkReader(database: database).listed(list)) }
+    for case let list? in lists { count(try chunkReader(database).listed(list)) }
     return problems + (try miscounts(named))
   }
 
@@ -64,13 +64,13 @@ extension LocalStore {
 
   /// Chunks whose bytes are in the store.
   public func storedChunks() throws(CaravanError) -> Int {
-    try database.first("SELECT count(*) FROM chunk_bytes") { row in Int(row.integer(0)) } ?? 0
+    try database.first("SELECT count(*) FROM chunks WHERE present > 0") { row in Int(row.integer(0)) } ?? 0
   }
 
-  /// Bytes of the store's file.
+  /// Bytes that the store takes of the disk, its log aside.
   public func fileBytes() throws(CaravanError) -> Int {
     let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0
     let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? 0
-    return pages * size
+    return pages * size + (try chunkFile.allocatedBytes())
   }
 }

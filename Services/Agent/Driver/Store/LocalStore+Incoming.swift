@@ -87,7 +87,7 @@ extension LocalStore {
 
   /// Chunks of a body's objects that are not here, with those that its lists name, as far as they are here.
   func absentChunks(_ body: [UInt8]) throws(CaravanError) -> Set<ChunkHash> {
-    let reader = ChunkReader(database: try database)
+    let reader = chunkReader(try database)
     var absent: Set<ChunkHash> = []
     for (_, object) in try RowCodec.objects(inBody: body) {
       for hash in object.named where try !reader.isPresent(hash) { absent.insert(hash) }

@@ -58,7 +58,7 @@ extension LocalStore {
   private func needs(
     of body: [UInt8], since old: (UInt32) throws(CaravanError) -> StoredObject?
   ) throws(CaravanError) -> [ChunkNeed] {
-    let reader = ChunkReader(database: try database)
+    let reader = chunkReader(try database)
     var needs: [ChunkNeed] = []
     for (field, object) in try RowCodec.objects(inBody: body) {
       needs += ObjectDelta.needs(of: reader.version(object), since: try old(field).map { reader.version($0) })

@@ -40,7 +40,7 @@ extension LocalStore {
     guard let object = try StoredObject(cell) else {
       throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
     }
-    let manifest = try ChunkReader(database: connection).manifest(object)
+    let manifest = try chunkReader(connection).manifest(object)
     let bytes = try slice(of: manifest, from: offset, length: length, connection)
     return ObjectSlice(bytes: bytes, size: manifest.size)
   }
@@ -77,7 +77,7 @@ extension LocalStore {
     guard offset < manifest.size else { return [] }
     let start = Int(offset)
     let end = min(Int(manifest.size), start + max(0, min(length, StoreLimits.readBytes)))
-    var reader = PartReader(manifest.parts, ChunkReader(database: connection))
+    var reader = PartReader(manifest.parts, chunkReader(connection))
     var bytes: [UInt8] = []
     bytes.reserveCapacity(end - start)
     while start + bytes.count < end {

@@ -139,6 +139,7 @@ extension LocalStore {
     cursor.statement?.reset()
     cursor.reader.connection.rollBack()
     if idleReaders.count < StoreLimits.idleReaders { idleReaders.append(cursor.reader) } else { cursor.reader.close() }
+    if cursors.isEmpty { chunkFile.releaseFreed() }
   }
 
   private func closeIdleCursors() {

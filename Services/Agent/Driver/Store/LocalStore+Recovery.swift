@@ -9,6 +9,7 @@ extension LocalStore {
     if options.maximumBytes > 0 {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
+    try chunkTable.adoptFile()
     for state in try TableState.loadAll(database) { tables[state.table] = state }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
@@ -20,7 +21,7 @@ extension LocalStore {
       lastChange = max(lastChange, newest)
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
-    try database.transaction { () throws(CaravanError) in try chunkTable.sweep() }
+    try transaction { () throws(CaravanError) in try chunkTable.sweep() }
   }
 
   /// Rows of a plan keep SP until the plan is settled: only the cloud knows whether they were taken.

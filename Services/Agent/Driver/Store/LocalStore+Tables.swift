@@ -75,7 +75,7 @@ extension LocalStore {
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
     openWrites = openWrites.filter { $0.value.table != table }
     resolutions[table] = nil
-    try database.transaction { () throws(CaravanError) in
+    try transaction { () throws(CaravanError) in
       try releaseEverything(of: dropped)
       try dropped.rows.drop(database)
       try unregisterAll(dropped)

@@ -213,8 +213,9 @@ extension LocalStore {
   public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
     var chunks: [LocalChunk] = []
     var bytes = 0
+    let reader = chunkReader(try database)
     for hash in hashes {
-      guard let data = try ChunkReader(database: database).bytes(hash) else { continue }
+      guard let data = try reader.bytes(hash) else { continue }
       bytes += data.count
       guard chunks.isEmpty || bytes <= maximumBytes else { break }
       chunks.append(LocalChunk(hash: hash, bytes: data))

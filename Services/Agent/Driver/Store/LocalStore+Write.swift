@@ -190,7 +190,7 @@ extension LocalStore {
     }
     try body(&draft)
     guard draft.isFull else { return }
-    try database.transaction { () throws(CaravanError) in _ = try draft.fold(into: chunkTable) }
+    try transaction { () throws(CaravanError) in _ = try draft.fold(into: chunkTable) }
   }
 
   // MARK: Rows
@@ -201,7 +201,7 @@ extension LocalStore {
     guard let row = try state.rows.row(key: key, database) else {
       throw CaravanError(.noSuchObject, "a row of the selection has gone: select again")
     }
-    let reader = ChunkReader(database: try database)
+    let reader = chunkReader(try database)
     var drafts: [Int: ObjectDraft] = [:]
     for column in columns {
       if isOpen(row: key, column: column, of: state.table) {

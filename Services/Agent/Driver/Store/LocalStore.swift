@@ -21,6 +21,8 @@ public actor LocalStore {
   private let lock: DirectoryLock
   /// Nil once closed.
   private(set) var connection: Connection?
+  let chunkFile: ChunkFile
+  let damage = DamageLog()
 
   var meta: StoreMeta
   var tables: [TableID: TableState] = [:]
@@ -63,6 +65,7 @@ public actor LocalStore {
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))
     meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
     connection = database
+    chunkFile = try ChunkFile("\(directory)/chunks.dat", options)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -71,6 +74,7 @@ public actor LocalStore {
     connection.cacheBytes = options.cacheBytes
     connection.pageBytes = options.pageBytes
     connection.checkpointPages = options.logBytes / options.pageBytes
+    connection.tap = options.tap
     return connection
   }
 
@@ -81,6 +85,7 @@ public actor LocalStore {
     (cursors, idleReaders, openWrites) = ([:], [], [:])
     connection?.close()
     connection = nil
+    chunkFile.close()
     lock.release()
   }
 
@@ -107,12 +112,37 @@ public actor LocalStore {
     }
   }
 
-  var chunkTable: ChunkTable { get throws(CaravanError) { ChunkTable(database: try database) } }
+  var chunkTable: ChunkTable {
+    get throws(CaravanError) {
+      ChunkTable(database: try database, file: chunkFile, damage: damage, inlineBytes: options.inlineBytes)
+    }
+  }
+
+  func chunkReader(_ connection: Connection) -> ChunkReader {
+    ChunkReader(database: connection, file: chunkFile, damage: damage)
+  }
 
   func state(_ table: TableID) throws(CaravanError) -> TableState {
     _ = try database
     if let state = tables[table] { return state }
     throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
+  }
+
+  /// One durable transaction. Chunks written in it are on the disk before it is.
+  func transaction<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    let mark = chunkFile.mark
+    do {
+      let result = try database.transaction { () throws(CaravanError) in
+        let result = try body()
+        try chunkFile.sync()
+        return result
+      }
+      if cursors.isEmpty { chunkFile.releaseFreed() }
+      return result
+    } catch {
+      chunkFile.rewind(to: mark)
+      throw error
+    }
   }
 
   /// One durable transaction that may change the table's state; the state here changes only if the transaction does.
@@ -122,7 +152,7 @@ public actor LocalStore {
     var state = try state(table)
     let before = lastChange
     do {
-      let result = try database.transaction { () throws(CaravanError) in try body(&state) }
+      let result = try transaction { () throws(CaravanError) in try body(&state) }
       tables[table] = state
       return result
     } catch {

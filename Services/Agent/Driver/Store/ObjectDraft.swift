@@ -54,7 +54,7 @@ struct ObjectDraft {
   mutating func fold(into table: ChunkTable) throws(CaravanError) -> AssetManifest {
     guard !edits.isEmpty else { return AssetManifest(parts: parts) }
     var folded: [AssetManifest.Part] = []
-    var source = DraftSource(below: PartReader(parts, ChunkReader(database: table.database)), overlay: overlay)
+    var source = DraftSource(below: PartReader(parts, table.reader), overlay: overlay)
     var rechunker = try makeRechunker()
     loop: while true {
       switch rechunker.next() {

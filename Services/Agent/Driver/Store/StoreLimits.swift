@@ -1,5 +1,6 @@
 public import Chunking
 internal import Model
+public import Runtime
 
 /// What the local store holds at most at any one time.
 public enum StoreLimits {
@@ -31,6 +32,8 @@ public enum StoreLimits {
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100
+  /// Space that the file of chunks may take beyond its chunks before it is looked through.
+  static let looseChunkBytes = 1 << 20
   /// Pages given back to the file system in one transaction when a table goes.
   static let vacuumPages = 4_096
 }
@@ -45,8 +48,12 @@ public struct LocalStoreOptions: Sendable {
   public var pageBytes = 8 << 10
   /// The write-ahead log is copied back when it has grown to this.
   public var logBytes = 8 << 20
-  /// The file may not grow beyond this; 0: as far as the disk goes.
+  /// Neither the database nor the file of chunks may grow beyond this; 0: as far as the disk goes.
   public var maximumBytes = 0
+  /// Shorter chunks lie in the database itself. Longer ones are worth a second sync (measured on ext4: 16 KiB).
+  public var inlineBytes = 16 << 10
+  /// Asked before anything changes on the disk: for tests that break it.
+  public var tap: (any DiskTap)?
   /// How objects are cut; anything but the standard is for simulations, where small objects shall have many chunks.
   public var chunking = ChunkingParameters.standard
   /// An object of more chunks has them in a list; anything but the standard is for simulations, as above.

@@ -3,11 +3,12 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 1
+  static let version = 2
 
   static func install(in database: Connection) throws(CaravanError) {
     let found = try database.userVersion
     guard found != version else { return }
+    if found == 1 { return try addChunkFile(to: database) }
     guard found == 0 else {
       throw CaravanError(
         .internalError, "the store is of format \(found), this agent knows \(version): use the agent that wrote it")
@@ -17,6 +18,16 @@ enum StoreSchema {
     try database.transaction { () throws(CaravanError) in
       try database.execute(statements)
       try database.setUserVersion(version)
+    }
+  }
+
+  /// Until then all chunks were in the database, and nothing had a checksum.
+  private static func addChunkFile(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      for column in ["place", "length", "sum"] {
+        try database.execute("ALTER TABLE chunks ADD COLUMN \(column) INTEGER")
+      }
+      try database.setUserVersion(2)
     }
   }
 
@@ -34,9 +45,11 @@ enum StoreSchema {
       table_id INTEGER NOT NULL, direction INTEGER NOT NULL, ordinal INTEGER NOT NULL, period INTEGER NOT NULL,
       tolerance INTEGER NOT NULL, link INTEGER NOT NULL, PRIMARY KEY (table_id, direction)) WITHOUT ROWID;
 
-    -- Chunks by content. Bytes apart from counts: a count changes often, and with it only its own small row.
+    -- Chunks by content. Bytes apart from counts: a count changes often, and with it only its own small row. `place` is
+    -- where they begin in the file of long chunks; NULL: in chunk_bytes. `sum` is their XXH64.
     CREATE TABLE chunks (
-      id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL, present INTEGER NOT NULL);
+      id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL, present INTEGER NOT NULL,
+      place INTEGER, length INTEGER, sum INTEGER);
     CREATE INDEX chunks_unused ON chunks (id) WHERE refs = 0;
     CREATE TABLE chunk_bytes (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 

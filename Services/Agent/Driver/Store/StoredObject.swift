@@ -71,7 +71,7 @@ extension ChunkTable {
   /// - Returns: those that are not here.
   @discardableResult
   func open(_ list: ChunkHash) throws(CaravanError) -> [ChunkHash] {
-    let reader = ChunkReader(database: database)
+    let reader = self.reader
     let presence = try database.first("SELECT present FROM chunks WHERE hash = ?", list) { row in row.integer(0) }
     guard let presence, presence != Presence.absent.rawValue else { return [] }
     let listed = Set(try reader.listed(list)).sorted()

@@ -1,11 +1,20 @@
 internal import Crypto
+internal import Encoding
 internal import Model
 internal import SQLite
 
 /// Chunks by content, counted by those who name them: cells, ancestors, plans, waiting entries, and the lists of large
 /// objects. Runs inside its caller's transaction.
+///
+/// Short chunks lie in the database, for one commit is less than a commit and a file's sync; the others in the file.
 struct ChunkTable {
   let database: Connection
+  let file: ChunkFile
+  let damage: DamageLog
+  /// Chunks of fewer bytes lie in the database.
+  let inlineBytes: Int
+
+  var reader: ChunkReader { ChunkReader(database: database, file: file, damage: damage) }
 
   /// `present` in the table.
   enum Presence: Int64 {
@@ -22,11 +31,17 @@ struct ChunkTable {
       (id: row.integer(0), isPresent: row.flag(1))
     }
     if let known, known.isPresent { return }
+    let place = bytes.count < inlineBytes ? nil : try file.append(bytes)
+    let sum = XXHash64.hash(bytes)
     if let known {
-      try database.run("UPDATE chunks SET present = 1 WHERE id = ?", known.id)
+      try database.run(
+        "UPDATE chunks SET present = 1, place = ?, length = ?, sum = ? WHERE id = ?", place, bytes.count, sum, known.id)
     } else {
-      try database.run("INSERT INTO chunks (hash, refs, present) VALUES (?, 0, 1)", hash)
+      try database.run(
+        "INSERT INTO chunks (hash, refs, present, place, length, sum) VALUES (?, 0, 1, ?, ?, ?)", hash, place,
+        bytes.count, sum)
     }
+    guard place == nil else { return }
     let id = known?.id ?? database.lastInsertedRow
     try database.statement("INSERT INTO chunk_bytes VALUES (?, ?)").run(id, borrowing: bytes)
   }
@@ -66,43 +81,48 @@ struct ChunkTable {
   /// Takes away what nobody names.
   func sweep() throws(CaravanError) {
     while true {
-      let unused = try database.all("SELECT id, hash, present FROM chunks WHERE refs = 0") { row in
-        (id: row.integer(0), hash: ChunkHash(row.bytes(1)), presence: row.integer(2))
+      let unused = try database.all("SELECT id, hash, present, place, length FROM chunks WHERE refs = 0") { row in
+        Unused(row)
       }
-      var released = false
-      for chunk in unused {
-        if chunk.presence == Presence.opened.rawValue, let hash = chunk.hash {
-          try release(ChunkReader(database: database).listed(hash))
-          released = true
-        }
-        try database.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
-        try database.run("DELETE FROM chunks WHERE id = ?", chunk.id)
-      }
-      if !released { return }
+      for chunk in unused { try drop(chunk) }
+      if !unused.contains(where: \.isOpened) { return }
     }
   }
-}
 
-/// Reading works on any connection, in whatever snapshot it has.
-struct ChunkReader {
-  let database: Connection
+  private struct Unused {
+    let id: Int64
+    let hash: ChunkHash?
+    let isOpened: Bool
+    let place: Range<Int>?
 
-  func bytes(_ hash: ChunkHash) throws(CaravanError) -> [UInt8]? {
-    try database.first(
-      "SELECT bytes FROM chunk_bytes WHERE id = (SELECT id FROM chunks WHERE hash = ? AND present > 0)", hash
-    ) { row in row.bytes(0) }
-  }
-
-  func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
-    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
-  }
-
-  /// - Throws: `internalError` for a chunk that must be there and is not.
-  func required(_ hash: ChunkHash) throws(CaravanError) -> [UInt8] {
-    guard let bytes = try bytes(hash) else {
-      throw CaravanError(.internalError, "chunk \(hash) is missing in the local store: its file is damaged")
+    init(_ row: Row) {
+      id = row.integer(0)
+      hash = ChunkHash(row.bytes(1))
+      isOpened = row.integer(2) == Presence.opened.rawValue
+      place = row.isNull(3) ? nil : Int(row.integer(3))..<Int(row.integer(3) + row.integer(4))
     }
-    return bytes
+  }
+
+  private func drop(_ chunk: Unused) throws(CaravanError) {
+    if chunk.isOpened, let hash = chunk.hash { try release(reader.listed(hash)) }
+    if let place = chunk.place {
+      file.free(place)
+    } else {
+      try database.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
+    }
+    try database.run("DELETE FROM chunks WHERE id = ?", chunk.id)
+  }
+
+  /// Finds out which part of the file is in use, after who knows what.
+  func adoptFile() throws(CaravanError) {
+    let used = try database.first(
+      "SELECT ifnull(max(place + length), 0), ifnull(sum(length), 0), count(*) FROM chunks WHERE place IS NOT NULL"
+    ) { row in (bound: Int(row.integer(0)), bytes: Int(row.integer(1)), chunks: Int(row.integer(2))) }
+    guard let used, try !file.adopt(bound: used.bound, bytes: used.bytes, chunks: used.chunks) else { return }
+    file.keepOnly(
+      try database.all("SELECT place, length FROM chunks WHERE place IS NOT NULL ORDER BY place") { row in
+        Int(row.integer(0))..<Int(row.integer(0) + row.integer(1))
+      })
   }
 }
 

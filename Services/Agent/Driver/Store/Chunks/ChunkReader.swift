@@ -1,0 +1,57 @@
+internal import Encoding
+internal import Model
+internal import SQLite
+
+/// Reads chunks on any connection, in whatever snapshot it has, and never hands out bytes whose checksum is not right.
+struct ChunkReader {
+  let database: Connection
+  let file: ChunkFile
+  let damage: DamageLog
+
+  /// - Returns: nil: they are not here, or not as they were; then `damage` has the chunk.
+  func bytes(_ hash: ChunkHash) throws(CaravanError) -> [UInt8]? {
+    let found = try database.first(
+      """
+      SELECT place, length, sum, (SELECT bytes FROM chunk_bytes WHERE id = chunks.id AND chunks.place IS NULL)
+      FROM chunks WHERE hash = ? AND present > 0
+      """, hash
+    ) { row in
+      (
+        place: row.isNull(0) ? nil : Int(row.integer(0)), length: Int(row.integer(1)),
+        sum: row.isNull(2) ? nil : row.unsigned(2), inline: row.bytes(3)
+      )
+    }
+    guard let found else { return nil }
+    let bytes = if let place = found.place { try file.read(at: place, count: found.length) } else { found.inline }
+    if let sum = found.sum, bytes.count != found.length || XXHash64.hash(bytes) != sum {
+      damage.note(hash)
+      return nil
+    }
+    return bytes
+  }
+
+  func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
+    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
+  }
+
+  /// - Throws: `chunkDamaged` for a chunk that must be there and is not, or not as it was.
+  func required(_ hash: ChunkHash) throws(CaravanError) -> [UInt8] {
+    guard let bytes = try bytes(hash) else {
+      damage.note(hash)
+      throw CaravanError(.chunkDamaged, "chunk \(hash) of the local store is damaged: its row is being restored")
+    }
+    return bytes
+  }
+}
+
+/// Chunks that reads have found to be damaged, until somebody sees to them.
+final class DamageLog {
+  private(set) var chunks: Set<ChunkHash> = []
+
+  func note(_ hash: ChunkHash) { chunks.insert(hash) }
+
+  func take() -> [ChunkHash] {
+    defer { chunks = [] }
+    return chunks.sorted()
+  }
+}

@@ -1,0 +1,11 @@
+#pragma once
+#include <stdint.h>
+
+// Linux's own file calls, which glibc declares under _GNU_SOURCE only, and that cannot be had of the Glibc module.
+extern int CLinux_fallocate(int file, int mode, int64_t offset, int64_t length) __asm__("fallocate64");
+extern int CLinux_sync_file_range(int file, int64_t offset, int64_t length, unsigned flags) __asm__("sync_file_range");
+
+// <linux/falloc.h>: the range reads as zeros and takes no space; the file keeps its size.
+static const int CLinux_punch_hole = 0x02 | 0x01;
+// <fcntl.h>, SYNC_FILE_RANGE_WRITE: starts writing dirty pages and does not wait.
+static const unsigned CLinux_start_writing = 2;

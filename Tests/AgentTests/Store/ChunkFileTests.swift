@@ -1,0 +1,97 @@
+import AgentCore
+import AgentDriver
+import Model
+import TestKit
+import Testing
+
+/// Goal: long chunks lie beside the database, as safe as if they lay in it. Method: objects with chunks in both places,
+/// space counted, bytes flipped, power cut at every single change of the disk.
+@Suite("Chunks in the file", .timeLimit(.minutes(2)))
+struct ChunkFileTests {
+  private static let schema = "name VARCHAR, photo OBJECT"
+
+  private static func makeTable(_ store: LocalStore) async throws {
+    try await store.createTable(
+      StoreFixture.photos, schema: try SchemaText(parsing: schema), localOnly: false)
+  }
+
+  private static func write(_ name: String, _ photo: [UInt8], in store: LocalStore) async throws {
+    try await store.write(
+      StoreFixture.photos, cells: [CellValue("name", .text(name))], contents: [ObjectValue("photo", photo)])
+  }
+
+  /// Name and photo of every row.
+  private static func content(_ store: LocalStore) async throws -> [String: [UInt8]] {
+    var content: [String: [UInt8]] = [:]
+    for row in try await store.beginRead(ReadRequest(table: StoreFixture.photos), owner: 1).rows {
+      guard case .text(let name)? = row.cells.first?.value else { continue }
+      content[name] = try await store.readObject(
+        StoreFixture.photos, row: row.id, object: "photo", offset: 0, length: 100_000, owner: 1
+      ).bytes
+    }
+    return content
+  }
+
+  @Test(
+    "I1, I2: killed or without power at any change of the disk, a row is there as acknowledged, or not at all",
+    arguments: FragileStore.Death.allCases)
+  func everyChange(death: FragileStore.Death) async throws {
+    let (old, new) = (StoreFixture.noise(3_000, seed: 1), StoreFixture.noise(4_000, seed: 2))
+    var changes = 0
+    var isOver = false
+    while !isOver {
+      let bench = try await FragileStore()
+      try await Self.makeTable(bench.store)
+      try await Self.write("old", old, in: bench.store)
+      bench.disk.die(afterChanges: changes)
+      let isAcknowledged = (try? await Self.write("new", new, in: bench.store)) != nil
+      isOver = !bench.disk.isDead
+      try await bench.die(death)
+      let content = try await Self.content(bench.store)
+      #expect(content["old"] == old)
+      #expect(content["new"] == (isAcknowledged ? new : nil) || content["new"] == new, "after \(changes) changes")
+      #expect(try await bench.store.problems() == [])
+      await bench.close()
+      changes += 1
+    }
+    #expect(changes > 10)
+  }
+
+  @Test("SIM-12, SIM-16: the space of objects comes back, also in the middle of the file, also after a crash")
+  func space() async throws {
+    let bench = try await FragileStore(LocalStoreOptions())
+    try await Self.makeTable(bench.store)
+    for name in ["a", "b", "c"] { try await Self.write(name, StoreFixture.noise(1 << 20), in: bench.store) }
+    let empty = try await bench.store.fileBytes()
+    for name in ["d", "e", "f"] {
+      try await Self.write(name, StoreFixture.noise(1 << 20, seed: UInt64(name.utf8.first ?? 0)), in: bench.store)
+    }
+    let full = try await bench.store.fileBytes()
+    #expect(full - empty > 3 << 20)
+    try await bench.store.delete(StoreFixture.photos, selection: Selection("name IN ('d', 'e')"))
+    #expect(try await full - bench.store.fileBytes() >= 2 << 20)
+    try await bench.die(.kill)
+    try await bench.store.delete(StoreFixture.photos, selection: Selection("name = 'f'"))
+    #expect(try await bench.store.fileBytes() - empty < 1 << 20)
+    await bench.close()
+  }
+
+  @Test("a snapshot goes on reading what was deleted meanwhile; then the space comes back")
+  func snapshot() async throws {
+    let bench = try await FragileStore(LocalStoreOptions())
+    try await Self.makeTable(bench.store)
+    let photo = StoreFixture.noise(200_000)
+    try await Self.write("a", photo, in: bench.store)
+    let page = try await bench.store.beginRead(ReadRequest(table: StoreFixture.photos, isHeld: true), owner: 1)
+    try await bench.store.delete(StoreFixture.photos, selection: nil)
+    try await Self.write("b", StoreFixture.noise(200_000, seed: 9), in: bench.store)
+    let slice = try await bench.store.readObject(
+      StoreFixture.photos, row: page.rows[0].id, object: "photo", offset: 0, length: 200_000, cursor: page.cursor,
+      owner: 1)
+    #expect(slice.bytes == photo)
+    let before = try await bench.store.fileBytes()
+    await bench.store.closeCursor(page.cursor, owner: 1)
+    #expect(try await before - bench.store.fileBytes() >= 190_000)
+    await bench.close()
+  }
+}
