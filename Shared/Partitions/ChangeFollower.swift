@@ -1,13 +1,14 @@
 public import Bus
-public import Model
+import Model
 public import Runtime
 public import StorageClient
 import Wire
 
 /// Hands a partition's changes to a consumer, in order and each at least once: from hints while they are contiguous,
-/// from the log where they are not, and from time to time without being told (architecture §5).
+/// from the log where they are not, and where the watch finds that hints were lost (architecture §5).
 public actor ChangeFollower {
-  private let partition: Partition
+  nonisolated let partition: Partition
+  private let watch: ChangeWatch
   private let bus: any MessageBus
   private let storage: StorageClient
   private let host: Host
@@ -16,13 +17,14 @@ public actor ChangeFollower {
   /// True while changes are being taken in. Others then leave `wantsRepair` and go.
   private var isWorking = false
   private var wantsRepair = false
-  /// Whether anything came since the last poll.
-  private var isLively = false
+  /// Something was missed.
+  private let missed = Signal()
 
   public init(
-    _ partition: Partition, bus: any MessageBus, storage: StorageClient, host: Host, consumer: any ChangeConsumer
+    _ lease: PartitionLease, bus: any MessageBus, storage: StorageClient, host: Host, consumer: any ChangeConsumer
   ) {
-    self.partition = partition
+    partition = lease.partition
+    watch = lease.watch
     self.bus = bus
     self.storage = storage
     self.host = host
@@ -46,21 +48,22 @@ public actor ChangeFollower {
     }
     try await readLog()
     isWorking = false
+    watch.enter(self)
+    defer { watch.leave(self) }
     try await whenCurrent()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.hear(hints) }
-      group.addTask { await self.poll() }
-      group.addTask { await self.watchConnection() }
+      group.addTask { await self.catchUp() }
       await group.next()
       group.cancelAll()
     }
   }
 
-  // MARK: Three ways to learn of a change
+  // MARK: Two ways to learn of a change
 
   private func hear(_ hints: any BusSubscription) async {
     while let delivery = await hints.next() {
-      isLively = true
+      watch.stir()
       switch delivery {
       case .gap: await repair()
       case .message(let incoming):
@@ -73,28 +76,23 @@ public actor ChangeFollower {
     }
   }
 
-  private func poll() async {
-    var wait = FollowLimits.shortestPoll
-    while true {
-      // A random part keeps 64 partitions from asking together.
-      let random = Int64(host.random.below(UInt64(wait.wholeNanoseconds / 4)))
-      guard (try? await host.clock.sleep(for: wait + .nanoseconds(random))) != nil else { return }
-      wait = isLively ? FollowLimits.shortestPoll : min(wait * 2, FollowLimits.longestPoll)
-      isLively = false
+  private func catchUp() async {
+    while !Task.isCancelled {
+      await missed.wait()
       await repair()
     }
   }
 
-  /// Hints were lost while there was no connection.
-  private func watchConnection() async {
-    let events = bus.events()
-    while let event = await events.next() {
-      switch event {
-      case .connected: await repair()
-      case .disconnected, .slowConsumer, .denied: continue
-      case .closed: return
-      }
-    }
+  var positionNow: UInt64 { position.value }
+
+  /// - Parameters:
+  ///   - head: how far the log had come,
+  ///   - since: when this had come so far at least.
+  /// - Returns: whether something is missing, which is then read; also when the log is another one, that is shorter.
+  func lacks(_ head: UInt64, since: UInt64) -> Bool {
+    let isApart = head > position.value || head < since
+    if isApart { missed.raise() }
+    return isApart
   }
 
   // MARK: Taking in
@@ -124,7 +122,7 @@ public actor ChangeFollower {
     await finishWork()
   }
 
-  /// Reads the log while somebody wants that; failures leave it to the next poll.
+  /// Reads the log while somebody wants that; failures leave it to the watch.
   private func finishWork() async {
     while wantsRepair {
       wantsRepair = false
@@ -142,7 +140,6 @@ public actor ChangeFollower {
       }
       let new = reply.entries.filter { $0.position ?? 0 > position.value }
       guard !new.isEmpty else { return }
-      isLively = true
       try await hand(over: new[...], pages: [])
       if position.value >= reply.head { return }
     }
@@ -164,6 +161,7 @@ public actor ChangeFollower {
 
   private func report(_ error: CaravanError) {
     guard error.code != .cancelled else { return }
+    watch.stir()
     host.log.warning(
       "changes could not be taken in",
       [.partition: partition.number, .code: error.code.rawValue, .error: error.message])

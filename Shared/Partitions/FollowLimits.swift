@@ -6,7 +6,7 @@ public enum FollowLimits {
   public static let hintsWaiting = 256
   /// Log entries read at once.
   public static let entriesPerRead: UInt32 = 512
-  /// A partition that is quiet is looked at after this long, then less and less often: hints may get lost.
-  public static let shortestPoll: Duration = .seconds(1)
-  public static let longestPoll: Duration = .seconds(5)
+  /// How far the logs have come is asked this long after something moved, then less and less often.
+  public static let shortestWatch: Duration = .seconds(1)
+  public static let longestWatch: Duration = .seconds(15)
 }

@@ -2,10 +2,12 @@ import Runtime
 
 /// How long leases are asked for, and when they stop counting here.
 public struct LeaseTiming: Sendable, Hashable {
-  /// A dead instance's partitions are free after this long.
-  public var duration: Duration = .seconds(4)
+  /// The partitions of an instance that nobody can tell from a silent one (its machine died, its network was cut) are
+  /// free after this long. Those of a process that died are free as soon as somebody looks: within `renewal` and
+  /// `eager` when other instances run, else when it has been started again.
+  public var duration: Duration = .seconds(6)
   /// Between renewals while everything is as it should be.
-  public var renewal: Duration = .milliseconds(1_300)
+  public var renewal: Duration = .milliseconds(2_500)
   /// Between rounds while this instance holds less than its share, or storage does not answer.
   public var eager: Duration = .milliseconds(250)
   /// A lease ends here this much earlier than `duration` after the request was *sent*: the store counts from when it
@@ -18,7 +20,10 @@ public struct LeaseTiming: Sendable, Hashable {
 
   public init() {}
 
+  /// For one request about leases: a lost renewal is tried again while the lease still holds.
+  var patience: Duration { (duration - margin) / 4 }
+
   func validate() {
-    precondition(margin < duration && renewal + margin < duration, "a lease must outlive the wait for its renewal")
+    precondition(margin < duration && renewal + patience + margin < duration, "a lease must outlive a lost renewal")
   }
 }

@@ -17,10 +17,10 @@ struct LogPosition: Sendable, Equatable {
 
   /// - Parameters:
   ///   - previous: the position before the first entry.
-  ///   - positions: of the entries, ascending.
+  ///   - positions: of the entries, ascending; none: `previous` is how far the log has come.
   func judge(previous: UInt64, positions: [UInt64]) -> Verdict {
-    guard let last = positions.last, last > value else { return .known }
     if previous > value { return .gap }
+    guard let last = positions.last, last > value else { return .known }
     // `previous` at or before here and the entries contiguous: the first one beyond is the next.
     return positions.firstIndex { $0 > value }.map { .take(from: $0) } ?? .known
   }

@@ -21,6 +21,8 @@ struct Ownership: Sendable {
   /// What is shared; the same in every instance.
   let partitions: [Partition]
   private(set) var held: [Partition: Held] = [:]
+  /// Members that could not be reached in the last round.
+  private(set) var suspects: Set<String> = []
 
   init(service: String, member: String, timing: LeaseTiming, partitions: [Partition] = Partition.all) {
     timing.validate()
@@ -78,6 +80,18 @@ struct Ownership: Sendable {
 
   /// The work on a partition has ended: it no longer counts as held, whatever the store says.
   mutating func ended(_ partition: Partition) { held[partition] = nil }
+
+  // MARK: The dead
+
+  /// Whom to ask for a sign of life: the other holders of leases.
+  func others(_ listed: [LeaseGrant]) -> [String] { Set(listed.map(\.holder)).subtracting([member, ""]).sorted() }
+
+  /// Who is gone: nobody heard the question for a sign of life, twice in a row, so that a connection that is just
+  /// being made again is not taken for a death. Should it live after all, it finds its leases gone and its token old.
+  mutating func dead(unreachable: Set<String>) -> Set<String> {
+    defer { suspects = unreachable }
+    return unreachable.intersection(suspects)
+  }
 
   // MARK: Share
 

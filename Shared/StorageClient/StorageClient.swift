@@ -159,22 +159,25 @@ extension StorageClient {
     return try await call(.log, in: partition, request)
   }
 
-  /// Takes or renews leases (`duration` positive) or gives them back (zero); one grant a name, in order.
-  public func lease(
-    _ names: [String], holder: String, for duration: Duration, in partition: Partition
-  ) async throws(CaravanError) -> [LeaseGrant] {
-    let request = LeaseRequest(
-      names: names, holder: holder, ttlMilliseconds: UInt32(clamping: duration.wholeMilliseconds))
-    let reply: LeaseReply = try await call(.lease, in: partition, request)
-    return reply.grants
+  /// How far the log of every partition has come; 0 where there is none.
+  public func logHeads() async throws(CaravanError) -> [UInt64] {
+    let reply: LogHeadsReply = try await call(.heads, in: Partition.all[0], Empty())
+    var heads = [UInt64](repeating: 0, count: Partition.all.count)
+    for head in reply.heads { heads[Int(try Partition(head.partition).number)] = head.head }
+    return heads
   }
 
-  /// Leases whose names begin so and that have not expired.
-  public func leases(
-    beginning prefix: String, in partition: Partition
-  ) async throws(CaravanError) -> [LeaseGrant] {
-    let reply: LeaseReply = try await call(.leases, in: partition, ListLeasesRequest(prefix: prefix))
-    return reply.grants
+  /// Takes or renews leases (`duration` positive) or gives them back (zero).
+  /// - Parameter prefix: also tells of leases whose names begin so and that have not expired; empty: of none.
+  /// - Returns: one grant a name, in order; and the leases asked about.
+  @discardableResult
+  public func lease(
+    _ names: [String], holder: String, for duration: Duration, listing prefix: String = "", in partition: Partition
+  ) async throws(CaravanError) -> (grants: [LeaseGrant], living: [LeaseGrant]) {
+    let request = LeaseRequest(
+      names: names, holder: holder, ttlMilliseconds: UInt32(clamping: duration.wholeMilliseconds), list: prefix)
+    let reply: LeaseReply = try await call(.lease, in: partition, request)
+    return (reply.grants, reply.living)
   }
 
   /// A consumer's durable position in a partition's log; 0 before its first write.

@@ -19,10 +19,10 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case missing
   /// `ReadLogRequest` → `ReadLogReply`
   case log
+  /// `Empty` → `LogHeadsReply`, whatever the partition
+  case heads
   /// `LeaseRequest` → `LeaseReply`
   case lease
-  /// `ListLeasesRequest` → `LeaseReply`
-  case leases
   /// `CursorRequest` → `CursorReply`
   case cursor
   /// `Empty` → `StorageStatus`
@@ -36,7 +36,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .settle, .changes, .fetch, .zones, .missing, .log, .lease, .leases, .cursor, .status: true
+    case .commit, .settle, .changes, .fetch, .zones, .missing, .log, .heads, .lease, .cursor, .status: true
     case .drop: false  // a zone made anew meanwhile would go too
     }
   }

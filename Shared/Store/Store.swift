@@ -51,6 +51,9 @@ public protocol Store: Sendable {
     of partition: Partition, after position: UInt64, atMost entries: Int
   ) async throws(CaravanError) -> LogPage
 
+  /// How far the logs have come; without partitions that have none.
+  func logHeads() async throws(CaravanError) -> [Partition: UInt64]
+
   // MARK: Ownership
 
   /// Takes or renews leases on the store's clock; a `ttl` of zero gives them back. One grant a name, in order.

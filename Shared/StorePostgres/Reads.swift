@@ -113,6 +113,14 @@ struct Reads {
     return LogPage(entries: entries, head: head, isTrimmed: entries.first.map { $0.position != position + 1 } ?? true)
   }
 
+  func logHeads() throws(PostgresError) -> [Partition: UInt64] {
+    var heads: [Partition: UInt64] = [:]
+    for row in try db.run(Statements.logHeads) {
+      if let partition = try? Partition(UInt32(clamping: row.integer(0))) { heads[partition] = row.unsigned(1) }
+    }
+    return heads
+  }
+
   // MARK: Ownership
 
   /// - Parameter clock: nil: the database's.

@@ -194,6 +194,8 @@ enum Statements {
 
   static let logHead: StaticString = "SELECT head, life FROM caravan_partitions WHERE partition = $1"
 
+  static let logHeads: StaticString = "SELECT partition, head FROM caravan_partitions WHERE head > 0"
+
   static let log: StaticString = """
     SELECT l.position, l.low, l.high, l.deletion, l.writer, l.zone, z.database, z.name
     FROM caravan_log l JOIN caravan_zones z ON z.partition = l.partition AND z.id = l.zone

@@ -177,6 +177,10 @@ public final class StorePostgres: Store {
     }
   }
 
+  public func logHeads() async throws(CaravanError) -> [Partition: UInt64] {
+    try await read { (reads) throws(PostgresError) in try reads.logHeads() }
+  }
+
   // MARK: Ownership: in partition 0, whatever it is about
 
   public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {

@@ -44,6 +44,15 @@ extension FileReads {
       read: { Key.counter($0.integer(0)) }) ?? 0
   }
 
+  func logHeads(of partitions: [Partition]) throws(CaravanError) -> [Partition: UInt64] {
+    var heads: [Partition: UInt64] = [:]
+    for partition in partitions {
+      let head = try logHead(of: partition.number)
+      if head > 0 { heads[partition] = head }
+    }
+    return heads
+  }
+
   func log(of partition: UInt32, after position: UInt64, atMost count: Int) throws(CaravanError) -> LogPage {
     let head = try logHead(of: partition)
     guard position < head else { return LogPage(head: head, isTrimmed: position > head) }

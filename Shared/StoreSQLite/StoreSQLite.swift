@@ -110,6 +110,16 @@ public final class StoreSQLite: Store {
     }
   }
 
+  public func logHeads() async throws(CaravanError) -> [Partition: UInt64] {
+    var heads: [Partition: UInt64] = [:]
+    for (number, file) in files.enumerated() {
+      let partitions = Partition.all.filter { Int($0.number) % files.count == number }
+      let found = try await file.read { (file) throws(CaravanError) in try file.logHeads(of: partitions) }
+      heads.merge(found) { _, new in new }
+    }
+    return heads
+  }
+
   // MARK: Ownership: in the first file, whatever the partition
 
   public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {

@@ -60,7 +60,7 @@ struct PermissionTests {
     }
   }
 
-  static let storage = ["commit", "settle", "changes", "fetch", "zones", "drop", "missing", "log", "lease", "leases"]
+  static let storage = ["commit", "settle", "changes", "fetch", "zones", "drop", "missing", "log", "heads", "lease"]
 
   /// What each may publish to and subscribe to: what its code does.
   static let jobs: [(Holder, publishes: [String], subscribes: [String])] = [
@@ -77,14 +77,14 @@ struct PermissionTests {
     ),
     (
       .notify,
-      ["zones", "changes", "fetch", "log", "lease", "leases", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["inbox.cam-1.notify"],
+      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
+        + ["svc.notify.abc", "inbox.cam-1.notify"],
       ["changes.4", "svc.notify.4.attach", "svc.notify.4.ack"]
     ),
     (
       .query,
-      ["zones", "changes", "fetch", "log", "lease", "leases", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["svc.schema.type"],
+      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
+        + ["svc.query.abc", "svc.schema.type"],
       ["changes.4", "svc.query.4.find"]
     ),
     (.gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"], []),

@@ -59,6 +59,18 @@ import Wire
     #expect(machine.held[partition] == nil)
   }
 
+  @Test("who is silent twice in a row is gone; whoever is heard of in between is not") func dead() {
+    var machine = ownership("a")
+    let listed = [grant("notify/1", by: "b"), grant("notify/2", by: "c"), grant("notify/3", by: "a")]
+    #expect(machine.others(listed) == ["b", "c"])
+    #expect(machine.dead(unreachable: ["b"]).isEmpty)
+    #expect(machine.suspects == ["b"])
+    #expect(machine.dead(unreachable: ["c"]).isEmpty)
+    #expect(machine.dead(unreachable: ["b", "c"]) == ["c"])
+    #expect(machine.dead(unreachable: []).isEmpty)
+    #expect(machine.suspects.isEmpty)
+  }
+
   @Test("what the store refuses is lost at once") func refused() {
     var machine = ownership("a")
     _ = machine.answered([grant("notify/3", by: "a")], sent: start)
@@ -75,6 +87,7 @@ import Wire
     arguments: [
       (5, [6], LogPosition.Verdict.take(from: 0)), (5, [6, 7], .take(from: 0)), (4, [5, 6], .take(from: 1)),
       (3, [4, 5], .known), (5, [], .known), (6, [7], .gap), (9, [10, 11], .gap),
+      (6, [], .gap), (4, [], .known),
     ] as [(UInt64, [UInt64], LogPosition.Verdict)])
   func verdicts(row: (previous: UInt64, positions: [UInt64], verdict: LogPosition.Verdict)) {
     #expect(LogPosition(5).judge(previous: row.previous, positions: row.positions) == row.verdict)

@@ -55,19 +55,55 @@ import Wire
     #expect(device.bitmaps == [[0b11]])
   }
 
-  @Test("lost hints: the log repairs them within the poll") func lostHints() throws {
+  @Test("lost hints: the log repairs them within the watch's longest wait") func lostHints() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())
     let device = try world.connect(phone)
     try world.subscribe(phone, [(zone("a"), 0)])
     world.faults.set { $0.lost = { $0.subject.hasPrefix("changes.") } }
     try world.write(zone("a"))
-    try world.simulation.run(within: FollowLimits.longestPoll * 2) { !device.notifications.isEmpty }
+    let bound = FollowLimits.longestWatch * 1.25 + FollowLimits.shortestWatch
+    try world.simulation.run(within: bound) { !device.notifications.isEmpty }
     // A gap before a hint that does arrive is repaired at once.
     try world.write(zone("a"))
     world.faults.set { $0.lost = { _ in false } }
     try world.write(zone("a"))
     try world.simulation.run(within: .milliseconds(10)) { device.notifications.count > 1 }
+  }
+
+  @Test("hints lost because storage had no connection: it says where the logs stand as soon as it has one again")
+  func lostByStorage() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let device = try world.connect(phone)
+    try world.subscribe(phone, [(zone("a"), 0)])
+    world.faults.set { $0.lost = { $0.subject.hasPrefix("changes.") } }
+    try world.write(zone("a"))
+    world.faults.set { $0.lost = { _ in false } }
+    world.hub.disconnect("storage")
+    world.hub.reconnect("storage")
+    try world.simulation.run(within: .milliseconds(10)) { !device.notifications.isEmpty }
+  }
+
+  @Test("hints lost because notify had no connection: it looks as soon as it has one again")
+  func lostByNotify() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let device = try world.connect(phone)
+    try world.subscribe(phone, [(zone("a"), 0)])
+    world.hub.disconnect("notify")
+    try world.write(zone("a"))
+    world.hub.reconnect("notify")
+    try world.simulation.run(within: .milliseconds(10)) { !device.notifications.isEmpty }
+  }
+
+  @Test("an idle notify asks storage less than once in two seconds, for all partitions together") func idle() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    try world.simulation.run(for: .seconds(60))
+    let before = world.faults.storageRequests
+    try world.simulation.run(for: .seconds(200))
+    #expect(world.faults.storageRequests - before < 100)
   }
 
   @Test("duplicated messages: heard once") func duplicates() throws {
@@ -150,7 +186,17 @@ import Wire
     try world.simulation.run(within: .seconds(2)) {
       device.bitmaps.reduce(0) { $0 | ($1.first ?? 0) } == 0b11
     }
-    #expect(world.now < .seconds(8), "the partitions of the dead are taken over when their leases end")
+    #expect(world.now < LeaseTiming().duration, "nobody waits for the leases of the dead to expire")
+  }
+
+  @Test("killed and started again: serves everything within a second") func startedAgain() throws {
+    let world = try World()
+    let first = world.startNotify()
+    try world.waitUntilOwned(first)
+    try world.simulation.run(for: .seconds(100))
+    first.crash()
+    let second = world.startNotify("again")
+    try world.simulation.run(within: LeaseTiming().eager * 3) { second.service.partitions.count == 64 }
   }
 
   @Test("an orderly stop hands over at once, and the next owner begins where this one ended") func handOver() throws {
@@ -190,8 +236,26 @@ import Wire
     let (owner, other) = one.service.partitions.contains(home) ? (one, two) : (two, one)
     owner.crash()
     try world.write(zone("a"))
-    try world.simulation.run(within: LeaseTiming().duration + .seconds(2)) { !device.notifications.isEmpty }
-    try world.simulation.run(within: .seconds(5)) { other.service.partitions.count == 64 }
+    let bound = LeaseTiming().renewal + LeaseTiming().eager * 3
+    try world.simulation.run(within: bound) { other.service.partitions.count == 64 }
+    try world.simulation.run(within: .seconds(2)) { !device.notifications.isEmpty }
+  }
+
+  @Test("an instance that has lost its connection is replaced at once, and gets its share when it is back")
+  func disconnected() throws {
+    let world = try World(seed: 4)
+    let (one, two) = (world.startNotify("one"), world.startNotify("two"))
+    try world.simulation.run(within: .seconds(20)) {
+      one.service.partitions.count == 32 && two.service.partitions.count == 32
+    }
+    world.hub.disconnect("two")
+    try world.simulation.run(within: .seconds(4)) { one.service.partitions.count == 64 }
+    world.hub.reconnect("two")
+    try world.simulation.run(within: .milliseconds(20)) { two.service.partitions.isEmpty }
+    try world.simulation.run(within: .seconds(5)) {
+      #expect(Set(one.service.partitions).isDisjoint(with: two.service.partitions))
+      return one.service.partitions.count == 32 && two.service.partitions.count == 32
+    }
   }
 
   @Test("an instance cut off from storage stops before another begins") func cutOff() throws {

@@ -20,11 +20,16 @@ final class Faults: FaultPolicy {
   }
 
   private let rules = Mutex(Rules())
+  private let asked = Atomic<Int>(0)
+
+  /// Requests to storage so far.
+  var storageRequests: Int { asked.load(ordering: .relaxed) }
 
   func set(_ change: @Sendable (inout Rules) -> Void) { rules.withLock { change(&$0) } }
 
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     let rules = rules.withLock { $0 }
+    if passage.subject.hasPrefix("svc.storage.") { asked.add(1, ordering: .relaxed) }
     if rules.lost(passage) { return [] }
     return rules.doubled(passage) ? [.zero, .zero] : [.zero]
   }

@@ -96,6 +96,16 @@ struct ConcurrencyTests {
     await second.value
   }
 
+  @Test("a wait for a signal ends when its time is up, and leaves later signals to the next wait")
+  func patientSignal() async {
+    let (signal, clock) = (Signal(), Host.live().clock)
+    await signal.wait(atMost: .milliseconds(1), clock: clock)
+    signal.raise()
+    let start = clock.now
+    await signal.wait(atMost: .seconds(60), clock: clock)
+    #expect(clock.now - start < .seconds(30))
+  }
+
   @Test("a promise gives all waiters its first value, and a cancelled one an error")
   func promise() async throws {
     let promise = Promise<Int>()

@@ -105,6 +105,20 @@ import Wire
     }
   }
 
+  @Test("how far the logs have come is told of all partitions that have one", arguments: StoreKind.allCases)
+  func logHeads(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      #expect(try await bench.store.logHeads().isEmpty)
+      var expected: [Partition: UInt64] = [:]
+      for (number, user) in ["ann", "bob", "cem", "dan"].enumerated() {
+        let zone = try Sample.zone(of: user)
+        for round in 0...number { try await bench.commit(zone, [Sample.save("r\(round)")]) }
+        expected[Partition(of: zone.database), default: 0] += UInt64(number) + 1
+      }
+      #expect(try await bench.store.logHeads() == expected)
+    }
+  }
+
   @Test("status counts zones, live records, chunks", arguments: StoreKind.allCases)
   func status(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -12,7 +12,7 @@ package enum NotifyLimits {
   package static let sweepMilliseconds: Int64 = 30_000
   /// Requests of one partition at a time.
   package static let inFlight = 32
-  /// How often the position up to which every device knows is stored.
+  /// The position up to which every device knows is stored this long after it has moved.
   package static let cursorSeconds: Int64 = 5
   /// A longer period is cut to this: a day.
   package static let longestPeriodMilliseconds: UInt32 = 86_400_000

@@ -22,6 +22,8 @@ actor NotifyDesk {
   /// Wakes the timer loop when something is due earlier than what it sleeps for.
   private let kick = Mailbox<Void>(capacity: 1)
   private var sleepsUntil = Int64.max
+  /// What every device knows may have become more.
+  private let progress = Signal()
 
   init(
     lease: PartitionLease, cursor: UInt64, bus: any MessageBus, storage: StorageClient,
@@ -65,6 +67,7 @@ actor NotifyDesk {
     metrics.resends.add(effects.resends.count)
     metrics.coalesced.add(effects.coalesced)
     metrics.away.add(effects.gaveUp.count)
+    if machine.position > savedCursor { progress.raise() }
     if let delay = effects.wake.delay(from: now), now.monotonic + delay < sleepsUntil { kick.push(()) }
     for offer in effects.sends + effects.resends where lease.isHeld { await publish(offer) }
   }
@@ -165,9 +168,11 @@ actor NotifyDesk {
   /// - Throws: `lockNotHeld` when somebody else owns the partition.
   func runCursor() async throws {
     while true {
+      await progress.wait()
       try await host.clock.sleep(for: .seconds(NotifyLimits.cursorSeconds))
       do throws(CaravanError) { try await saveCursor() } catch {
         guard error.isTransient else { throw error }
+        progress.raise()
       }
     }
   }
@@ -206,6 +211,7 @@ extension NotifyDesk: ChangeConsumer {
   func rebuild(at head: UInt64) async throws(CaravanError) {
     try await load()
     machine.sweepAll(upTo: max(head, machine.position), now: now)
+    progress.raise()
     kick.push(())
   }
 }

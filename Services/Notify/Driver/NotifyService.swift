@@ -75,7 +75,7 @@ final class NotifyWork: PartitionWork {
       metrics: metrics)
     desks.withLock { $0[lease.partition] = desk }
     try await desk.load()
-    let follower = ChangeFollower(lease.partition, bus: bus, storage: storage, host: host, consumer: desk)
+    let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: desk)
     let served = Self.endpoints(lease.partition, desk)
     defer { for endpoint in served { endpoints.remove(endpoint.pattern) } }
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -85,7 +85,7 @@ final class QueryWork: PartitionWork {
     let partition = lease.partition
     let feeder = IndexFeeder(
       partition: partition, index: desk.writer, storage: storage, types: desk.types, metrics: desk.metrics)
-    let follower = ChangeFollower(partition, bus: bus, storage: storage, host: host, consumer: feeder)
+    let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: feeder)
     let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
     let find = Endpoint(
       "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight

@@ -11,11 +11,15 @@ import Wire
 /// from end to end.
 package final class ChangeFeed: CommitObserver {
   private let groups = BoundedQueue<[CommittedChange]>(capacity: StorageLimits.groupsWaiting)
+  /// Hints may have been lost here: before this process began, for one.
+  let lost = Signal()
 
-  package init() {}
+  package init() { lost.raise() }
 
-  /// Never waits: a group too many is left out, and the next one shows the gap.
-  package func committed(_ group: [CommittedChange]) { groups.push(group) }
+  /// Never waits: a group too many is left out.
+  package func committed(_ group: [CommittedChange]) {
+    if groups.push(group) == .full { lost.raise() }
+  }
 
   func finish() { groups.finish() }
 
@@ -32,12 +36,20 @@ package final class ChangeFeed: CommitObserver {
     }
   }
 
+  /// Hints without entries.
+  func announce(_ heads: [Partition: UInt64], _ bus: any MessageBus) async throws(CaravanError) {
+    for (partition, head) in heads.sorted(by: { $0.key < $1.key }) {
+      try await bus.publish(ChangeHint(previous: head), to: .changes(partition))
+    }
+  }
+
   private func publish(_ hint: Hint, _ bus: any MessageBus, _ host: Host, _ metrics: StorageMetrics) async {
     do {
       try await bus.publish(ChangeHint(hint), to: .changes(hint.partition))
       metrics.hints.add()
     } catch {
       metrics.lostHints.add()
+      lost.raise()
       host.log.debug("a change hint could not be sent", [.partition: hint.partition, .error: error])
     }
   }

@@ -32,8 +32,8 @@ struct StorageMethods: Sendable {
     case .drop: serve(method, StorageLimits.leasesInFlight, drop)
     case .missing: serve(method, StorageLimits.readsInFlight, missing)
     case .log: serve(method, StorageLimits.readsInFlight, log)
+    case .heads: serve(method, StorageLimits.leasesInFlight, heads)
     case .lease: serve(method, StorageLimits.leasesInFlight, lease)
-    case .leases: serve(method, StorageLimits.leasesInFlight, leases)
     case .cursor: serve(method, StorageLimits.leasesInFlight, cursor)
     case .status: serve(method, StorageLimits.readsInFlight, status)
     }
@@ -156,17 +156,19 @@ struct StorageMethods: Sendable {
     return ReadLogReply(try await store.log(of: partition, after: request.after, atMost: count))
   }
 
+  private func heads(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> LogHeadsReply {
+    let heads = try await store.logHeads().sorted { $0.key < $1.key }
+    return LogHeadsReply(heads: heads.map { LogHead(partition: $0.key.number, head: $0.value) })
+  }
+
   // MARK: Ownership
 
   private func lease(_ request: LeaseRequest, _ partition: Partition) async throws(CaravanError) -> LeaseReply {
     try RequestRules.check(leases: request.names, holder: request.holder)
     let grants = try await store.lease(
       request.names, holder: request.holder, ttl: .milliseconds(Int64(request.ttlMilliseconds)))
-    return LeaseReply(grants: grants.map { LeaseGrant($0) })
-  }
-
-  private func leases(_ request: ListLeasesRequest, _ partition: Partition) async throws(CaravanError) -> LeaseReply {
-    LeaseReply(grants: try await store.leases(beginning: request.prefix).map { LeaseGrant($0) })
+    let living = request.list.isEmpty ? [] : try await store.leases(beginning: request.list)
+    return LeaseReply(grants: grants.map { LeaseGrant($0) }, living: living.map { LeaseGrant($0) })
   }
 
   private func cursor(_ request: CursorRequest, _ partition: Partition) async throws(CaravanError) -> CursorReply {

@@ -39,6 +39,7 @@ package final class StorageService: Service {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.service.run() }
       group.addTask { await self.feed.run(self.bus, self.host, self.metrics) }
+      group.addTask { await self.announceHeads() }
       group.addTask { await self.upkeep() }
       // The service's end ends the others; the last commits are announced first.
       defer { group.cancelAll() }
@@ -48,6 +49,23 @@ package final class StorageService: Service {
   }
 
   package func shutDown() { service.shutDown() }
+
+  /// Says how far the logs have come whenever hints were lost here, so that consumers see the gap without waiting for
+  /// the next change. Until the task is cancelled.
+  private func announceHeads() async {
+    let events = bus.events()
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        while let event = await events.next() { if event == .connected { self.feed.lost.raise() } }
+      }
+      while !Task.isCancelled {
+        await feed.lost.wait()
+        do { try await feed.announce(store.logHeads(), bus) } catch {
+          host.log.debug("could not say how far the logs have come", [.error: "\(error)"])
+        }
+      }
+    }
+  }
 
   /// Until the task is cancelled.
   private func upkeep() async {

@@ -8,4 +8,14 @@ public final class Signal: Sendable {
 
   /// Returns once the signal has been raised since the last return, or the task is cancelled.
   public func wait() async { _ = await queue.next() }
+
+  /// The same, but returns after `duration` at the latest.
+  public func wait(atMost duration: Duration, clock: any Clock) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await clock.sleep(for: duration) }
+      group.addTask { await self.wait() }
+      await group.next()
+      group.cancelAll()
+    }
+  }
 }

@@ -947,6 +947,75 @@ public struct ReadLogReply: WireMessage, Equatable {
   }
 }
 
+public struct LogHead: WireMessage, Equatable {
+  public var partition: UInt32
+  public var head: UInt64
+
+  public init(
+    partition: UInt32 = 0,
+    head: UInt64 = 0
+  ) {
+    self.partition = partition
+    self.head = head
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LogHead> {
+    let m = arena.make(Caravan__V1__LogHead.self, caravan__v1__log_head__init)
+    if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
+    if head != 0 { m.pointee.has_head = 1; m.pointee.head = head }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LogHead>) throws(WireError) {
+    partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
+    head = m.pointee.has_head != 0 ? m.pointee.head : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__log_head__get_packed_size(m)) { caravan__v1__log_head__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__log_head__unpack(nil, data.count, data) else { throw .malformed("LogHead") }
+    defer { caravan__v1__log_head__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LogHeadsReply: WireMessage, Equatable {
+  public var heads: [LogHead]
+
+  public init(
+    heads: [LogHead] = []
+  ) {
+    self.heads = heads
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LogHeadsReply> {
+    let m = arena.make(Caravan__V1__LogHeadsReply.self, caravan__v1__log_heads_reply__init)
+    (m.pointee.n_heads, m.pointee.heads) = arena.messages(heads) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LogHeadsReply>) throws(WireError) {
+    heads = try copyMessages(m.pointee.n_heads, m.pointee.heads) { (p) throws(WireError) in try LogHead(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__log_heads_reply__get_packed_size(m)) { caravan__v1__log_heads_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__log_heads_reply__unpack(nil, data.count, data) else { throw .malformed("LogHeadsReply") }
+    defer { caravan__v1__log_heads_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ChangeHint: WireMessage, Equatable {
   public var previous: UInt64
   public var log: [LogEntry]
@@ -993,15 +1062,18 @@ public struct LeaseRequest: WireMessage, Equatable {
   public var names: [String]
   public var holder: String
   public var ttlMilliseconds: UInt32
+  public var list: String
 
   public init(
     names: [String] = [],
     holder: String = "",
-    ttlMilliseconds: UInt32 = 0
+    ttlMilliseconds: UInt32 = 0,
+    list: String = ""
   ) {
     self.names = names
     self.holder = holder
     self.ttlMilliseconds = ttlMilliseconds
+    self.list = list
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LeaseRequest> {
@@ -1009,6 +1081,7 @@ public struct LeaseRequest: WireMessage, Equatable {
     (m.pointee.n_names, m.pointee.names) = arena.strings(names)
     if !holder.isEmpty { m.pointee.holder = arena.string(holder) }
     if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if !list.isEmpty { m.pointee.list = arena.string(list) }
     return m
   }
 
@@ -1016,6 +1089,7 @@ public struct LeaseRequest: WireMessage, Equatable {
     names = try copyStrings(m.pointee.n_names, m.pointee.names)
     holder = try copyText(m.pointee.holder)
     ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    list = try copyText(m.pointee.list)
   }
 
   public func encoded() -> [UInt8] {
@@ -1085,21 +1159,26 @@ public struct LeaseGrant: WireMessage, Equatable {
 
 public struct LeaseReply: WireMessage, Equatable {
   public var grants: [LeaseGrant]
+  public var living: [LeaseGrant]
 
   public init(
-    grants: [LeaseGrant] = []
+    grants: [LeaseGrant] = [],
+    living: [LeaseGrant] = []
   ) {
     self.grants = grants
+    self.living = living
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LeaseReply> {
     let m = arena.make(Caravan__V1__LeaseReply.self, caravan__v1__lease_reply__init)
     (m.pointee.n_grants, m.pointee.grants) = arena.messages(grants) { $0.pack(into: &$1) }
+    (m.pointee.n_living, m.pointee.living) = arena.messages(living) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__LeaseReply>) throws(WireError) {
     grants = try copyMessages(m.pointee.n_grants, m.pointee.grants) { (p) throws(WireError) in try LeaseGrant(c: p) }
+    living = try copyMessages(m.pointee.n_living, m.pointee.living) { (p) throws(WireError) in try LeaseGrant(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -1111,38 +1190,6 @@ public struct LeaseReply: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__lease_reply__unpack(nil, data.count, data) else { throw .malformed("LeaseReply") }
     defer { caravan__v1__lease_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
-  }
-}
-
-public struct ListLeasesRequest: WireMessage, Equatable {
-  public var prefix: String
-
-  public init(
-    prefix: String = ""
-  ) {
-    self.prefix = prefix
-  }
-
-  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListLeasesRequest> {
-    let m = arena.make(Caravan__V1__ListLeasesRequest.self, caravan__v1__list_leases_request__init)
-    if !prefix.isEmpty { m.pointee.prefix = arena.string(prefix) }
-    return m
-  }
-
-  init(c m: UnsafePointer<Caravan__V1__ListLeasesRequest>) throws(WireError) {
-    prefix = try copyText(m.pointee.prefix)
-  }
-
-  public func encoded() -> [UInt8] {
-    var arena = Arena()
-    let m = pack(into: &arena)
-    return packed(caravan__v1__list_leases_request__get_packed_size(m)) { caravan__v1__list_leases_request__pack(m, $0) }
-  }
-
-  public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_leases_request__unpack(nil, data.count, data) else { throw .malformed("ListLeasesRequest") }
-    defer { caravan__v1__list_leases_request__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

@@ -60,6 +60,8 @@ final class ForgetfulStore: Store {
     try await store.log(of: partition, after: position, atMost: entries)
   }
 
+  func logHeads() async throws(CaravanError) -> [Partition: UInt64] { try await store.logHeads() }
+
   func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {
     try await store.lease(names, holder: holder, ttl: ttl)
   }

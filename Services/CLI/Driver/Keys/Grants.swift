@@ -43,9 +43,9 @@ enum Holder: String, Sendable, CaseIterable {
         + Self.partitioned(.notify, ["attach", "ack"])
     case .schema: Self.storage([.commit, .changes, .fetch])
     case .notify:
-      Self.storage([.zones, .changes, .fetch, .log, .lease, .leases, .cursor]) + ["inbox.*.notify"]
+      Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
     case .query:
-      Self.storage([.zones, .changes, .fetch, .log, .lease, .leases, .cursor]) + Self.schema([.type, .types])
+      Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types]) + ["svc.query.*"]
     case .gateway: Self.storage([.commit, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
@@ -69,6 +69,9 @@ enum Holder: String, Sendable, CaseIterable {
   }
 
   private static let discovery = ["$SRV.>"]
+
+  /// What owners of partitions ask storage; each other they ask at `svc.<service>.<member>`.
+  private static let following: [StorageMethod] = [.log, .heads, .lease, .cursor]
 
   private static func storage(_ methods: [StorageMethod]) -> [String] { methods.map(\.pattern.text) }
   private static func schema(_ methods: [SchemaMethod]) -> [String] { methods.map(\.subject.text) }

@@ -907,6 +907,96 @@ void   caravan__v1__read_log_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__read_log_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__log_head__init
+                     (Caravan__V1__LogHead         *message)
+{
+  static const Caravan__V1__LogHead init_value = CARAVAN__V1__LOG_HEAD__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__log_head__get_packed_size
+                     (const Caravan__V1__LogHead *message)
+{
+  assert(message->base.descriptor == &caravan__v1__log_head__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__log_head__pack
+                     (const Caravan__V1__LogHead *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__log_head__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__log_head__pack_to_buffer
+                     (const Caravan__V1__LogHead *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__log_head__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LogHead *
+       caravan__v1__log_head__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LogHead *)
+     protobuf_c_message_unpack (&caravan__v1__log_head__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__log_head__free_unpacked
+                     (Caravan__V1__LogHead *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__log_head__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__log_heads_reply__init
+                     (Caravan__V1__LogHeadsReply         *message)
+{
+  static const Caravan__V1__LogHeadsReply init_value = CARAVAN__V1__LOG_HEADS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__log_heads_reply__get_packed_size
+                     (const Caravan__V1__LogHeadsReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__log_heads_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__log_heads_reply__pack
+                     (const Caravan__V1__LogHeadsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__log_heads_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__log_heads_reply__pack_to_buffer
+                     (const Caravan__V1__LogHeadsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__log_heads_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LogHeadsReply *
+       caravan__v1__log_heads_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LogHeadsReply *)
+     protobuf_c_message_unpack (&caravan__v1__log_heads_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__log_heads_reply__free_unpacked
+                     (Caravan__V1__LogHeadsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__log_heads_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__change_hint__init
                      (Caravan__V1__ChangeHint         *message)
 {
@@ -1085,51 +1175,6 @@ void   caravan__v1__lease_reply__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__lease_reply__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
-void   caravan__v1__list_leases_request__init
-                     (Caravan__V1__ListLeasesRequest         *message)
-{
-  static const Caravan__V1__ListLeasesRequest init_value = CARAVAN__V1__LIST_LEASES_REQUEST__INIT;
-  *message = init_value;
-}
-size_t caravan__v1__list_leases_request__get_packed_size
-                     (const Caravan__V1__ListLeasesRequest *message)
-{
-  assert(message->base.descriptor == &caravan__v1__list_leases_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t caravan__v1__list_leases_request__pack
-                     (const Caravan__V1__ListLeasesRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &caravan__v1__list_leases_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t caravan__v1__list_leases_request__pack_to_buffer
-                     (const Caravan__V1__ListLeasesRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &caravan__v1__list_leases_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Caravan__V1__ListLeasesRequest *
-       caravan__v1__list_leases_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Caravan__V1__ListLeasesRequest *)
-     protobuf_c_message_unpack (&caravan__v1__list_leases_request__descriptor,
-                                allocator, len, data);
-}
-void   caravan__v1__list_leases_request__free_unpacked
-                     (Caravan__V1__ListLeasesRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &caravan__v1__list_leases_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__cursor_request__init
@@ -2774,6 +2819,95 @@ const ProtobufCMessageDescriptor caravan__v1__read_log_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__read_log_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__log_head__field_descriptors[2] =
+{
+  {
+    "partition",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LogHead, has_partition),
+    offsetof(Caravan__V1__LogHead, partition),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "head",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LogHead, has_head),
+    offsetof(Caravan__V1__LogHead, head),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__log_head__field_indices_by_name[] = {
+  1,   /* field[1] = head */
+  0,   /* field[0] = partition */
+};
+static const ProtobufCIntRange caravan__v1__log_head__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__log_head__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LogHead",
+  "LogHead",
+  "Caravan__V1__LogHead",
+  "caravan.v1",
+  sizeof(Caravan__V1__LogHead),
+  2,
+  caravan__v1__log_head__field_descriptors,
+  caravan__v1__log_head__field_indices_by_name,
+  1,  caravan__v1__log_head__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__log_head__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__log_heads_reply__field_descriptors[1] =
+{
+  {
+    "heads",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__LogHeadsReply, n_heads),
+    offsetof(Caravan__V1__LogHeadsReply, heads),
+    &caravan__v1__log_head__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__log_heads_reply__field_indices_by_name[] = {
+  0,   /* field[0] = heads */
+};
+static const ProtobufCIntRange caravan__v1__log_heads_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__log_heads_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LogHeadsReply",
+  "LogHeadsReply",
+  "Caravan__V1__LogHeadsReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__LogHeadsReply),
+  1,
+  caravan__v1__log_heads_reply__field_descriptors,
+  caravan__v1__log_heads_reply__field_indices_by_name,
+  1,  caravan__v1__log_heads_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__log_heads_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__change_hint__field_descriptors[3] =
 {
   {
@@ -2838,7 +2972,7 @@ const ProtobufCMessageDescriptor caravan__v1__change_hint__descriptor =
   (ProtobufCMessageInit) caravan__v1__change_hint__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__lease_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__lease_request__field_descriptors[4] =
 {
   {
     "names",
@@ -2876,16 +3010,29 @@ static const ProtobufCFieldDescriptor caravan__v1__lease_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LeaseRequest, list),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__lease_request__field_indices_by_name[] = {
   1,   /* field[1] = holder */
+  3,   /* field[3] = list */
   0,   /* field[0] = names */
   2,   /* field[2] = ttl_milliseconds */
 };
 static const ProtobufCIntRange caravan__v1__lease_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__lease_request__descriptor =
 {
@@ -2895,7 +3042,7 @@ const ProtobufCMessageDescriptor caravan__v1__lease_request__descriptor =
   "Caravan__V1__LeaseRequest",
   "caravan.v1",
   sizeof(Caravan__V1__LeaseRequest),
-  3,
+  4,
   caravan__v1__lease_request__field_descriptors,
   caravan__v1__lease_request__field_indices_by_name,
   1,  caravan__v1__lease_request__number_ranges,
@@ -2992,7 +3139,7 @@ const ProtobufCMessageDescriptor caravan__v1__lease_grant__descriptor =
   (ProtobufCMessageInit) caravan__v1__lease_grant__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__lease_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__lease_reply__field_descriptors[2] =
 {
   {
     "grants",
@@ -3006,14 +3153,27 @@ static const ProtobufCFieldDescriptor caravan__v1__lease_reply__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "living",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__LeaseReply, n_living),
+    offsetof(Caravan__V1__LeaseReply, living),
+    &caravan__v1__lease_grant__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__lease_reply__field_indices_by_name[] = {
   0,   /* field[0] = grants */
+  1,   /* field[1] = living */
 };
 static const ProtobufCIntRange caravan__v1__lease_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__lease_reply__descriptor =
 {
@@ -3023,49 +3183,11 @@ const ProtobufCMessageDescriptor caravan__v1__lease_reply__descriptor =
   "Caravan__V1__LeaseReply",
   "caravan.v1",
   sizeof(Caravan__V1__LeaseReply),
-  1,
+  2,
   caravan__v1__lease_reply__field_descriptors,
   caravan__v1__lease_reply__field_indices_by_name,
   1,  caravan__v1__lease_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__lease_reply__init,
-  NULL,NULL,NULL    /* reserved[123] */
-};
-static const ProtobufCFieldDescriptor caravan__v1__list_leases_request__field_descriptors[1] =
-{
-  {
-    "prefix",
-    1,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Caravan__V1__ListLeasesRequest, prefix),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-};
-static const unsigned caravan__v1__list_leases_request__field_indices_by_name[] = {
-  0,   /* field[0] = prefix */
-};
-static const ProtobufCIntRange caravan__v1__list_leases_request__number_ranges[1 + 1] =
-{
-  { 1, 0 },
-  { 0, 1 }
-};
-const ProtobufCMessageDescriptor caravan__v1__list_leases_request__descriptor =
-{
-  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "caravan.v1.ListLeasesRequest",
-  "ListLeasesRequest",
-  "Caravan__V1__ListLeasesRequest",
-  "caravan.v1",
-  sizeof(Caravan__V1__ListLeasesRequest),
-  1,
-  caravan__v1__list_leases_request__field_descriptors,
-  caravan__v1__list_leases_request__field_indices_by_name,
-  1,  caravan__v1__list_leases_request__number_ranges,
-  (ProtobufCMessageInit) caravan__v1__list_leases_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__cursor_request__field_descriptors[5] =

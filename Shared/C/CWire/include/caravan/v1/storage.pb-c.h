@@ -36,11 +36,12 @@ typedef struct Caravan__V1__MissingChunksReply Caravan__V1__MissingChunksReply;
 typedef struct Caravan__V1__ReadLogRequest Caravan__V1__ReadLogRequest;
 typedef struct Caravan__V1__LogEntry Caravan__V1__LogEntry;
 typedef struct Caravan__V1__ReadLogReply Caravan__V1__ReadLogReply;
+typedef struct Caravan__V1__LogHead Caravan__V1__LogHead;
+typedef struct Caravan__V1__LogHeadsReply Caravan__V1__LogHeadsReply;
 typedef struct Caravan__V1__ChangeHint Caravan__V1__ChangeHint;
 typedef struct Caravan__V1__LeaseRequest Caravan__V1__LeaseRequest;
 typedef struct Caravan__V1__LeaseGrant Caravan__V1__LeaseGrant;
 typedef struct Caravan__V1__LeaseReply Caravan__V1__LeaseReply;
-typedef struct Caravan__V1__ListLeasesRequest Caravan__V1__ListLeasesRequest;
 typedef struct Caravan__V1__CursorRequest Caravan__V1__CursorRequest;
 typedef struct Caravan__V1__CursorReply Caravan__V1__CursorReply;
 typedef struct Caravan__V1__StorageStatus Caravan__V1__StorageStatus;
@@ -462,7 +463,38 @@ struct  Caravan__V1__ReadLogReply
 
 
 /*
- * changes.<partition>: a hint. `previous` lets a consumer see a gap; entries ride along when small.
+ * How far a partition's log has come.
+ */
+struct  Caravan__V1__LogHead
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_partition;
+  uint32_t partition;
+  protobuf_c_boolean has_head;
+  uint64_t head;
+};
+#define CARAVAN__V1__LOG_HEAD__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__log_head__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__LogHeadsReply
+{
+  ProtobufCMessage base;
+  /*
+   * of every partition that has a log
+   */
+  size_t n_heads;
+  Caravan__V1__LogHead **heads;
+};
+#define CARAVAN__V1__LOG_HEADS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__log_heads_reply__descriptor) \
+    , 0,NULL }
+
+
+/*
+ * changes.<partition>: a hint. `previous` lets a consumer see a gap; entries ride along when small. Without entries it
+ * says where the log stands, after hints may have been lost.
  */
 struct  Caravan__V1__ChangeHint
 {
@@ -493,10 +525,14 @@ struct  Caravan__V1__LeaseRequest
    */
   protobuf_c_boolean has_ttl_milliseconds;
   uint32_t ttl_milliseconds;
+  /*
+   * also tell of living leases whose names begin so; absent: of none
+   */
+  char *list;
 };
 #define CARAVAN__V1__LEASE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__lease_request__descriptor) \
-    , 0,NULL, NULL, 0, 0 }
+    , 0,NULL, NULL, 0, 0, NULL }
 
 
 struct  Caravan__V1__LeaseGrant
@@ -524,23 +560,12 @@ struct  Caravan__V1__LeaseReply
   ProtobufCMessage base;
   size_t n_grants;
   Caravan__V1__LeaseGrant **grants;
+  size_t n_living;
+  Caravan__V1__LeaseGrant **living;
 };
 #define CARAVAN__V1__LEASE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__lease_reply__descriptor) \
-    , 0,NULL }
-
-
-/*
- * Leases whose names begin with `prefix` and have not expired.
- */
-struct  Caravan__V1__ListLeasesRequest
-{
-  ProtobufCMessage base;
-  char *prefix;
-};
-#define CARAVAN__V1__LIST_LEASES_REQUEST__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_leases_request__descriptor) \
-    , NULL }
+    , 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__CursorRequest
@@ -983,6 +1008,44 @@ Caravan__V1__ReadLogReply *
 void   caravan__v1__read_log_reply__free_unpacked
                      (Caravan__V1__ReadLogReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__LogHead methods */
+void   caravan__v1__log_head__init
+                     (Caravan__V1__LogHead         *message);
+size_t caravan__v1__log_head__get_packed_size
+                     (const Caravan__V1__LogHead   *message);
+size_t caravan__v1__log_head__pack
+                     (const Caravan__V1__LogHead   *message,
+                      uint8_t             *out);
+size_t caravan__v1__log_head__pack_to_buffer
+                     (const Caravan__V1__LogHead   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LogHead *
+       caravan__v1__log_head__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__log_head__free_unpacked
+                     (Caravan__V1__LogHead *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LogHeadsReply methods */
+void   caravan__v1__log_heads_reply__init
+                     (Caravan__V1__LogHeadsReply         *message);
+size_t caravan__v1__log_heads_reply__get_packed_size
+                     (const Caravan__V1__LogHeadsReply   *message);
+size_t caravan__v1__log_heads_reply__pack
+                     (const Caravan__V1__LogHeadsReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__log_heads_reply__pack_to_buffer
+                     (const Caravan__V1__LogHeadsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LogHeadsReply *
+       caravan__v1__log_heads_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__log_heads_reply__free_unpacked
+                     (Caravan__V1__LogHeadsReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ChangeHint methods */
 void   caravan__v1__change_hint__init
                      (Caravan__V1__ChangeHint         *message);
@@ -1058,25 +1121,6 @@ Caravan__V1__LeaseReply *
                       const uint8_t       *data);
 void   caravan__v1__lease_reply__free_unpacked
                      (Caravan__V1__LeaseReply *message,
-                      ProtobufCAllocator *allocator);
-/* Caravan__V1__ListLeasesRequest methods */
-void   caravan__v1__list_leases_request__init
-                     (Caravan__V1__ListLeasesRequest         *message);
-size_t caravan__v1__list_leases_request__get_packed_size
-                     (const Caravan__V1__ListLeasesRequest   *message);
-size_t caravan__v1__list_leases_request__pack
-                     (const Caravan__V1__ListLeasesRequest   *message,
-                      uint8_t             *out);
-size_t caravan__v1__list_leases_request__pack_to_buffer
-                     (const Caravan__V1__ListLeasesRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Caravan__V1__ListLeasesRequest *
-       caravan__v1__list_leases_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   caravan__v1__list_leases_request__free_unpacked
-                     (Caravan__V1__ListLeasesRequest *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__CursorRequest methods */
 void   caravan__v1__cursor_request__init
@@ -1216,6 +1260,12 @@ typedef void (*Caravan__V1__LogEntry_Closure)
 typedef void (*Caravan__V1__ReadLogReply_Closure)
                  (const Caravan__V1__ReadLogReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__LogHead_Closure)
+                 (const Caravan__V1__LogHead *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LogHeadsReply_Closure)
+                 (const Caravan__V1__LogHeadsReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ChangeHint_Closure)
                  (const Caravan__V1__ChangeHint *message,
                   void *closure_data);
@@ -1227,9 +1277,6 @@ typedef void (*Caravan__V1__LeaseGrant_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__LeaseReply_Closure)
                  (const Caravan__V1__LeaseReply *message,
-                  void *closure_data);
-typedef void (*Caravan__V1__ListLeasesRequest_Closure)
-                 (const Caravan__V1__ListLeasesRequest *message,
                   void *closure_data);
 typedef void (*Caravan__V1__CursorRequest_Closure)
                  (const Caravan__V1__CursorRequest *message,
@@ -1271,11 +1318,12 @@ extern const ProtobufCMessageDescriptor caravan__v1__missing_chunks_reply__descr
 extern const ProtobufCMessageDescriptor caravan__v1__read_log_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__log_entry__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_log_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__log_head__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__log_heads_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__change_hint__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__lease_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__lease_grant__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__lease_reply__descriptor;
-extern const ProtobufCMessageDescriptor caravan__v1__list_leases_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor;
