@@ -95,8 +95,12 @@ extension RandomSource {
   }
 }
 
-/// Where blocking C calls run: one serial executor per handle, never the cooperative pool.
+/// Where actors run that own a C handle, never the cooperative pool.
 public protocol ExecutorSource: Sendable {
+  /// A new serial executor on the thread where the process's tasks run: calling its actor changes no thread, and what
+  /// blocks there holds up the process.
+  func makeInline() -> any SerialExecutor
+  /// For calls that block for long: one thread per handle.
   /// A new serial executor; `name` shows in thread lists. It lives as long as somebody holds it.
   func makeSerial(_ name: String) -> any SerialExecutor
 }

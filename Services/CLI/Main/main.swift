@@ -3,6 +3,8 @@ import Glibc
 import Runtime
 
 let host = Host.live(logLevel: .error)
+let arguments = Array(CommandLine.arguments.dropFirst())
 exit(
-  await Caravan.run(
-    Array(CommandLine.arguments.dropFirst()), environment: Command.environment, Terminal.standard(host)))
+  await withTaskExecutorPreference(EventLoop.main) {
+    await Caravan.run(arguments, environment: Command.environment, Terminal.standard(host))
+  })

@@ -5,7 +5,11 @@ extension Command {
   /// SIGINT comes, and exits with 0, 1 (failed) or 2 (wrong command line). The command has the flag `.logLevel`.
   /// `main.swift` calls this and nothing else.
   public func serve(_ services: @Sendable (Options, Host) async throws -> [any Service]) async -> Never {
-    exit(await run(Array(CommandLine.arguments.dropFirst()), environment: Self.environment, services))
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    exit(
+      await withTaskExecutorPreference(EventLoop.main) {
+        await run(arguments, environment: Self.environment, services)
+      })
   }
 
   func run(

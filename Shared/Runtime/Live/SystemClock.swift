@@ -2,14 +2,16 @@ internal import Glibc
 // On Linux the compiler takes `timeval` for this module's or for Glibc's, by whichever it has loaded first.
 internal import SwiftOverlayShims
 
-/// The machine's clocks: CLOCK_MONOTONIC and CLOCK_REALTIME.
+/// The machine's clocks: CLOCK_MONOTONIC and CLOCK_REALTIME. Sleepers wait on the event loop.
 struct SystemClock: Clock {
   private static let monotonic = SuspendingClock()
 
-  var now: Instant {
-    let sinceBoot = Self.monotonic.systemEpoch.duration(to: Self.monotonic.now)
+  static var now: Instant {
+    let sinceBoot = monotonic.systemEpoch.duration(to: monotonic.now)
     return Instant(nanoseconds: UInt64(max(0, sinceBoot.wholeNanoseconds)))
   }
+
+  var now: Instant { Self.now }
 
   var wallTime: WallTime {
     var time = timeval()
@@ -17,14 +19,7 @@ struct SystemClock: Clock {
     return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_usec) / 1_000)
   }
 
-  func sleep(until instant: Instant) async throws {
-    try Task.checkCancellation()
-    while true {
-      let left = instant - now
-      guard left > .zero else { return }
-      try await Task.sleep(for: left, clock: .suspending)
-    }
-  }
+  func sleep(until instant: Instant) async throws { try await EventLoop.main.sleep(until: instant) }
 }
 
 struct SystemRandom: RandomSource {

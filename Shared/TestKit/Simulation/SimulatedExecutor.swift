@@ -2,6 +2,7 @@ internal import Runtime
 
 struct SimulatedExecutors: ExecutorSource {
   let simulation: Simulation
+  func makeInline() -> any SerialExecutor { SimulatedExecutor(simulation) }
   func makeSerial(_ name: String) -> any SerialExecutor { SimulatedExecutor(simulation) }
 }
 

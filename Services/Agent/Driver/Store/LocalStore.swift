@@ -10,7 +10,7 @@ internal import SQLite
 /// counts into one transaction, so no reader and no sync ever sees half a write, and one that dies leaves the row as it
 /// was last closed (UNI-17).
 ///
-/// One process owns the directory. All calls run on the store's own thread, one after the other.
+/// One process owns the directory. All calls run one after the other, on the thread where the agent's tasks run.
 public actor LocalStore {
   nonisolated let executor: any SerialExecutor
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -54,7 +54,7 @@ public actor LocalStore {
   }
 
   private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
-    executor = host.executors.makeSerial("local store")
+    executor = host.executors.makeInline()
     self.host = host
     self.options = options
     path = "\(directory)/agent.db"

@@ -1,10 +1,8 @@
-internal import Runtime
-
 /// Sleepers by the time at which they wake; those of the same time in the order in which they came. Lives inside a
 /// lock: whoever takes continuations out resumes them after leaving it.
-struct TimerHeap {
-  typealias Continuation = CheckedContinuation<Void, any Error>
-  typealias ID = UInt64
+package struct TimerHeap {
+  package typealias Continuation = CheckedContinuation<Void, any Error>
+  package typealias ID = UInt64
 
   private struct Entry {
     let due: Instant
@@ -17,22 +15,24 @@ struct TimerHeap {
   private var heap: [Entry] = []
   private var sleepers: [ID: Continuation] = [:]
 
-  var count: Int { sleepers.count }
+  package init() {}
 
-  mutating func add(_ continuation: Continuation, id: ID, due: Instant) {
+  package var count: Int { sleepers.count }
+
+  package mutating func add(_ continuation: Continuation, id: ID, due: Instant) {
     sleepers[id] = continuation
     heap.append(Entry(due: due, id: id))
     siftUp(heap.count - 1)
   }
 
-  mutating func remove(_ id: ID) -> Continuation? {
+  package mutating func remove(_ id: ID) -> Continuation? {
     let continuation = sleepers.removeValue(forKey: id)
     if heap.count > 64 + 2 * sleepers.count { compact() }
     return continuation
   }
 
   /// When the next sleeper wakes.
-  var next: Instant? {
+  package var next: Instant? {
     mutating get {
       while let first = heap.first, sleepers[first.id] == nil { removeFirst() }
       return heap.first?.due
@@ -40,7 +40,7 @@ struct TimerHeap {
   }
 
   /// Those who wake at `now` or before.
-  mutating func popDue(_ now: Instant) -> [Continuation] {
+  package mutating func popDue(_ now: Instant) -> [Continuation] {
     var due: [Continuation] = []
     while let first = heap.first, first.due <= now {
       if let continuation = sleepers.removeValue(forKey: first.id) { due.append(continuation) }
