@@ -11,17 +11,22 @@ final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()
   let closed = Promise<Void>()
+  let inlets: Inlets
   let options: NATSOptions
+  private let socket: BrokerSocket
   private let random: any RandomSource
-  private let intakes = Mutex<[Handle: Intake]>([:])
+  /// What the library knows it by.
+  private let registered = Mutex<UInt>(0)
 
-  init(_ options: NATSOptions, random: any RandomSource) {
+  init(_ options: NATSOptions, loop: EventLoop, host: Host) {
     self.options = options
-    self.random = random
+    random = host.random
+    let inlets = Inlets(loop: loop, clock: host.clock)
+    self.inlets = inlets
+    socket = BrokerSocket(loop: loop) { inlets.take() }
   }
 
-  func enter(_ intake: Intake, of subscription: Handle) { intakes.withLock { $0[subscription] = intake } }
-  func forget(_ subscription: Handle) { intakes.withLock { _ = $0.removeValue(forKey: subscription) } }
+  var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: registered.withLock { $0 }) }
 
   /// Doubles from try to try; the second half of it is random, so that a fleet does not come back in step.
   fileprivate func delay(beforeAttempt attempt: Int32) -> Int64 {
@@ -30,11 +35,8 @@ final class ConnectionContext: Sendable {
     return whole / 2 + Int64(random.below(UInt64(whole / 2 + 1)))
   }
 
-  fileprivate func failed(_ status: natsStatus, _ connection: OpaquePointer?, _ subscription: OpaquePointer?) {
+  fileprivate func failed(_ status: natsStatus, _ connection: OpaquePointer?) {
     switch status {
-    case NATS_SLOW_CONSUMER:
-      guard let subscription else { return }
-      intakes.withLock { $0[Handle(pointer: subscription)] }?.noteLost(by: subscription)
     case NATS_NOT_PERMITTED, NATS_CONNECTION_AUTH_FAILED: events.send(.denied(Self.lastError(connection)))
     default: break
     }
@@ -92,11 +94,40 @@ extension ConnectionContext {
     owner.replies.failAll(.connectionLost)
     owner.events.send(.closed)
     owner.events.finish()
+    owner.inlets.finishAll()
     owner.closed.fulfil(())
   }
 
-  fileprivate static let onError: natsErrHandler = { connection, subscription, status, context in
-    from(context)?.failed(status, connection, subscription)
+  fileprivate static let onError: natsErrHandler = { connection, _, status, context in
+    from(context)?.failed(status, connection)
+  }
+
+  static let onAnswer: natsMsgHandler = { _, _, message, context in
+    if let message, let owner = from(context) { NATSBus.accept(message, for: owner.replies) }
+    natsMsg_Destroy(message)
+  }
+
+  /// What the library keeps for the following ones is the same number.
+  fileprivate static let onAttach: natsEvLoop_Attach = { data, context, connection, descriptor in
+    guard let owner = from(context), let connection else { return NATS_ERR }
+    data?.pointee = context
+    return owner.socket.attach(Handle(pointer: connection), descriptor) ? NATS_OK : NATS_ERR
+  }
+
+  fileprivate static let onReading: natsEvLoop_ReadAddRemove = { context, isAdded in
+    if !isAdded { from(context)?.socket.stop() }
+    return NATS_OK
+  }
+
+  fileprivate static let onWriting: natsEvLoop_WriteAddRemove = { context, isAdded in
+    let socket = from(context)?.socket
+    if isAdded { socket?.startWriting() } else { socket?.stopWriting() }
+    return NATS_OK
+  }
+
+  fileprivate static let onDetach: natsEvLoop_Detach = { context in
+    from(context)?.socket.stop()
+    return NATS_OK
   }
 
   fileprivate static let onDelay: natsCustomReconnectDelayHandler = { _, attempts, context in
@@ -145,6 +176,7 @@ extension ConnectionContext {
     defer { natsOptions_Destroy(settings) }
     guard let settings else { throw CaravanError(.internalError, "libnats made no options") }
     let number = Self.enter(self)
+    registered.withLock { $0 = UInt(bitPattern: number) }
     do throws(CaravanError) {
       try set(settings, number)
       if insisting {
@@ -169,13 +201,16 @@ extension ConnectionContext {
     try check(natsOptions_SetTimeout(settings, NATSLimits.connectTimeout.milliseconds), "timeout")
     try check(natsOptions_SetPingInterval(settings, options.pingInterval.milliseconds), "ping interval")
     try check(natsOptions_SetMaxPingsOut(settings, NATSLimits.pingsUnanswered), "pings")
-    try check(natsOptions_SetWriteDeadline(settings, NATSLimits.writeDeadline.milliseconds), "write deadline")
     try check(natsOptions_SetMaxReconnect(settings, -1), "reconnect")
     try check(natsOptions_SetReconnectBufSize(settings, NATSLimits.reconnectBufferBytes), "reconnect buffer")
     try check(natsOptions_SetCustomReconnectDelay(settings, Self.onDelay, context), "reconnect delay")
     try check(natsOptions_UseGlobalMessageDelivery(settings, true), "delivery threads")
     // Without it a published message waits up to a millisecond for the library's flusher.
     try check(natsOptions_SetSendAsap(settings, true), "send at once")
+    let attaching = natsOptions_SetEventLoop(
+      settings, context, Self.onAttach, Self.onReading, Self.onWriting, Self.onDetach)
+    try check(attaching, "event loop")
+    try check(natsOptions_SetIOBufSize(settings, NATSLimits.bufferBytes), "buffer")
     try check(natsOptions_SetReconnectedCB(settings, Self.onConnected, context), "callback")
     try check(natsOptions_SetDisconnectedCB(settings, Self.onDisconnected, context), "callback")
     try check(natsOptions_SetClosedCB(settings, Self.onClosed, context), "callback")

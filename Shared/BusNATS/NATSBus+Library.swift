@@ -3,32 +3,38 @@ internal import CNats
 internal import Model
 
 extension NATSBus {
-  /// Makes the subscription, and lends `intake` to the library until it is complete.
+  /// Makes a subscription whose messages are taken on the event loop.
   static func subscribe(
-    _ connection: Handle, _ context: ConnectionContext, _ subject: String, group: String?, capacity: Int,
-    _ intake: Intake
-  ) throws(CaravanError) -> LibrarySubscription {
+    _ connection: Handle, _ subject: String, group: String?, accept: @escaping @Sendable (OpaquePointer) -> Void,
+    end: @escaping @Sendable () -> Void
+  ) throws(CaravanError) -> Inlet {
     var pointer: OpaquePointer?
-    let lent = Unmanaged.passRetained(intake)
     let status =
       if let group {
-        natsConnection_QueueSubscribe(
-          &pointer, connection.pointer, subject, group, Intake.onMessage, lent.toOpaque())
+        natsConnection_QueueSubscribeSync(&pointer, connection.pointer, subject, group)
       } else {
-        natsConnection_Subscribe(&pointer, connection.pointer, subject, Intake.onMessage, lent.toOpaque())
+        natsConnection_SubscribeSync(&pointer, connection.pointer, subject)
       }
-    guard status == NATS_OK, let pointer else {
-      lent.release()
-      throw CaravanError(status, "subscribe to \(subject)")
-    }
-    let subscription = LibrarySubscription(Handle(pointer: pointer), context)
-    context.enter(intake, of: subscription.handle)
-    let messages = Int32(clamping: max(capacity, NATSLimits.pendingMessages))
-    try check(natsSubscription_SetPendingLimits(pointer, messages, Int32(BusLimits.subscriptionBytes)), "set limits")
-    // When this fails, the connection was closed a moment ago: nobody will say when the context is no longer used, so
-    // the library keeps it for ever.
-    try check(natsSubscription_SetOnCompleteCB(pointer, Intake.onComplete, lent.toOpaque()), "subscribe to \(subject)")
-    return subscription
+    guard status == NATS_OK, let pointer else { throw CaravanError(status, "subscribe to \(subject)") }
+    let inlet = Inlet(Handle(pointer: pointer), accept: accept, end: end)
+    let limits = natsSubscription_SetPendingLimits(pointer, -1, Int32(BusLimits.subscriptionBytes))
+    try check(limits, "set limits")
+    return inlet
+  }
+
+  /// The subscription for answers. A thread of the library hands them over: to one that takes messages itself it says
+  /// that nobody serves a request, but not which.
+  static func subscribeToAnswers(
+    _ connection: Handle, _ context: ConnectionContext, _ inbox: String
+  ) throws(CaravanError) -> Handle {
+    var pointer: OpaquePointer?
+    let status = natsConnection_Subscribe(
+      &pointer, connection.pointer, "\(inbox).*", ConnectionContext.onAnswer, context.number)
+    guard status == NATS_OK, let pointer else { throw CaravanError(status, "subscribe to \(inbox)") }
+    let limits = natsSubscription_SetPendingLimits(
+      pointer, Int32(BusLimits.requestsWaiting), Int32(BusLimits.subscriptionBytes))
+    try check(limits, "set limits")
+    return Handle(pointer: pointer)
   }
 
   /// An answer to one of our requests: the id is the last token of the inbox.

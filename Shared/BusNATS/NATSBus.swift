@@ -5,9 +5,8 @@ public import Runtime
 
 /// The bus over a NATS broker: one connection, which comes back by itself.
 ///
-/// Publishing copies into the library's buffer and then to the socket, on the calling thread; a broker that takes
-/// nothing for `NATSLimits.writeDeadline` loses the connection. Whatever waits for the broker runs on an executor of
-/// its own.
+/// The event loop reads and writes its socket: publishing copies into the library's buffer, which leaves at the end of
+/// the loop's turn. Whatever waits for the broker runs on an executor of its own.
 public final class NATSBus: MessageBus {
   private let context: ConnectionContext
   private let connection: Handle
@@ -16,19 +15,19 @@ public final class NATSBus: MessageBus {
   private let log: Log
   /// `<inbox>.r.<connection>`
   private let inbox: String
-  private let answers: LibrarySubscription
+  private let answers: Handle
 
   /// Returns after the first attempt; when that failed, attempts go on and `events` says when one succeeds.
   /// - Throws: `notAuthenticated` when the broker refuses the credentials; `invalidData` or `unavailable` for options
   ///   that cannot work.
   public static func connect(_ options: NATSOptions, host: Host) async throws(CaravanError) -> NATSBus {
-    let context = ConnectionContext(options, random: host.random)
+    let context = ConnectionContext(options, loop: .main, host: host)
     let blocking = BlockingCalls(host.executors.makeSerial("nats"))
     let connection = try await blocking.run { () throws(CaravanError) in try context.connectBlocking() }
     do throws(CaravanError) {
       return try NATSBus(context, connection, blocking, host)
     } catch {
-      await blocking.run { natsConnection_Destroy(connection.pointer) }
+      await EventLoop.main.run { natsConnection_Destroy(connection.pointer) }
       throw error
     }
   }
@@ -42,14 +41,16 @@ public final class NATSBus: MessageBus {
     clock = host.clock
     log = host.log
     inbox = "\(context.options.inbox).r.\(String(host.random.next(), radix: 36))"
-    let replies = context.replies
-    let intake = Intake(accept: { Self.accept($0, for: replies) })
-    answers = try Self.subscribe(
-      connection, context, "\(inbox).*", group: nil, capacity: BusLimits.requestsWaiting, intake)
+    answers = try Self.subscribeToAnswers(connection, context, inbox)
   }
 
   /// A backstop: `drain` has closed the connection already where shutting down went as it should.
-  deinit { natsConnection_Destroy(connection.pointer) }
+  deinit {
+    EventLoop.main.call { [connection, answers] in
+      natsSubscription_Destroy(answers.pointer)
+      natsConnection_Destroy(connection.pointer)
+    }
+  }
 
   public var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
 
@@ -116,22 +117,17 @@ public final class NATSBus: MessageBus {
     _ pattern: SubjectPattern, group: String?, capacity: Int
   ) async throws(CaravanError) -> any BusSubscription {
     let mailbox = Mailbox<Incoming>.forMessages(capacity: capacity)
-    let intake = Intake(
-      accept: { [context] in Self.accept($0, of: pattern, into: mailbox, context.events) },
-      lose: { [context] in
-        mailbox.noteDropped($0)
-        context.events.send(.slowConsumer(subject: pattern.text, dropped: $0))
-      }, end: { mailbox.finish() })
-    let subscription = try Self.subscribe(connection, context, pattern.text, group: group, capacity: capacity, intake)
+    let inlet = try Self.subscribe(
+      connection, pattern.text, group: group,
+      accept: { [context] in Self.accept($0, of: pattern, into: mailbox, context.events) }, end: { mailbox.finish() })
+    context.inlets.add(inlet)
     if isConnected {
       let timeout = NATSLimits.flushTimeout.milliseconds
       let status = await blocking.run { [connection] in natsConnection_FlushTimeout(connection.pointer, timeout) }
       // Without a connection the library subscribes when it has one.
       if status == NATS_CONNECTION_CLOSED { throw .busClosed }
     }
-    return Subscriber(mailbox) { [connection] in
-      subscription.leave(isConnected: natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED)
-    }
+    return Subscriber(mailbox) { [context] in context.inlets.leave(inlet) }
   }
 
   public func events() -> any BusEventStream { context.events.stream() }
@@ -139,17 +135,10 @@ public final class NATSBus: MessageBus {
   public func drain(deadline: Duration) async {
     let expiry = clock.now + deadline
     await context.replies.waitUntilIdle(before: expiry, clock: clock)
+    await context.inlets.leaveAll(before: expiry)
     let left = max(1, (expiry - clock.now).wholeMilliseconds)
-    let status = await blocking.run { [connection] in natsConnection_DrainTimeout(connection.pointer, left) }
-    if status == NATS_OK {
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask { try? await self.context.closed.wait() }
-        group.addTask { try? await self.clock.sleep(until: expiry) }
-        await group.next()
-        group.cancelAll()
-      }
-    }
-    await blocking.run { [connection] in natsConnection_Close(connection.pointer) }
+    if isConnected { _ = await blocking.run { [connection] in natsConnection_FlushTimeout(connection.pointer, left) } }
+    await EventLoop.main.run { [connection] in natsConnection_Close(connection.pointer) }
   }
 
   // MARK: The library's side
@@ -158,6 +147,9 @@ public final class NATSBus: MessageBus {
     try message.checkSize(to: subject)
     guard isConnected else {
       throw CaravanError(.unavailable, "not connected to \(context.options.urls.joined(separator: ",")): retry later")
+    }
+    guard natsConnection_Buffered(connection.pointer) < NATSLimits.unsentBytes else {
+      throw CaravanError(.unavailable, "\(NATSLimits.unsentBytes) bytes wait for the broker already: retry later")
     }
     try check(message.send(on: connection, to: subject, reply: reply), "send to \(subject)")
   }

@@ -46,17 +46,18 @@ public struct NATSOptions: Sendable {
 
 /// Bounds of the bridge beside those of `BusLimits`.
 enum NATSLimits {
-  /// Threads of the process that hand messages over.
-  static let deliveryThreads: Int32 = 2
-  /// Messages the library may hold for a subscription until one of its threads hands them over.
-  static let pendingMessages = 4_096
+  /// Threads of the process that hand answers over.
+  static let deliveryThreads: Int32 = 1
+  /// Read at once.
+  static let bufferBytes: Int32 = 64 << 10
+  /// What may wait to be written; a broker that takes nothing is given up after `pingsUnanswered`.
+  static let unsentBytes: Int32 = 64 << 20
   static let connectTimeout: Duration = .seconds(3)
-  /// How long one write to the socket may take; then the connection is given up and made anew.
-  static let writeDeadline: Duration = .seconds(5)
   /// How long `subscribe` waits until the broker has it.
   static let flushTimeout: Duration = .seconds(5)
   /// How long a cancelled subscription waits for what is on its way to it.
   static let drainTimeout: Duration = .seconds(5)
+  static let drainCheck: Duration = .milliseconds(2)
   static let pingsUnanswered: Int32 = 2
   /// libnats takes 0 for its default of 8 MiB; with 1 byte nothing is kept for later while disconnected.
   static let reconnectBufferBytes: Int32 = 1

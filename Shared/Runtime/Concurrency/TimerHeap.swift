@@ -1,8 +1,9 @@
+package typealias TimerID = UInt64
+
 /// Sleepers by the time at which they wake; those of the same time in the order in which they came. Lives inside a
-/// lock: whoever takes continuations out resumes them after leaving it.
-package struct TimerHeap {
-  package typealias Continuation = CheckedContinuation<Void, any Error>
-  package typealias ID = UInt64
+/// lock: whoever takes sleepers out wakes them after leaving it.
+package struct TimerHeap<Sleeper> {
+  package typealias ID = TimerID
 
   private struct Entry {
     let due: Instant
@@ -13,22 +14,22 @@ package struct TimerHeap {
 
   /// A binary heap. Entries of cancelled sleepers stay until they come up or are too many.
   private var heap: [Entry] = []
-  private var sleepers: [ID: Continuation] = [:]
+  private var sleepers: [ID: Sleeper] = [:]
 
   package init() {}
 
   package var count: Int { sleepers.count }
 
-  package mutating func add(_ continuation: Continuation, id: ID, due: Instant) {
-    sleepers[id] = continuation
+  package mutating func add(_ sleeper: Sleeper, id: ID, due: Instant) {
+    sleepers[id] = sleeper
     heap.append(Entry(due: due, id: id))
     siftUp(heap.count - 1)
   }
 
-  package mutating func remove(_ id: ID) -> Continuation? {
-    let continuation = sleepers.removeValue(forKey: id)
+  package mutating func remove(_ id: ID) -> Sleeper? {
+    let sleeper = sleepers.removeValue(forKey: id)
     if heap.count > 64 + 2 * sleepers.count { compact() }
-    return continuation
+    return sleeper
   }
 
   /// When the next sleeper wakes.
@@ -40,10 +41,10 @@ package struct TimerHeap {
   }
 
   /// Those who wake at `now` or before.
-  package mutating func popDue(_ now: Instant) -> [Continuation] {
-    var due: [Continuation] = []
+  package mutating func popDue(_ now: Instant) -> [Sleeper] {
+    var due: [Sleeper] = []
     while let first = heap.first, first.due <= now {
-      if let continuation = sleepers.removeValue(forKey: first.id) { due.append(continuation) }
+      if let sleeper = sleepers.removeValue(forKey: first.id) { due.append(sleeper) }
       removeFirst()
     }
     return due

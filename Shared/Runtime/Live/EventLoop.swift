@@ -19,13 +19,34 @@ public final class EventLoop: TaskExecutor {
     case call(@Sendable () -> Void)
   }
 
+  private enum Sleeper {
+    case task(CheckedContinuation<Void, any Error>)
+    case call(@Sendable () -> Void)
+
+    func wake() {
+      switch self {
+      case .task(let continuation): continuation.resume()
+      case .call(let body): body()
+      }
+    }
+
+    func cancel() {
+      if case .task(let continuation) = self { continuation.resume(throwing: CancellationError()) }
+    }
+  }
+
   private struct State {
     var work: [Work] = []
     /// Put off to the end of the turn.
     var endings: [@Sendable () -> Void] = []
-    var timers = TimerHeap()
-    var lastTimer: TimerHeap.ID = 0
+    var timers = TimerHeap<Sleeper>()
+    var lastTimer: TimerID = 0
     var isAsleep = false
+
+    mutating func newTimer() -> TimerID {
+      lastTimer += 1
+      return lastTimer
+    }
   }
 
   /// How often the work that work has made is run before the loop looks around.
@@ -48,6 +69,17 @@ public final class EventLoop: TaskExecutor {
 
   /// Calls `body` on the loop's thread, soon. It must not block.
   public func call(_ body: @escaping @Sendable () -> Void) { add(.call(body)) }
+
+  /// Calls `body` on the loop's thread and waits for it.
+  public func run<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in call { continuation.resume(returning: body()) } }
+  }
+
+  /// Calls `body` on the loop's thread after a while.
+  public func call(after wait: Duration, _ body: @escaping @Sendable () -> Void) {
+    let due = SystemClock.now + wait
+    wake { $0.timers.add(.call(body), id: $0.newTimer(), due: due) }
+  }
 
   /// Calls `body` on the loop's thread when the work that waits there now has run: what many jobs of one turn prepare
   /// is done once for all of them.
@@ -78,7 +110,7 @@ public final class EventLoop: TaskExecutor {
       }
       for ending in state.withLock({ $0.endings.takeAll() }) { ending() }
       poller.poll(atMost: patience())
-      for sleeper in takeDueSleepers() { sleeper.resume() }
+      for sleeper in takeDueSleepers() { sleeper.wake() }
     }
   }
 
@@ -109,7 +141,7 @@ public final class EventLoop: TaskExecutor {
     }
   }
 
-  private func takeDueSleepers() -> [TimerHeap.Continuation] {
+  private func takeDueSleepers() -> [Sleeper] {
     state.withLock { state in
       state.isAsleep = false
       return state.timers.next == nil ? [] : state.timers.popDue(SystemClock.now)
@@ -120,22 +152,19 @@ public final class EventLoop: TaskExecutor {
 
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   func sleep(until instant: Instant) async throws {
-    let id = state.withLock { state in
-      state.lastTimer += 1
-      return state.lastTimer
-    }
+    let id = state.withLock { $0.newTimer() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
       }
     } onCancel: {
-      state.withLock { $0.timers.remove(id) }?.resume(throwing: CancellationError())
+      state.withLock { $0.timers.remove(id) }?.cancel()
     }
   }
 
   /// - Returns: how the sleep ended, if at once.
   private func beginSleep(
-    _ id: TimerHeap.ID, until instant: Instant, _ continuation: TimerHeap.Continuation
+    _ id: TimerID, until instant: Instant, _ continuation: CheckedContinuation<Void, any Error>
   ) -> Result<Void, any Error>? {
     var early: Result<Void, any Error>?
     wake { state in
@@ -144,7 +173,7 @@ public final class EventLoop: TaskExecutor {
       } else if instant <= SystemClock.now {
         early = .success(())
       } else {
-        state.timers.add(continuation, id: id, due: instant)
+        state.timers.add(.task(continuation), id: id, due: instant)
       }
     }
     return early

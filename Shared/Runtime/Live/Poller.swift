@@ -55,7 +55,7 @@ final class Poller: Sendable {
   private let state = Mutex(State())
 
   init() {
-    precondition(epoll >= 0 && interruption >= 0, "no descriptors left for the event loop: raise the limit on open files")
+    precondition(epoll >= 0 && interruption >= 0, "no descriptors for the event loop: raise the limit on open files")
     // Edge-triggered: every write to it is an event, and nobody needs to read it.
     _ = control(EPOLL_CTL_ADD, interruption, Readiness(rawValue: EPOLLIN.rawValue | EPOLLET.rawValue), Self.bell)
   }

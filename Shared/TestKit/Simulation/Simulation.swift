@@ -127,7 +127,7 @@ public final class Simulation: TaskExecutor {
 
   /// - Returns: how the sleep ended, if at once.
   private func beginSleep(
-    _ id: TimerHeap.ID, until instant: Instant, _ continuation: TimerHeap.Continuation
+    _ id: TimerID, until instant: Instant, _ continuation: SimulationWorld.Sleeper
   ) -> Result<Void, any Error>? {
     world.withLock { world in
       if Task.isCancelled { return .failure(CancellationError()) }

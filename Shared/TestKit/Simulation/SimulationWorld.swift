@@ -2,11 +2,13 @@ internal import Runtime
 
 /// Everything of a simulation that changes. Lives inside a lock and decides; `Simulation` acts.
 struct SimulationWorld {
+  typealias Sleeper = CheckedContinuation<Void, any Error>
+
   enum Pick {
     case job(UnownedJob)
     case serialJob(UnownedJob, SimulatedExecutor)
     /// Nothing can run now; these are woken, and time has moved on to theirs.
-    case wake([TimerHeap.Continuation])
+    case wake([Sleeper])
     /// Nothing can run, nobody sleeps: only the world outside can go on.
     case nothing
   }
@@ -22,8 +24,8 @@ struct SimulationWorld {
   private(set) var hash = FNV1a()
   private var scheduling: SplitMix64
   private var runnable: [Runnable] = []
-  private var timers = TimerHeap()
-  private var lastTimer: TimerHeap.ID = 0
+  private var timers = TimerHeap<Sleeper>()
+  private var lastTimer: TimerID = 0
 
   init(seed: UInt64) { scheduling = SplitMix64(seed: seed) }
 
@@ -65,16 +67,16 @@ struct SimulationWorld {
 
   // MARK: Time
 
-  mutating func newTimer() -> TimerHeap.ID {
+  mutating func newTimer() -> TimerID {
     lastTimer += 1
     return lastTimer
   }
 
-  mutating func addTimer(_ continuation: TimerHeap.Continuation, id: TimerHeap.ID, due: Instant) {
+  mutating func addTimer(_ continuation: Sleeper, id: TimerID, due: Instant) {
     timers.add(continuation, id: id, due: due)
   }
 
-  mutating func removeTimer(_ id: TimerHeap.ID) -> TimerHeap.Continuation? { timers.remove(id) }
+  mutating func removeTimer(_ id: TimerID) -> Sleeper? { timers.remove(id) }
 
   var hasSleepers: Bool { timers.count > 0 }
 

@@ -1,0 +1,73 @@
+internal import CNats
+internal import Runtime
+
+/// Reads and writes the broker's socket on the event loop, for libnats (nats.h, `natsOptions_SetEventLoop`): what
+/// arrives is handed out in the turn that reads it, and what a turn publishes leaves in one write at its end.
+final class BrokerSocket: Sendable {
+  private struct State {
+    var connection: Handle?
+    var watch: DescriptorWatch?
+    /// The library has something to write.
+    var isWriting = false
+    var isAwaitingRoom = false
+  }
+
+  private let loop: EventLoop
+  private let state = Mutex(State())
+  /// Called on the loop's thread after everything that had arrived was parsed.
+  private let received: @Sendable () -> Void
+
+  init(loop: EventLoop, received: @escaping @Sendable () -> Void) {
+    self.loop = loop
+    self.received = received
+  }
+
+  // MARK: What the library asks for, on any thread, with its locks held
+
+  /// There is a connection, with a new socket after each reconnection.
+  func attach(_ connection: Handle, _ descriptor: Int32) -> Bool {
+    let watch = try? loop.watch(descriptor, for: .reading) { [weak self] in self?.process($0) }
+    guard let watch else { return false }
+    state.withLock { $0 = State(connection: connection, watch: watch) }
+    return true
+  }
+
+  /// The library closes the socket after this.
+  func stop() {
+    let watch = state.withLock { state in
+      defer { state = State() }
+      return state.watch
+    }
+    watch?.cancel()
+  }
+
+  func startWriting() {
+    state.withLock { $0.isWriting = true }
+    loop.callAtEndOfTurn { [weak self] in self?.write() }
+  }
+
+  func stopWriting() { state.withLock { $0.isWriting = false } }
+
+  // MARK: On the loop
+
+  private func process(_ readiness: Readiness) {
+    if readiness.contains(.reading), let connection = state.withLock({ $0.connection }) {
+      natsConnection_ProcessReadEvent(connection.pointer)
+      received()
+    }
+    if readiness.contains(.writing) { write() }
+  }
+
+  private func write() {
+    let connection = state.withLock { $0.isWriting ? $0.connection : nil }
+    guard let connection else { return }
+    natsConnection_ProcessWriteEvent(connection.pointer)
+    // What the socket did not take has to wait until it does.
+    let change = state.withLock { state -> (DescriptorWatch, Bool)? in
+      guard state.isWriting != state.isAwaitingRoom, let watch = state.watch else { return nil }
+      state.isAwaitingRoom = state.isWriting
+      return (watch, state.isWriting)
+    }
+    if let (watch, isWriting) = change { watch.change(to: isWriting ? [.reading, .writing] : .reading) }
+  }
+}

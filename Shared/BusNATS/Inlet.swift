@@ -1,0 +1,149 @@
+internal import Bus
+internal import CNats
+internal import Model
+internal import Runtime
+
+/// One subscription at the library. Its messages are taken on the event loop, right after they were read.
+final class Inlet: Sendable {
+  private enum Stage {
+    case open
+    /// Nothing new is wanted; what is on its way still comes.
+    case leaving(until: Instant)
+    case ended
+  }
+
+  private let subscription: Handle
+  private let accept: @Sendable (OpaquePointer) -> Void
+  private let end: @Sendable () -> Void
+  private let stage = Mutex(Stage.open)
+
+  /// - Parameters:
+  ///   - accept: called for every message, on the loop's thread.
+  ///   - end: called once, after the last.
+  init(
+    _ subscription: Handle, accept: @escaping @Sendable (OpaquePointer) -> Void, end: @escaping @Sendable () -> Void
+  ) {
+    self.subscription = subscription
+    self.accept = accept
+    self.end = end
+  }
+
+  deinit { natsSubscription_Destroy(subscription.pointer) }
+
+  /// Hands over what has arrived. For the loop's thread.
+  func take() {
+    var waiting: UInt64 = 0
+    while natsSubscription_QueuedMsgs(subscription.pointer, &waiting) == NATS_OK, waiting > 0 {
+      for _ in 0..<waiting {
+        var message: OpaquePointer?
+        guard natsSubscription_NextMsg(&message, subscription.pointer, 0) == NATS_OK, let message else { break }
+        accept(message)
+        natsMsg_Destroy(message)
+      }
+    }
+  }
+
+  /// Asks the broker to send no more.
+  /// - Returns: false when it was asked before.
+  func leave(before deadline: Instant) -> Bool {
+    let isFirst = stage.withLock { stage in
+      guard case .open = stage else { return false }
+      stage = .leaving(until: deadline)
+      return true
+    }
+    if isFirst { natsSubscription_DrainTimeout(subscription.pointer, NATSLimits.drainTimeout.milliseconds) }
+    return isFirst
+  }
+
+  var isLeaving: Bool {
+    if case .leaving = stage.withLock({ $0 }) { true } else { false }
+  }
+
+  /// Whether the broker has confirmed that, and everything it sent before has been taken. For the loop's thread.
+  func hasLeft(now: Instant) -> Bool {
+    guard case .leaving(let deadline) = stage.withLock({ $0 }) else { return false }
+    let isDrained = natsSubscription_DrainCompletionStatus(subscription.pointer) != NATS_ILLEGAL_STATE
+    return isDrained || now >= deadline
+  }
+
+  /// Takes what is left, and says that it was all.
+  func finish() {
+    take()
+    let isFirst = stage.withLock { stage in
+      if case .ended = stage { return false }
+      stage = .ended
+      return true
+    }
+    if isFirst { end() }
+  }
+}
+
+/// The subscriptions of one connection.
+final class Inlets: Sendable {
+  private struct State {
+    var inlets: [Inlet] = []
+    /// Resumed when there are none.
+    var waiters: [CheckedContinuation<Void, Never>] = []
+
+    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+      guard inlets.isEmpty else { return [] }
+      defer { waiters = [] }
+      return waiters
+    }
+  }
+
+  private let loop: EventLoop
+  private let clock: any Clock
+  private let state = Mutex(State())
+
+  init(loop: EventLoop, clock: any Clock) {
+    self.loop = loop
+    self.clock = clock
+  }
+
+  func add(_ inlet: Inlet) { state.withLock { $0.inlets.append(inlet) } }
+
+  /// For the loop's thread.
+  func take() { for inlet in state.withLock({ $0.inlets }) { inlet.take() } }
+
+  func leave(_ inlet: Inlet) { leave(inlet, before: clock.now + NATSLimits.drainTimeout) }
+
+  private func leave(_ inlet: Inlet, before deadline: Instant) {
+    if inlet.leave(before: deadline) { loop.call { self.finishThoseWhoLeft() } }
+  }
+
+  /// Returns when everything on its way has been taken, or at the deadline.
+  func leaveAll(before deadline: Instant) async {
+    for inlet in state.withLock({ $0.inlets }) { leave(inlet, before: deadline) }
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.inlets.isEmpty { state.waiters.append(continuation) }
+        return state.inlets.isEmpty
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  /// The connection is closed.
+  func finishAll() {
+    loop.call { self.finish(self.state.withLock { $0.inlets }) }
+  }
+
+  /// The library says nothing when a drain is over, so it is asked, as long as there are any.
+  private func finishThoseWhoLeft() {
+    let now = clock.now
+    finish(state.withLock { $0.inlets.filter { $0.hasLeft(now: now) } })
+    if state.withLock({ $0.inlets.contains(where: \.isLeaving) }) {
+      loop.call(after: NATSLimits.drainCheck) { self.finishThoseWhoLeft() }
+    }
+  }
+
+  private func finish(_ gone: [Inlet]) {
+    for inlet in gone { inlet.finish() }
+    let waiters = state.withLock { state in
+      state.inlets.removeAll { inlet in gone.contains { $0 === inlet } }
+      return state.takeWaiters()
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}
