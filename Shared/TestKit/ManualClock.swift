@@ -2,11 +2,13 @@ public import Runtime
 
 /// Time that passes when the test says so.
 public final class ManualClock: Clock {
+  private typealias Sleeper = CheckedContinuation<Void, any Error>
+
   private struct State {
     var now = Instant(nanoseconds: 0)
     var epoch: WallTime
-    var timers = TimerHeap()
-    var nextID: TimerHeap.ID = 0
+    var timers = TimerHeap<Sleeper>()
+    var nextID: TimerID = 0
     /// Who waits for how many sleepers.
     var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -78,7 +80,7 @@ public final class ManualClock: Clock {
     case cancelled
   }
 
-  private func begin(_ id: TimerHeap.ID, until instant: Instant, _ continuation: TimerHeap.Continuation) {
+  private func begin(_ id: TimerID, until instant: Instant, _ continuation: Sleeper) {
     let begin: Begin = state.withLock { state in
       if Task.isCancelled { return .cancelled }
       if instant <= state.now { return .due }
