@@ -4,7 +4,7 @@ public import Model
 public import Runtime
 
 extension Flag where Value == String {
-  /// The secret that sync and storage share.
+  /// The secret that sync, notify and storage share.
   public static var ticketKey: Flag<String> {
     Flag(
       "ticket-key", "FILE", "the key of change tokens and chunk tickets: 64 hexadecimal digits",

@@ -42,6 +42,7 @@ final class World: Sendable {
   let hub: InProcessHub
   let bus: InProcessBus
   let storage: StorageClient
+  private let key: TicketKey
   private let ops = Atomic<UInt64>(0)
 
   init(seed: UInt64 = 1) throws {
@@ -53,6 +54,7 @@ final class World: Sendable {
     let machine = simulation.host("storage").host
     let storageBus = hub.connect(as: "storage")
     let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
+    self.key = key
     _ = simulation.start {
       let feed = ChangeFeed()
       let store = try await StoreSQLite(.simulation(.memory), host: machine, observer: feed)
@@ -66,7 +68,7 @@ final class World: Sendable {
   func startNotify(_ name: String = "notify") -> Instance {
     let bus = hub.connect(as: name)
     let host = simulation.host("\(name)-\(ops.wrappingAdd(1, ordering: .relaxed).newValue)").host
-    let service = NotifyService(bus: bus, host: host)
+    let service = NotifyService(bus: bus, host: host, ticketKey: key)
     return Instance(
       service: service, metrics: host.metrics, bus: bus, task: simulation.start { try await service.run() })
   }

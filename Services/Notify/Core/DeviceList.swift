@@ -34,11 +34,16 @@ package struct Offer: Sendable, Hashable {
   package let number: UInt64
   package let generation: UInt64
   package let bitmap: Bitmap
+  /// By subscription; for some of those in the bitmap.
+  package let cargo: [Int: Cargo]
 
-  package init(device: DeviceID, number: UInt64, generation: UInt64, bitmap: Bitmap) {
+  package init(
+    device: DeviceID, number: UInt64, generation: UInt64, bitmap: Bitmap, cargo: [Int: Cargo] = [:]
+  ) {
     self.device = device
     self.number = number
     self.generation = generation
     self.bitmap = bitmap
+    self.cargo = cargo
   }
 }

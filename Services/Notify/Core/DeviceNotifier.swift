@@ -37,6 +37,8 @@ package struct DeviceNotifier: Sendable {
   private var ready: Bitmap
   private var readySince: UInt64?
   private var outstanding: Outstanding?
+  /// Of what is waiting or ready, all that changed, where it is known and small.
+  private var cargo: [Int: Cargo] = [:]
   /// When the timer of a period with something waiting fires, on the wall clock.
   private var timers: [UInt32: Int64] = [:]
   /// What changed since an attachment began, while its answer from the store is on its way.
@@ -69,10 +71,11 @@ package struct DeviceNotifier: Sendable {
   /// A subscribed zone changed.
   /// - Returns: the step, and whether this change merely joins others on their way.
   package mutating func changed(
-    _ slot: Int, at position: UInt64, now: Moment, number: inout UInt64
+    _ slot: Int, at position: UInt64, cargo change: Cargo? = nil, now: Moment, number: inout UInt64
   ) -> (step: Step, isCoalesced: Bool) {
     sinceAttach?[slot] = true
     let isCoalesced = waiting[slot] || ready[slot]
+    if presence == .present { load(change, slot, isFirst: !isCoalesced) }
     let period = list.items[slot].period
     switch presence {
     case .away: ready[slot] = true
@@ -85,6 +88,22 @@ package struct DeviceNotifier: Sendable {
     return (offer(now, &number), isCoalesced)
   }
 
+  private mutating func load(_ change: Cargo?, _ slot: Int, isFirst: Bool) {
+    cargo[slot] = isFirst ? change : change.flatMap { cargo[slot]?.followed(by: $0) }
+  }
+
+  /// Of what is ready, as much as a notification takes.
+  private mutating func takeCargo() -> [Int: Cargo] {
+    var taken: [Int: Cargo] = [:]
+    var room = NotifyLimits.cargoBytes
+    for slot in ready.set {
+      guard let loaded = cargo.removeValue(forKey: slot), loaded.page.count <= room else { continue }
+      room -= loaded.page.count
+      taken[slot] = loaded
+    }
+    return taken
+  }
+
   private mutating func makeReady(_ slot: Int, since position: UInt64) {
     ready[slot] = true
     readySince = min(readySince ?? position, position)
@@ -93,7 +112,8 @@ package struct DeviceNotifier: Sendable {
   /// Sends what is ready, unless something is out already.
   private mutating func offer(_ now: Moment, _ number: inout UInt64) -> Step {
     guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
-    let offer = Offer(device: device, number: number, generation: list.generation, bitmap: ready)
+    let offer = Offer(
+      device: device, number: number, generation: list.generation, bitmap: ready, cargo: takeCargo())
     number += 1
     outstanding = Outstanding(
       offer: offer, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
@@ -153,6 +173,7 @@ package struct DeviceNotifier: Sendable {
     ready.formUnion(waiting)
     waiting.removeAll()
     timers = [:]
+    cargo = [:]
     (outstanding, waitingSince, readySince) = (nil, nil, nil)
   }
 

@@ -10,6 +10,8 @@ package enum NotifyLimits {
   /// A new owner of a partition offers everything to every device that does not attach by itself, spread over this
   /// long.
   package static let sweepMilliseconds: Int64 = 30_000
+  /// Changed entries that travel with one notification.
+  package static let cargoBytes = 8 << 10
   /// Requests of one partition at a time.
   package static let inFlight = 32
   /// The position up to which every device knows is stored this long after it has moved.

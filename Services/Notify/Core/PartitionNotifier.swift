@@ -118,14 +118,20 @@ package struct PartitionNotifier: Sendable {
   // MARK: Events
 
   /// A commit of the partition's log: everybody subscribed to its zone hears of it, but for who made it (CK-81).
-  package mutating func changed(_ zone: ZoneID, writer: String, position: UInt64, now: Moment) -> Effects {
+  /// - Parameter cargo: what it wrote, if that is small; asked for when somebody wants to know.
+  package mutating func changed(
+    _ zone: ZoneID, writer: String, position: UInt64, now: Moment, cargo: () -> Cargo? = { nil }
+  ) -> Effects {
     precondition(position > self.position, "change \(position) came after \(self.position) was taken in")
     self.position = position
     var effects = Effects()
     var coalesced = 0
-    for subscriber in subscribers[zone] ?? [] where subscriber.device.text != writer {
+    let listeners = (subscribers[zone] ?? []).filter { $0.device.text != writer }
+    let cargo = listeners.isEmpty ? nil : cargo()
+    for subscriber in listeners {
       apply(subscriber.device, &effects) { device, number in
-        let (step, isCoalesced) = device.changed(subscriber.slot, at: position, now: now, number: &number)
+        let (step, isCoalesced) = device.changed(
+          subscriber.slot, at: position, cargo: cargo, now: now, number: &number)
         if isCoalesced { coalesced += 1 }
         return step
       }

@@ -3,6 +3,7 @@ import Model
 import NotifyCore
 import Partitions
 import Runtime
+import Sealing
 import StorageClient
 import Wire
 
@@ -15,6 +16,7 @@ actor NotifyDesk {
   private let bus: any MessageBus
   private let storage: StorageClient
   private let subscriptions: SubscriptionStore
+  private let tokens: TokenSeal
   private let host: Host
   private let metrics: NotifyMetrics
   private var machine: PartitionNotifier
@@ -27,8 +29,9 @@ actor NotifyDesk {
 
   init(
     lease: PartitionLease, cursor: UInt64, bus: any MessageBus, storage: StorageClient,
-    subscriptions: SubscriptionStore, host: Host, metrics: NotifyMetrics
+    subscriptions: SubscriptionStore, tokens: TokenSeal, host: Host, metrics: NotifyMetrics
   ) {
+    self.tokens = tokens
     self.lease = lease
     self.bus = bus
     self.storage = storage
@@ -74,10 +77,21 @@ actor NotifyDesk {
 
   private func publish(_ offer: Offer) async {
     let notification = Notification(
-      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes)
+      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes, pages: pages(of: offer))
     do throws(CaravanError) { try await bus.publish(notification, to: .notify(offer.device)) } catch {
       // It will be sent again for want of an answer.
       host.log.debug("a notification was not sent", [.device: offer.device.text, .error: error.message])
+    }
+  }
+
+  private func pages(of offer: Offer) -> [NotifiedPage] {
+    guard !offer.cargo.isEmpty, let items = machine[offer.device]?.list.items else { return [] }
+    return offer.cargo.sorted { $0.key < $1.key }.map { slot, cargo in
+      func token(_ seq: Seq) -> [UInt8] {
+        tokens.seal(ChangePosition(incarnation: cargo.incarnation, seq: seq), of: items[slot].zone)
+      }
+      return NotifiedPage(
+        subscription: UInt32(slot), from: token(cargo.low), token: token(cargo.high), page: cargo.page)
     }
   }
 
@@ -193,7 +207,10 @@ extension NotifyDesk: ChangeConsumer {
       if let user = subscriptions.user(of: change.zone) { try await takeLists(change, of: user) }
       metrics.changes.add()
       await carryOut(
-        machine.changed(change.zone, writer: change.writer, position: change.position, now: now))
+        machine.changed(change.zone, writer: change.writer, position: change.position, now: now) {
+          guard !change.isZoneDeletion, let page = change.page else { return nil }
+          return Cargo(incarnation: change.incarnation, low: change.low, high: change.high, page: page.encoded())
+        })
     }
   }
 

@@ -1,8 +1,10 @@
 public import Bus
+public import Crypto
 public import Model
 import NotifyCore
 public import Partitions
 public import Runtime
+import Sealing
 import StorageClient
 import Wire
 
@@ -15,15 +17,18 @@ public final class NotifyService: Service {
   private let work: NotifyWork
 
   /// - Parameters:
+  ///   - ticketKey: seals the change tokens of what travels with notifications; sync's.
   ///   - environment: whose subscription lists are served.
   ///   - timing: of the leases on partitions.
   ///   - partitions: that the instances share; fewer than all for simulations.
   public init(
-    bus: any MessageBus, host: Host, version: String = "0.1.0", environment: Model.Environment = .development,
+    bus: any MessageBus, host: Host, ticketKey: TicketKey, version: String = "0.1.0",
+    environment: Model.Environment = .development,
     timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all
   ) {
     endpoints = ServiceHost(name: "caravan-notify", version: version, bus: bus, host: host)
-    work = NotifyWork(endpoints: endpoints, bus: bus, host: host, environment: environment)
+    work = NotifyWork(
+      endpoints: endpoints, bus: bus, host: host, tokens: TokenSeal(key: ticketKey), environment: environment)
     owner = PartitionOwner(
       Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
       work: work)
@@ -56,10 +61,14 @@ final class NotifyWork: PartitionWork {
   private let host: Host
   private let storage: StorageClient
   private let subscriptions: SubscriptionStore
+  private let tokens: TokenSeal
   private let metrics: NotifyMetrics
   private let desks = Mutex<[Partition: NotifyDesk]>([:])
 
-  init(endpoints: ServiceHost, bus: any MessageBus, host: Host, environment: Model.Environment) {
+  init(
+    endpoints: ServiceHost, bus: any MessageBus, host: Host, tokens: TokenSeal, environment: Model.Environment
+  ) {
+    self.tokens = tokens
     self.endpoints = endpoints
     self.bus = bus
     self.host = host
@@ -71,8 +80,8 @@ final class NotifyWork: PartitionWork {
   func serve(_ lease: PartitionLease) async throws {
     let cursor = try await storage.cursor(of: NotifyService.name.rawValue, in: lease.partition)
     let desk = NotifyDesk(
-      lease: lease, cursor: cursor, bus: bus, storage: storage, subscriptions: subscriptions, host: host,
-      metrics: metrics)
+      lease: lease, cursor: cursor, bus: bus, storage: storage, subscriptions: subscriptions, tokens: tokens,
+      host: host, metrics: metrics)
     desks.withLock { $0[lease.partition] = desk }
     try await desk.load()
     let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: desk)

@@ -203,19 +203,69 @@ public struct NotifyAckRequest: WireMessage, Equatable {
   }
 }
 
+public struct NotifiedPage: WireMessage, Equatable {
+  public var subscription: UInt32
+  public var from: [UInt8]
+  public var token: [UInt8]
+  public var page: [UInt8]
+
+  public init(
+    subscription: UInt32 = 0,
+    from: [UInt8] = [],
+    token: [UInt8] = [],
+    page: [UInt8] = []
+  ) {
+    self.subscription = subscription
+    self.from = from
+    self.token = token
+    self.page = page
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NotifiedPage> {
+    let m = arena.make(Caravan__V1__NotifiedPage.self, caravan__v1__notified_page__init)
+    if subscription != 0 { m.pointee.has_subscription = 1; m.pointee.subscription = subscription }
+    if !from.isEmpty { m.pointee.has_from = 1; m.pointee.from = arena.bytes(from) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    if !page.isEmpty { m.pointee.has_page = 1; m.pointee.page = arena.bytes(page) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__NotifiedPage>) throws(WireError) {
+    subscription = m.pointee.has_subscription != 0 ? m.pointee.subscription : 0
+    from = m.pointee.has_from != 0 ? copyBytes(m.pointee.from) : []
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    page = m.pointee.has_page != 0 ? copyBytes(m.pointee.page) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__notified_page__get_packed_size(m)) { caravan__v1__notified_page__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__notified_page__unpack(nil, data.count, data) else { throw .malformed("NotifiedPage") }
+    defer { caravan__v1__notified_page__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct Notification: WireMessage, Equatable {
   public var number: UInt64
   public var generation: UInt64
   public var bitmap: [UInt8]
+  public var pages: [NotifiedPage]
 
   public init(
     number: UInt64 = 0,
     generation: UInt64 = 0,
-    bitmap: [UInt8] = []
+    bitmap: [UInt8] = [],
+    pages: [NotifiedPage] = []
   ) {
     self.number = number
     self.generation = generation
     self.bitmap = bitmap
+    self.pages = pages
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Notification> {
@@ -223,6 +273,7 @@ public struct Notification: WireMessage, Equatable {
     if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
     if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
     if !bitmap.isEmpty { m.pointee.has_bitmap = 1; m.pointee.bitmap = arena.bytes(bitmap) }
+    (m.pointee.n_pages, m.pointee.pages) = arena.messages(pages) { $0.pack(into: &$1) }
     return m
   }
 
@@ -230,6 +281,7 @@ public struct Notification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
     bitmap = m.pointee.has_bitmap != 0 ? copyBytes(m.pointee.bitmap) : []
+    pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
   }
 
   public func encoded() -> [UInt8] {

@@ -36,7 +36,7 @@ final class SuiteWorld: Sendable {
     }
     let schema = SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema").host)
     let sync = try SyncService(bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key)
-    let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host)
+    let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host, ticketKey: key)
     let services: [any Service] = [schema, sync, notify]
     for service in services { _ = world.start { try await service.run() } }
   }

@@ -43,7 +43,9 @@ struct Suite: Sendable {
       + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
       + ["notify-1", "notify-2"].map { name in
         Part(name, on: ground) { [timing] life in
-          try await NotifyService(bus: life.bus, host: life.host, timing: timing, partitions: partitions).run()
+          try await NotifyService(
+            bus: life.bus, host: life.host, ticketKey: key, timing: timing, partitions: partitions
+          ).run()
         }
       }
       + [

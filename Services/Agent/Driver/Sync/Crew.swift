@@ -1,6 +1,7 @@
 internal import AgentCore
 internal import Model
 internal import Runtime
+internal import Wire
 
 /// What every session works with.
 struct Crew: Sendable {
@@ -19,4 +20,10 @@ struct Gate: Sendable {
 
   /// - Throws: `networkNotPermitted`.
   func check() async throws(CaravanError) { try await engine.checkLink(for: key, isDemanded: isDemanded) }
+}
+
+/// Changes of one table that came with a notification.
+struct CarriedPage: Sendable {
+  let table: TableID
+  let page: NotifiedPage
 }

@@ -68,12 +68,28 @@ struct Downstream: Sendable {
       page = isUnexplained ? nil : try await opened(following.get())
     }
     answer = .whole
+    try await fetchObjects()
+  }
+
+  private func fetchObjects() async throws(CaravanError) {
     guard hasObjects, !isUnexplained else { return }
     answer = .lacksObjects
     guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
       throw CaravanError(
         .unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
     }
+  }
+
+  /// What came with a notification.
+  /// - Returns: false when it does not begin where the table's copy ends.
+  mutating func takeIn(_ news: NotifiedPage) async throws(CaravanError) -> Bool {
+    let state = try await crew.store.syncState(of: table)
+    guard state.type != nil, !state.token.isEmpty, state.token == news.from else { return false }
+    token = state.token
+    hasObjects = state.proposal.fields.contains { $0.kind == .object }
+    try await takeIn(PullResult(page: news.page, token: news.token, more: true))
+    try await fetchObjects()
+    return true
   }
 
   /// The device writes too, so it may hold rows newer than its token, and must hear of the end of those as well.

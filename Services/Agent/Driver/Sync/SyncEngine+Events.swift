@@ -69,8 +69,8 @@ extension SyncEngine {
 // MARK: Notifications
 
 extension SyncEngine {
-  /// The cloud has something new. It is acknowledged as soon as the coalescer has taken over what it flags: should the
-  /// agent die before the pull, its next hello says what it lacks.
+  /// The cloud has something new, and may have sent it along. It is acknowledged as soon as the coalescer has taken
+  /// over what it flags: should the agent die before the pull, its next hello says what it lacks.
   func notified(_ notification: Notification) {
     let now = moment
     let isRepeated = errands.notified(notification.number)
@@ -78,13 +78,29 @@ extension SyncEngine {
     case (true, _): metrics.notification("repeated")
     case (false, let tables?):
       metrics.notification("taken")
-      for table in tables { coalescer.noteChange(Key(table, .read), bytes: 0, at: now) }
+      let pages = list.items.isEmpty ? [:] : pages(of: notification)
+      for table in tables {
+        if let page = pages[table], voided.isDisjoint(with: [table]), !board.isRunning(Key(table, .read)) {
+          _ = board.begin(Key(table, .read))
+          carried.append(CarriedPage(table: table, page: page))
+        } else {
+          coalescer.noteChange(Key(table, .read), bytes: 0, at: now)
+        }
+      }
     case (false, nil):
       metrics.notification("otherList")
       errands.listMistaken()
       pullEverything()
     }
     signal.raise()
+  }
+
+  private func pages(of notification: Notification) -> [TableID: NotifiedPage] {
+    var pages: [TableID: NotifiedPage] = [:]
+    for page in notification.pages where page.subscription < list.items.count {
+      pages[list.items[Int(page.subscription)].table] = page
+    }
+    return pages
   }
 
   /// Notifications were dropped on their way.

@@ -157,6 +157,24 @@ extension SyncEngine {
     await beginEpochIfNeeded()
   }
 
+  /// Changes that came with a notification; where they do not fit, they are pulled.
+  func takeIn(_ carried: CarriedPage) async {
+    let key = Key(carried.table, .read)
+    var session = Downstream(
+      carried.table, crew: crew, gate: Gate(engine: self, key: key, isDemanded: false), startsOver: false)
+    var failure: CaravanError?
+    do throws(CaravanError) {
+      let fits = try await session.takeIn(carried.page)
+      metrics.notification(fits ? "takenIn" : "pulled")
+      if !fits { putBack(key) }
+    } catch {
+      failure = error
+    }
+    if session.isUnexplained { unexplained.insert(session.table) }
+    end(key, [], failure)
+    await beginEpochIfNeeded()
+  }
+
   private func finish(
     _ batch: Errands.Batch, generation: UInt64, _ answer: Swift.Result<[Result.Kind], CaravanError>
   ) async {

@@ -39,6 +39,8 @@ public actor SyncEngine: Service {
   var voided: Set<TableID> = []
   var isBeginningEpoch = false
   var transfersInFlight = 0
+  /// What came with notifications and has not been taken in; one a table at most.
+  var carried: [CarriedPage] = []
 
   /// - Parameters:
   ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
@@ -82,6 +84,8 @@ public actor SyncEngine: Service {
   private func launch(in group: inout DiscardingTaskGroup) {
     let now = moment
     takeLocalChanges(at: now)
+    for page in carried { group.addTask { await self.takeIn(page) } }
+    carried = []
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
       let transfer = nextTransfer(at: now)
     {

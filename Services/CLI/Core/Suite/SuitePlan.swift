@@ -81,8 +81,8 @@ public struct SuiteDirectory: Sendable, Hashable {
     let common = bus + ["--creds", credentials(process.service.rawValue)]
     switch process.service {
     case .storage: return common + ["--data", "\(path)/storage", "--ticket-key", "\(keys)/ticket.key"]
-    case .sync: return common + ["--ticket-key", "\(keys)/ticket.key"]
-    case .schema, .notify: return common
+    case .sync, .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
+    case .schema: return common
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:
       return common

@@ -232,6 +232,51 @@ void   caravan__v1__notify_ack_request__free_unpacked
   assert(message->base.descriptor == &caravan__v1__notify_ack_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__notified_page__init
+                     (Caravan__V1__NotifiedPage         *message)
+{
+  static const Caravan__V1__NotifiedPage init_value = CARAVAN__V1__NOTIFIED_PAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__notified_page__get_packed_size
+                     (const Caravan__V1__NotifiedPage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__notified_page__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__notified_page__pack
+                     (const Caravan__V1__NotifiedPage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__notified_page__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__notified_page__pack_to_buffer
+                     (const Caravan__V1__NotifiedPage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__notified_page__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__NotifiedPage *
+       caravan__v1__notified_page__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__NotifiedPage *)
+     protobuf_c_message_unpack (&caravan__v1__notified_page__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__notified_page__free_unpacked
+                     (Caravan__V1__NotifiedPage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__notified_page__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__notification__init
                      (Caravan__V1__Notification         *message)
 {
@@ -571,7 +616,84 @@ const ProtobufCMessageDescriptor caravan__v1__notify_ack_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__notify_ack_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__notification__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__notified_page__field_descriptors[4] =
+{
+  {
+    "subscription",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__NotifiedPage, has_subscription),
+    offsetof(Caravan__V1__NotifiedPage, subscription),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "from",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__NotifiedPage, has_from),
+    offsetof(Caravan__V1__NotifiedPage, from),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__NotifiedPage, has_token),
+    offsetof(Caravan__V1__NotifiedPage, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__NotifiedPage, has_page),
+    offsetof(Caravan__V1__NotifiedPage, page),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__notified_page__field_indices_by_name[] = {
+  1,   /* field[1] = from */
+  3,   /* field[3] = page */
+  0,   /* field[0] = subscription */
+  2,   /* field[2] = token */
+};
+static const ProtobufCIntRange caravan__v1__notified_page__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.NotifiedPage",
+  "NotifiedPage",
+  "Caravan__V1__NotifiedPage",
+  "caravan.v1",
+  sizeof(Caravan__V1__NotifiedPage),
+  4,
+  caravan__v1__notified_page__field_descriptors,
+  caravan__v1__notified_page__field_indices_by_name,
+  1,  caravan__v1__notified_page__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__notified_page__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__notification__field_descriptors[4] =
 {
   {
     "number",
@@ -609,16 +731,29 @@ static const ProtobufCFieldDescriptor caravan__v1__notification__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "pages",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Notification, n_pages),
+    offsetof(Caravan__V1__Notification, pages),
+    &caravan__v1__notified_page__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__notification__field_indices_by_name[] = {
   2,   /* field[2] = bitmap */
   1,   /* field[1] = generation */
   0,   /* field[0] = number */
+  3,   /* field[3] = pages */
 };
 static const ProtobufCIntRange caravan__v1__notification__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__notification__descriptor =
 {
@@ -628,7 +763,7 @@ const ProtobufCMessageDescriptor caravan__v1__notification__descriptor =
   "Caravan__V1__Notification",
   "caravan.v1",
   sizeof(Caravan__V1__Notification),
-  3,
+  4,
   caravan__v1__notification__field_descriptors,
   caravan__v1__notification__field_indices_by_name,
   1,  caravan__v1__notification__number_ranges,

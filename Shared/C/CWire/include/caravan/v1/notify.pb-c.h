@@ -21,6 +21,7 @@ typedef struct Caravan__V1__SubscriptionList Caravan__V1__SubscriptionList;
 typedef struct Caravan__V1__AttachRequest Caravan__V1__AttachRequest;
 typedef struct Caravan__V1__AttachReply Caravan__V1__AttachReply;
 typedef struct Caravan__V1__NotifyAckRequest Caravan__V1__NotifyAckRequest;
+typedef struct Caravan__V1__NotifiedPage Caravan__V1__NotifiedPage;
 typedef struct Caravan__V1__Notification Caravan__V1__Notification;
 
 
@@ -106,6 +107,35 @@ struct  Caravan__V1__NotifyAckRequest
     , NULL, NULL, 0, 0 }
 
 
+/*
+ * What changed in one subscribed zone. A device whose change token is `from` need not pull.
+ */
+struct  Caravan__V1__NotifiedPage
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_subscription;
+  uint32_t subscription;
+  /*
+   * change token before
+   */
+  protobuf_c_boolean has_from;
+  ProtobufCBinaryData from;
+  /*
+   * change token after
+   */
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
+  /*
+   * encoded EntryPage
+   */
+  protobuf_c_boolean has_page;
+  ProtobufCBinaryData page;
+};
+#define CARAVAN__V1__NOTIFIED_PAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notified_page__descriptor) \
+    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL} }
+
+
 struct  Caravan__V1__Notification
 {
   ProtobufCMessage base;
@@ -118,10 +148,15 @@ struct  Caravan__V1__Notification
    */
   protobuf_c_boolean has_bitmap;
   ProtobufCBinaryData bitmap;
+  /*
+   * of some of those that changed little
+   */
+  size_t n_pages;
+  Caravan__V1__NotifiedPage **pages;
 };
 #define CARAVAN__V1__NOTIFICATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notification__descriptor) \
-    , 0, 0, 0, 0, 0, {0,NULL} }
+    , 0, 0, 0, 0, 0, {0,NULL}, 0,NULL }
 
 
 /* Caravan__V1__Subscription methods */
@@ -219,6 +254,25 @@ Caravan__V1__NotifyAckRequest *
 void   caravan__v1__notify_ack_request__free_unpacked
                      (Caravan__V1__NotifyAckRequest *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__NotifiedPage methods */
+void   caravan__v1__notified_page__init
+                     (Caravan__V1__NotifiedPage         *message);
+size_t caravan__v1__notified_page__get_packed_size
+                     (const Caravan__V1__NotifiedPage   *message);
+size_t caravan__v1__notified_page__pack
+                     (const Caravan__V1__NotifiedPage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__notified_page__pack_to_buffer
+                     (const Caravan__V1__NotifiedPage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__NotifiedPage *
+       caravan__v1__notified_page__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__notified_page__free_unpacked
+                     (Caravan__V1__NotifiedPage *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Notification methods */
 void   caravan__v1__notification__init
                      (Caravan__V1__Notification         *message);
@@ -255,6 +309,9 @@ typedef void (*Caravan__V1__AttachReply_Closure)
 typedef void (*Caravan__V1__NotifyAckRequest_Closure)
                  (const Caravan__V1__NotifyAckRequest *message,
                   void *closure_data);
+typedef void (*Caravan__V1__NotifiedPage_Closure)
+                 (const Caravan__V1__NotifiedPage *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Notification_Closure)
                  (const Caravan__V1__Notification *message,
                   void *closure_data);
@@ -269,6 +326,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__subscription_list__descript
 extern const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notify_ack_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notification__descriptor;
 
 PROTOBUF_C__END_DECLS
