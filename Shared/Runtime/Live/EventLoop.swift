@@ -95,7 +95,8 @@ public final class EventLoop: TaskExecutor {
       defer { state.isAsleep = false }
       return state.isAsleep
     }
-    if wasAsleep { poller.interrupt() }
+    // The loop's own thread is not asleep while it tells others that their descriptors are ready.
+    if wasAsleep, !isCurrent { poller.interrupt() }
   }
 
   // MARK: Turns
