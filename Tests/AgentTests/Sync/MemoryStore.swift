@@ -112,6 +112,9 @@ final class MemoryStore: SyncStore {
   func agree(on type: RecordType, for table: TableID) { state.withLock { $0.tables[table]?.type = type } }
   func note(refusal: String?, of table: TableID) { state.withLock { $0.tables[table]?.refusal = refusal } }
 
+  /// It plans only when asked.
+  func planAtOnce(_ tables: Set<TableID>) {}
+
   func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) -> PushPlan? {
     state.withLock { state in
       guard let found = state.tables[table], let type = found.type,

@@ -66,7 +66,9 @@ extension LocalStore {
     let state = try state(table)
     let id = try newID(values, of: state)
     let bytes = try change(table) { (state) throws(CaravanError) in
-      try insertRow(id: id, cells: values, drafts: drafts, into: state)
+      let bytes = try insertRow(id: id, cells: values, drafts: drafts, into: state)
+      try planAtOnce(&state)
+      return bytes
     }
     tellDirtied(state, bytes: bytes)
     return id

@@ -83,6 +83,7 @@ extension LocalStore {
       try chunkTable.sweep()
     }
     tables[table] = nil
+    planned.waiting[table] = nil
     forgetPrepared()
     giveSpaceBack()
   }

@@ -7,24 +7,46 @@ extension LocalStore {
   public func collect(
     _ table: TableID, maximumRows: Int, maximumBytes: Int
   ) throws(CaravanError) -> PushPlan? {
+    if let plan = planned.waiting.removeValue(forKey: table) { return plan }
     let state = try state(table)
     guard !state.isLocalOnly, state.op == nil else { return nil }
-    guard let type = state.type else {
+    guard state.type != nil else {
       throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
     }
-    let rows = try collectable(in: state, maximumRows: maximumRows, maximumBytes: maximumBytes)
-    guard !rows.isEmpty else { return nil }
-    var meta = self.meta
-    let plan = try change(table) { (state) throws(CaravanError) -> PushPlan in
-      let op = try meta.takeOp(database)
-      try database.run("INSERT INTO plans VALUES (?, ?, ?)", op, meta.epoch, state.number)
-      var mutations: [Mutation] = []
-      for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
-      state.op = op
-      return PushPlan(op: op, epoch: meta.epoch, table: table, mutations: mutations)
+    guard try !collectable(in: state, maximumRows: 1, maximumBytes: maximumBytes).isEmpty else { return nil }
+    return try change(table) { (state) throws(CaravanError) in
+      try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes)
     }
-    self.meta = meta
-    return plan
+  }
+
+  /// Runs in the transaction of its caller.
+  private func plan(
+    _ state: inout TableState, maximumRows: Int, maximumBytes: Int
+  ) throws(CaravanError) -> PushPlan? {
+    let rows = try collectable(in: state, maximumRows: maximumRows, maximumBytes: maximumBytes)
+    guard let type = state.type, !rows.isEmpty else { return nil }
+    let op = try meta.takeOp(database)
+    try database.run("INSERT INTO plans VALUES (?, ?, ?)", op, meta.epoch, state.number)
+    var mutations: [Mutation] = []
+    for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
+    state.op = op
+    return PushPlan(op: op, epoch: meta.epoch, table: state.table, mutations: mutations)
+  }
+
+  public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
+    planned.tables = tables
+    for (table, plan) in planned.waiting.sorted(by: { $0.key < $1.key }) where !tables.contains(table) {
+      planned.waiting[table] = nil
+      try abort(plan.op)
+    }
+  }
+
+  /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
+  /// written down with what was changed, which saves a commit.
+  func planAtOnce(_ state: inout TableState) throws(CaravanError) {
+    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly else { return }
+    planned.waiting[state.table] = try plan(
+      &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
   }
 
   private func collectable(
@@ -68,6 +90,7 @@ extension LocalStore {
   }
 
   public func plansInFlight() throws(CaravanError) -> [PushPlan] {
+    planned.waiting = [:]
     var plans: [PushPlan] = []
     let heads = try database.all("SELECT op, epoch, table_id FROM plans ORDER BY op") { row in
       (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2))

@@ -25,6 +25,7 @@ extension LocalStore {
         ids.append(written.id)
         bytes += written.bytes
       }
+      try planAtOnce(&state)
       try chunkTable.sweepUnlessWriting(openWrites)
       return ids
     }
@@ -118,6 +119,7 @@ extension LocalStore {
     do {
       try change(write.table) { (state) throws(CaravanError) in
         for target in write.targets { bytes += try carryOut(write, target, in: state) }
+        try planAtOnce(&state)
         try applyWaiting(&state)
         try chunkTable.sweepUnlessWriting(openWrites)
       }

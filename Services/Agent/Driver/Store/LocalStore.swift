@@ -34,6 +34,8 @@ public actor LocalStore {
   var idleReaders: [Reader] = []
   var resolutions: [TableID: ResolutionSession] = [:]
   var deletions = RecentDeletions()
+  /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
+  var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 
@@ -145,18 +147,18 @@ public actor LocalStore {
     }
   }
 
-  /// One durable transaction that may change the table's state; the state here changes only if the transaction does.
+  /// One durable transaction that may change the table's state; what the store remembers changes only if that does.
   func change<Result>(
     _ table: TableID, _ body: (inout TableState) throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result {
     var state = try state(table)
-    let before = lastChange
+    let before = (lastChange, meta, planned.waiting)
     do {
       let result = try transaction { () throws(CaravanError) in try body(&state) }
       tables[table] = state
       return result
     } catch {
-      lastChange = before
+      (lastChange, meta, planned.waiting) = before
       throw error
     }
   }

@@ -51,6 +51,9 @@ public protocol SyncStore: Sendable {
   /// an op in flight. At least one row, however large.
   /// - Throws: `tableNotFound`; `schemaViolation` when no type has been agreed on yet.
   func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) async throws(CaravanError) -> PushPlan?
+  /// From now on changes of these tables, and of no others, are planned in the transaction that makes them, unless an
+  /// op is in flight; `collect` hands the plan out. Plans of other tables that nobody has taken are aborted.
+  func planAtOnce(_ tables: Set<TableID>) async throws(CaravanError)
   /// Plans that were neither recorded nor aborted, oldest first.
   func plansInFlight() async throws(CaravanError) -> [PushPlan]
   /// The outcomes of a plan, one a mutation in its order: accepted rows become clean, conflicts are staged and the app

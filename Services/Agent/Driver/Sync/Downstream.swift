@@ -71,7 +71,7 @@ struct Downstream: Sendable {
     try await fetchObjects()
   }
 
-  private func fetchObjects() async throws(CaravanError) {
+  private mutating func fetchObjects() async throws(CaravanError) {
     guard hasObjects, !isUnexplained else { return }
     answer = .lacksObjects
     guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
@@ -88,6 +88,7 @@ struct Downstream: Sendable {
     token = state.token
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     try await takeIn(PullResult(page: news.page, token: news.token, more: true))
+    answer = .whole
     try await fetchObjects()
     return true
   }

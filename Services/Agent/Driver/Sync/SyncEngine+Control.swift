@@ -55,7 +55,7 @@ extension SyncEngine: SyncControl {
     }
   }
 
-  public func linkChanged(to link: LinkClass?) {
+  public func linkChanged(to link: LinkClass?) async {
     guard link != self.link else { return }
     let couldSpeak = coalescer.permitsSpeaking
     self.link = link
@@ -65,6 +65,7 @@ extension SyncEngine: SyncControl {
     } else if !couldSpeak, bus != nil {
       startAfresh()
     }
+    await planAtOnceWhatGoesAtOnce()
     signal.raise()
   }
 

@@ -25,6 +25,7 @@ extension SyncEngine {
     metrics.connected.set(1)
     connection.fulfil(())
     startAfresh()
+    await planAtOnceWhatGoesAtOnce()
   }
 
   func disconnected() async {
@@ -34,6 +35,7 @@ extension SyncEngine {
     if connection.value != nil { connection = Promise() }
     errands.disconnected()
     failWaiters(.notConnected)
+    await planAtOnceWhatGoesAtOnce()
   }
 
   func startAfresh() {

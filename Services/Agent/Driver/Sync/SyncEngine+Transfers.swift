@@ -168,6 +168,7 @@ extension SyncEngine {
       metrics.notification(fits ? "takenIn" : "pulled")
       if !fits { putBack(key) }
     } catch {
+      metrics.disrupted(.downstream(notified: true, asked: true, session.answer))
       failure = error
     }
     if session.isUnexplained { unexplained.insert(session.table) }
@@ -240,6 +241,7 @@ extension SyncEngine {
     isBeginningEpoch = true
     defer { isBeginningEpoch = false }
     do throws(CaravanError) {
+      try await store.planAtOnce([])
       try await store.beginEpoch()
       await exchanger.use(epoch: store.epoch)
       try await loadRegistrations()
@@ -252,6 +254,7 @@ extension SyncEngine {
     for table in unexplained.sorted() { putBack(Key(table, .read)) }
     voided.formUnion(unexplained)
     unexplained = []
+    await planAtOnceWhatGoesAtOnce()
     await noteDirtyTables()
   }
 }

@@ -175,7 +175,19 @@ public actor SyncEngine: Service {
     for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
     registered = kept
     errands.listChanged(to: list.generation, by: now.monotonic + patience * 1_000_000)
+    await planAtOnceWhatGoesAtOnce()
     signal.raise()
+  }
+
+  /// Tells the store which tables' changes leave as soon as they are made.
+  func planAtOnceWhatGoesAtOnce() async {
+    let keys = registered.filter { key, registration in
+      key.direction == .write && registration.periodMilliseconds == 0 && registration.delayToleranceMilliseconds == 0
+        && bus != nil && unexplained.isEmpty && coalescer.permits(key, isDemanded: false)
+    }
+    do throws(CaravanError) { try await store.planAtOnce(Set(keys.keys.map(\.table))) } catch {
+      host.log.debug("plans that nobody needs stay", [.error: error.description])
+    }
   }
 }
 
