@@ -100,7 +100,8 @@ let package = Package(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"],
       main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
-    + service("Notify", executable: "caravan-notify", driver: plumbing + ["Partitions", "Sealing", "Crypto"],
+    + service(
+      "Notify", executable: "caravan-notify", driver: plumbing + ["Partitions", "Sealing", "Crypto"],
       main: backends + ["Crypto"])
     + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
     + service(

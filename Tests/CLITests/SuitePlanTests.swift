@@ -32,7 +32,7 @@ struct SuitePlanTests {
     }
     #expect(lines.filter { $0.contains("--data /d/query ") || $0.hasSuffix("--data /d/query") }.count == 1)
     #expect(lines.filter { $0.hasSuffix("--data /d/query-2") }.count == 1)
-    // The key of change tokens is sync's and storage's alone; that of devices the gateway's.
+    // The key of change tokens is sync's, notify's and storage's alone; that of devices the gateway's.
     #expect(lines.filter { $0.contains("ticket.key") }.count == 3)
     #expect(lines.filter { $0.contains("device-signing.nk") }.count == 1)
   }
