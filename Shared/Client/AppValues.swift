@@ -106,6 +106,30 @@ public struct DeviceStatus: Sendable, Hashable {
     public let refused: String
     /// The columns, as `createTable` takes them.
     public let schema: String
+    /// Nil: nothing may be lost.
+    public let loss: Loss?
+  }
+
+  /// Rows that may be lost, since that was declared: accepted = settled + expired + lost + those that wait (MOB-06).
+  public struct Loss: Sendable, Hashable {
+    public let tolerance: LossTolerance
+    public let accepted: UInt64
+    /// Taken by the cloud, or changed or deleted by the app.
+    public let settled: UInt64
+    /// Too old to be sent.
+    public let expired: UInt64
+    public let lostInQueue: UInt64
+    public let lostToBusyServer: UInt64
+
+    init?(_ status: Wire.LossStatus?) {
+      guard let status, let tolerance = status.tolerance else { return nil }
+      self.tolerance = LossTolerance(tolerance)
+      accepted = status.accepted
+      settled = status.settled
+      expired = status.expired
+      lostInQueue = status.lostInQueue
+      lostToBusyServer = status.lostToBusyServer
+    }
   }
 
   public let device, user: String
@@ -123,7 +147,7 @@ public struct DeviceStatus: Sendable, Hashable {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
         lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused,
-        schema: $0.schema)
+        schema: $0.schema, loss: Loss($0.loss))
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

@@ -35,9 +35,20 @@ public struct Table: Sendable {
   public nonisolated(nonsending) func write(
     _ cells: [String: Value], objects: [String] = [], _ fill: (ObjectWriter) async throws -> Void = { _ in }
   ) async throws -> String {
-    let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells), objects: objects)
-    guard let row = try await run(request, fill).first else { throw AppConnection.surprise("write") }
-    return row
+    try await write(cells, objects: objects, intent: WriteIntent(), fill).row
+  }
+
+  /// Adds a row that travels as `intent` says.
+  @discardableResult
+  public nonisolated(nonsending) func write(
+    _ cells: [String: Value], objects: [String] = [], intent: WriteIntent,
+    _ fill: (ObjectWriter) async throws -> Void = { _ in }
+  ) async throws -> WriteReceipt {
+    let request = Wire.BeginWrite(
+      table: name, cells: try Wire.Cell.list(cells), objects: objects, intent: intent.wire)
+    let closed = try await run(request, fill)
+    guard let row = closed.rows.first else { throw AppConnection.surprise("write") }
+    return WriteReceipt(row: row, promise: WritePromise(closed.promise))
   }
 
   /// Adds a row with whole objects, in one request as long as they are small.
@@ -70,21 +81,22 @@ public struct Table: Sendable {
   /// - Returns: ids of the rows.
   @discardableResult
   public nonisolated(nonsending) func update(
-    _ selection: Selection, _ cells: [String: Value], objects: [String] = [],
+    _ selection: Selection, _ cells: [String: Value], objects: [String] = [], intent: WriteIntent = WriteIntent(),
     _ fill: (ObjectWriter) async throws -> Void = { _ in }
   ) async throws -> [String] {
     let request = Wire.BeginWrite(
-      table: name, cells: try Wire.Cell.list(cells), objects: objects, selection: try selection.wire())
-    return try await run(request, fill)
+      table: name, cells: try Wire.Cell.list(cells), objects: objects, selection: try selection.wire(),
+      intent: intent.wire)
+    return try await run(request, fill).rows
   }
 
   private nonisolated(nonsending) func run(
     _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
-  ) async throws -> [String] {
+  ) async throws -> WriteClosed {
     guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {
       throw AppConnection.surprise("write")
     }
-    guard opened.write != 0 else { return opened.rows }
+    guard opened.write != 0 else { return WriteClosed(rows: opened.rows, promise: opened.promise) }
     do {
       try await fill(ObjectWriter(write: opened.write, rows: opened.rows, connection: connection))
     } catch {
@@ -94,7 +106,7 @@ public struct Table: Sendable {
     guard
       case .writeClosed(let closed) = try await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write)))
     else { throw AppConnection.surprise("close") }
-    return closed.rows
+    return closed
   }
 
   /// Removes rows; they disappear at once here and, with the next sync, everywhere (SIM-16).
@@ -118,25 +130,27 @@ public struct Table: Sendable {
   // MARK: Sync
 
   /// Looks for changes every `period` and sends them at most `delayTolerance` later, over `link` or cheaper (SIM-17).
+  /// - Parameter loss: new rows that may be lost only go along with other data (MOB-05).
   public func registerWriteSync(
-    period: Duration, delayTolerance: Duration, link: Model.LinkClass
+    period: Duration, delayTolerance: Duration, link: Model.LinkClass, loss: LossTolerance? = nil
   ) async throws(CaravanError) {
-    try await register(read: false, period, delayTolerance, link)
+    try await register(read: false, period, delayTolerance, link, loss)
   }
 
   /// Has the cloud tell of changes, at most every `period`, and fetches them within `delayTolerance` (SIM-20).
   public func registerReadSync(
     period: Duration, delayTolerance: Duration, link: Model.LinkClass
   ) async throws(CaravanError) {
-    try await register(read: true, period, delayTolerance, link)
+    try await register(read: true, period, delayTolerance, link, nil)
   }
 
   private func register(
-    read: Bool, _ period: Duration, _ tolerance: Duration, _ link: Model.LinkClass
+    read: Bool, _ period: Duration, _ tolerance: Duration, _ link: Model.LinkClass, _ loss: LossTolerance?
   ) async throws(CaravanError) {
     let request = Wire.RegisterSync(
       table: name, read: read, periodMilliseconds: UInt32(clamping: period.wholeMilliseconds),
-      delayToleranceMilliseconds: UInt32(clamping: tolerance.wholeMilliseconds), link: Wire.LinkClass(link))
+      delayToleranceMilliseconds: UInt32(clamping: tolerance.wholeMilliseconds), link: Wire.LinkClass(link),
+      loss: loss?.wire)
     try await connection.done(.registerSync(request))
   }
 

@@ -37,7 +37,7 @@ public final class Agent: Service {
   ) async throws(CaravanError) {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
     let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
-    await store.whenDirtied { table, bytes in engine.tableChanged(table, bytes: bytes) }
+    await store.whenDirtied { table, change in engine.tableChanged(table, change) }
     self.store = store
     self.engine = engine
     connection = CloudConnection(engine: engine, connect: connect)

@@ -14,25 +14,30 @@ final class StoreFixture {
   let directory: TemporaryDirectory
   private(set) var store: LocalStore
   let owner: UInt64 = 1
+  private let options: LocalStoreOptions
+  private let clock: ManualClock
 
-  init(_ directory: TemporaryDirectory, _ store: LocalStore) {
+  init(_ directory: TemporaryDirectory, _ store: LocalStore, _ options: LocalStoreOptions, _ clock: ManualClock) {
     self.directory = directory
     self.store = store
+    self.options = options
+    self.clock = clock
   }
 
-  static func host(seed: UInt64 = 1) -> Host {
+  static func host(seed: UInt64 = 1, clock: ManualClock = ManualClock()) -> Host {
     Host(
-      clock: ManualClock(), random: SeededRandom(seed: seed), executors: Host.live().executors,
+      clock: clock, random: SeededRandom(seed: seed), executors: Host.live().executors,
       log: Log(level: .error, clock: ManualClock(), sink: NullLogSink()), metrics: MetricsRegistry())
   }
 
   /// Runs `body` with a new store that has the table `photos`.
   static func with(
-    options: LocalStoreOptions = LocalStoreOptions(), _ body: (StoreFixture) async throws -> Void
+    options: LocalStoreOptions = LocalStoreOptions(), clock: ManualClock = ManualClock(),
+    _ body: (StoreFixture) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
-    let store = try await LocalStore.open(directory.path, host: host(), options: options)
-    let fixture = StoreFixture(directory, store)
+    let store = try await LocalStore.open(directory.path, host: host(clock: clock), options: options)
+    let fixture = StoreFixture(directory, store, options, clock)
     try await store.createTable(
       photos, schema: try SchemaText(parsing: "name VARCHAR, date INTEGER, location FLOAT, photo OBJECT"),
       localOnly: false)
@@ -44,7 +49,7 @@ final class StoreFixture {
   /// Gives the store as it is after a crash: what was committed, and nothing that was only in memory.
   func crash() async throws {
     await store.close()
-    store = try await LocalStore.open(directory.path, host: Self.host(seed: 2))
+    store = try await LocalStore.open(directory.path, host: Self.host(seed: 2, clock: clock), options: options)
   }
 
   // MARK: Rows

@@ -71,7 +71,7 @@ struct EngineBench: Sendable {
   func write(_ name: String, _ text: String, in table: TableID = album, chunks: [ChunkHash] = []) {
     store.write(name, text, in: table, chunks: chunks)
     if !chunks.isEmpty { cloud.state.withLock { $0.named[name] = chunks } }
-    engine.tableChanged(table, bytes: text.utf8.count)
+    engine.tableChanged(table, LocalChange(bytes: text.utf8.count))
   }
 
   /// Op numbers pushed by all frames.

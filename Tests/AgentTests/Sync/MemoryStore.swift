@@ -255,6 +255,8 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  func loseTolerated(of table: TableID, to place: LossPlace) -> UInt64 { 0 }
+
   func registrations() -> [TableRegistration] {
     state.withLock { state in
       state.registrations.sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }

@@ -144,8 +144,8 @@ import Wire
         })
       bench.store.write("a", "1", in: Bench.album)
       bench.store.write("n", "1", in: Bench.notes)
-      bench.engine.tableChanged(Bench.album, bytes: 1)
-      bench.engine.tableChanged(Bench.notes, bytes: 1)
+      bench.engine.tableChanged(Bench.album, LocalChange(bytes: 1))
+      bench.engine.tableChanged(Bench.notes, LocalChange(bytes: 1))
       try await bench.until("the other table is done") { bench.store.isClean(Bench.notes) }
       try await bench.pass(.seconds(100))
       #expect(bench.store.table(Bench.album).refusal == "field 'x' is text, not integer")

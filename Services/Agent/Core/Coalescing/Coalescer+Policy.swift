@@ -16,6 +16,11 @@ extension Coalescer {
       bytes += item.bytes
       if item.due != nil { gathered += item.bytes }
     }
+    for (key, item) in tolerated where waiting[key] == nil && permits(key, isDemanded: false) {
+      guard underway[key] == nil, ridesAlong(key, at: now) else { continue }
+      cargo.append((.max, key))
+      bytes += item.bytes
+    }
     if volumeBytes > 0, gathered >= volumeBytes, (start?.at ?? .max) > now.monotonic {
       start = TransferPolicy.Start(at: now.monotonic, trigger: .volume)
     }

@@ -52,10 +52,23 @@ public struct Coalescer: Sendable {
     var notBefore: UInt64 = 0
   }
 
+  /// Rows that may be lost, since their table's last transfer.
+  struct Tolerated: Sendable {
+    var bytes: UInt64 = 0
+    /// When the interval began at whose end they are given up.
+    var since: UInt64
+    /// No more of them may be given up.
+    var isSpent = false
+  }
+
   private let volume: @Sendable (LinkClass) -> UInt64
   var registrations: [Key: SyncRegistration] = [:]
   private var clocks: [UInt32: PeriodClock] = [:]
   var waiting: [Key: Waiting] = [:]
+  /// What may be lost of a table: it rides along and starts nothing.
+  var tolerated: [Key: Tolerated] = [:]
+  /// Keys of transfers that have not ended, and whether only what may be lost was the reason to take them.
+  var underway: [Key: Bool] = [:]
   /// Until when the transfers of each key are paid for, at one each `rest`.
   var paidUntil: [Key: UInt64] = [:]
   private var lastMoment: Moment?
@@ -90,6 +103,8 @@ public struct Coalescer: Sendable {
       let key = Key(table, direction)
       registrations[key] = nil
       waiting[key] = nil
+      tolerated[key] = nil
+      underway[key] = nil
       paidUntil[key] = nil
     }
     dropUnusedClocks()
@@ -110,6 +125,12 @@ public struct Coalescer: Sendable {
     }
   }
 
+  /// There are rows to send that may be lost: they go with whatever is sent, and start nothing (MOB-05).
+  public mutating func noteTolerated(_ key: Key, bytes: UInt64, at now: Moment) {
+    tolerated[key, default: Tolerated(since: now.monotonic)].bytes += bytes
+    tolerated[key]?.isSpent = false
+  }
+
   /// Delay does not apply (UNI-22), and neither do the registration's period and link preference; the user's link does.
   public mutating func demand(_ key: Key, at now: Moment) {
     waiting[key, default: Waiting()].due = Waiting.Due(deadline: now.monotonic, trigger: .demand)
@@ -119,11 +140,19 @@ public struct Coalescer: Sendable {
   /// A transfer failed, or could not begin: its item waits again, not before `notBefore`.
   /// - Parameter isDemanded: an app still waits for it.
   public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64) {
+    let onlyTolerated = underway.removeValue(forKey: key) ?? false
     guard waiting[key]?.due == nil else { return }
+    if onlyTolerated, !isDemanded {
+      if tolerated[key] == nil { tolerated[key] = Tolerated(since: notBefore) }
+      return
+    }
     let trigger: Trigger = isDemanded || registrations[key] == nil ? .demand : .deadline
     waiting[key, default: Waiting()].due = Waiting.Due(deadline: notBefore, trigger: trigger)
     waiting[key]?.notBefore = notBefore
   }
+
+  /// A transfer's part has ended well.
+  public mutating func finished(_ key: Key) { underway[key] = nil }
 
   /// Nothing that failed waits any longer: the connection is back.
   public mutating func retryNow(at now: Moment) {
@@ -152,7 +181,9 @@ public struct Coalescer: Sendable {
       waiting[key]?.due.map { $0.deadline + patience < now.monotonic } ?? false
     }
     for key in policy.cargo {
-      waiting[key] = nil
+      let wasTolerated = waiting.removeValue(forKey: key) == nil
+      underway[key] = wasTolerated
+      tolerated[key] = nil
       paidUntil[key] = max(paidUntil[key] ?? 0, now.monotonic) + rest(of: key)
     }
     let trigger = isDue ? policy.start?.trigger : nil
@@ -169,6 +200,31 @@ public struct Coalescer: Sendable {
       return item.due.map { tick + registration.tolerance < $0.deadline } ?? true ? tick : nil
     }
     return [policy(at: now).start?.at, held.min(), ticks.min()].compactMap(\.self).min()
+  }
+
+  // MARK: What is given up
+
+  /// Keys whose interval has passed without a transfer: rows of them that may be lost are to be given up now. Said
+  /// again after the next interval, until `spent`.
+  public mutating func takeDiscards(at now: Moment) -> [Key] {
+    let due = tolerated.filter { !$0.value.isSpent && $0.value.since + interval(of: $0.key) <= now.monotonic }
+    for key in due.keys { tolerated[key]?.since = now.monotonic }
+    return due.keys.sorted()
+  }
+
+  public func nextDiscard() -> UInt64? {
+    tolerated.lazy.filter { !$0.value.isSpent }.map { $0.value.since + interval(of: $0.key) }.min()
+  }
+
+  /// What the store came to after `takeDiscards`.
+  /// - Parameter rows: that still wait and may not be given up.
+  public mutating func spent(_ key: Key, rows: UInt64) {
+    if rows == 0 { tolerated[key] = nil } else { tolerated[key]?.isSpent = true }
+  }
+
+  private func interval(of key: Key) -> UInt64 {
+    let period = UInt64(registrations[key]?.periodMilliseconds ?? 0)
+    return (period > 0 ? period : EngineLimits.lossIntervalMilliseconds) * 1_000_000
   }
 
   // MARK: Time

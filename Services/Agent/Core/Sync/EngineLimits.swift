@@ -61,6 +61,8 @@ public enum EngineLimits {
   public static let patienceMilliseconds: UInt64 = 1_000
   /// A wall clock that gets ahead of the monotonic one by more than this has jumped.
   public static let clockJumpMilliseconds: Int64 = 1_000
+  /// Rows that may be lost are given up when their table's period, or so long where it has none, brought no transfer.
+  public static let lossIntervalMilliseconds: UInt64 = 60_000
   /// How long an app's demand waits for a connection that is just being made.
   public static let connectionGrace: Duration = .seconds(3)
   /// How long a connection that is given up may take to end.

@@ -9,13 +9,19 @@ public struct PushPlan: Sendable, Hashable {
   public let table: TableID
   /// Oldest local change first, at most one for each row.
   public let mutations: [Mutation]
+  /// So many of them may be lost.
+  public let toleratedRows: Int
 
-  public init(op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation]) {
+  public init(op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation], toleratedRows: Int = 0) {
     self.op = op
     self.epoch = epoch
     self.table = table
     self.mutations = mutations
+    self.toleratedRows = toleratedRows
   }
+
+  /// It is no reason to speak.
+  public var isTolerated: Bool { toleratedRows == mutations.count }
 
   /// Every chunk the bodies name, each once, in order of first use.
   public var chunks: [ChunkHash] {

@@ -33,6 +33,51 @@ extension Wire.Selection {
   var store: Selection? { text.isEmpty && arguments.isEmpty ? nil : Selection(text, arguments.map(\.model)) }
 }
 
+extension Wire.WriteIntent {
+  var store: AgentCore.WriteIntent {
+    let loss: AgentCore.WriteIntent.Loss =
+      switch self.loss {
+      case .asRegistered: .asRegistered
+      case .tolerated: .tolerated
+      case .none: .none
+      }
+    return AgentCore.WriteIntent(
+      withinMilliseconds: hasDeadline ? withinMilliseconds : nil, loss: loss,
+      timeToLiveMilliseconds: timeToLiveMilliseconds == 0 ? nil : timeToLiveMilliseconds)
+  }
+}
+
+extension WriteClass {
+  init(_ promise: WritePromise) {
+    self =
+      switch promise {
+      case .durable: .durable
+      case .accepted: .accepted
+      }
+  }
+}
+
+extension Wire.LossTolerance {
+  var store: AgentCore.LossTolerance {
+    AgentCore.LossTolerance(
+      maximumPermille: maximumPermille, timeToLiveMilliseconds: timeToLiveMilliseconds, isOnRequest: onRequest)
+  }
+
+  init(_ tolerance: AgentCore.LossTolerance) {
+    self.init(
+      maximumPermille: tolerance.maximumPermille, timeToLiveMilliseconds: tolerance.timeToLiveMilliseconds,
+      onRequest: tolerance.isOnRequest)
+  }
+}
+
+extension LossStatus {
+  init(_ ledger: LossLedger) {
+    self.init(
+      tolerance: Wire.LossTolerance(ledger.tolerance), accepted: ledger.accepted, settled: ledger.settled,
+      expired: ledger.expired, lostInQueue: ledger.lostInQueue, lostToBusyServer: ledger.lostToServer)
+  }
+}
+
 extension ReadRequest {
   init(_ request: Select, table: TableID) {
     self.init(
@@ -105,6 +150,6 @@ extension TableStatus {
       table: view.table.name, rows: UInt64(view.rows), dirty: UInt64(view.dirty), pending: UInt64(view.pending),
       conflicts: UInt64(view.conflicts), torn: UInt64(view.torn), lastSyncMilliseconds: UInt64(max(0, view.lastSync)),
       bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown), refused: view.refused,
-      schema: view.schema.description)
+      schema: view.schema.description, loss: view.loss.map { LossStatus($0) })
   }
 }

@@ -87,7 +87,9 @@ public actor AppSession {
         try await store.abandonWrite(request.write, owner: owner)
         return .writeClosed(WriteClosed())
       }
-      return .writeClosed(WriteClosed(rows: try await store.closeWrite(request.write, owner: owner)))
+      let promise = WriteClass(await store.promise(ofWrite: request.write))
+      return .writeClosed(
+        WriteClosed(rows: try await store.closeWrite(request.write, owner: owner), promise: promise))
     case .beginRead(let request):
       return .rows(RowPage(try await store.beginRead(ReadRequest(request, table: table(request.table)), owner: owner)))
     case .nextPage(let request): return .rows(RowPage(try await store.nextPage(request.cursor, owner: owner)))
@@ -119,20 +121,24 @@ public actor AppSession {
     let cells = request.cells.map { CellValue($0.column, $0.model) }
     // An empty selection is an update of every row, none at all an insert.
     let selection = request.selection.map { $0.store ?? Selection("1") }
+    let intent = request.intent?.store ?? AgentCore.WriteIntent()
+    let promise = WriteClass(
+      try await store.promise(intent, isInsert: selection == nil, in: table(request.table)))
     if !request.contents.isEmpty {
       guard request.objects.isEmpty else {
         throw CaravanError(.invalidData, "a write gives whole objects, or opens some: not both at once")
       }
       let contents = request.contents.map { ObjectValue($0.object, $0.data) }
-      let rows = try await store.write(table(request.table), cells: cells, contents: contents, selection: selection)
-      return .writeOpened(WriteOpened(rows: rows))
+      let rows = try await store.write(
+        table(request.table), cells: cells, contents: contents, selection: selection, intent: intent)
+      return .writeOpened(WriteOpened(rows: rows, promise: promise))
     }
     guard !request.objects.isEmpty else {
-      let rows = try await store.write(table(request.table), cells: cells, selection: selection)
-      return .writeOpened(WriteOpened(rows: rows))
+      let rows = try await store.write(table(request.table), cells: cells, selection: selection, intent: intent)
+      return .writeOpened(WriteOpened(rows: rows, promise: promise))
     }
     let opened = try await store.openWrite(
-      table(request.table), cells: cells, objects: request.objects, selection: selection, owner: owner)
+      table(request.table), cells: cells, objects: request.objects, selection: selection, intent: intent, owner: owner)
     return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
   }
 
@@ -175,7 +181,11 @@ public actor AppSession {
     let registration = SyncRegistration(
       periodMilliseconds: request.periodMilliseconds,
       delayToleranceMilliseconds: request.delayToleranceMilliseconds, link: link)
-    try await store.register(table(request.table), request.read ? .read : .write, registration)
+    guard !request.read || request.loss == nil else {
+      throw CaravanError(.invalidData, "only writes can be lost: leave the tolerance out of a read registration")
+    }
+    try await store.register(
+      table(request.table), request.read ? .read : .write, registration, loss: request.loss?.store)
     await sync.registrationsChanged(of: table(request.table))
   }
 

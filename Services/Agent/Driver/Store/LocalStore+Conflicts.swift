@@ -118,7 +118,8 @@ extension LocalStore {
       resolutions[table] = session
       throw error
     }
-    if !session.choices.isEmpty { tellDirtied(before, bytes: 0) }
+    // The cloud waits for the answer: delay does not apply (UNI-22).
+    if !session.choices.isEmpty { tellDirtied(before, LocalChange(bytes: 0, withinMilliseconds: 0)) }
     tellNewsIfAny(of: table)
     return session.choices.count
   }

@@ -11,6 +11,7 @@ extension LocalStore {
     }
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database) { tables[state.table] = state }
+    mayLose = try lossTable.tables()
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
@@ -74,6 +75,7 @@ extension LocalStore {
 
   /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
   func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
+    try settleTolerated(row: row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)

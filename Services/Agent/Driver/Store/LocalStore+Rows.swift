@@ -61,16 +61,20 @@ extension LocalStore {
 
   /// A whole insert in its own transaction.
   func insert(
-    _ values: [Int: SQLValue], drafts: [Int: ObjectDraft], into table: TableID
+    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
   ) throws(CaravanError) -> String {
     let state = try state(table)
     let id = try newID(values, of: state)
-    let bytes = try change(table) { (state) throws(CaravanError) in
-      let bytes = try insertRow(id: id, cells: values, drafts: drafts, into: state)
-      try planAtOnce(&state)
-      return bytes
+    let bytes = try committing(promise) { () throws(CaravanError) in
+      try change(table) { (state) throws(CaravanError) in
+        let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
+        if promise == .accepted { try accept(id, intent, in: state) }
+        try note(intent, promise, in: state)
+        try planAtOnce(&state)
+        return bytes
+      }
     }
-    tellDirtied(state, bytes: bytes)
+    tellDirtied(state, bytes: bytes, intent, promise)
     return id
   }
 
@@ -126,6 +130,7 @@ extension LocalStore {
     guard change.cells || change.objects else { return (old.id, 0) }
     var row = old
     if state.tracks(row.head), row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
+    try settleTolerated(row: row.key, in: state)
     try fill(&row, cells, touched, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)

@@ -18,6 +18,8 @@ public struct TableStatusView: Sendable, Hashable {
   public let refused: String
   public let isLocalOnly: Bool
   public let schema: SchemaText
+  /// Of rows that may be lost; nil: none may.
+  public let loss: LossLedger?
 }
 
 extension LocalStore {
@@ -32,7 +34,8 @@ extension LocalStore {
           pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2 AND _presence <> 0"),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
-          isLocalOnly: state.isLocalOnly, schema: state.schema))
+          isLocalOnly: state.isLocalOnly, schema: state.schema,
+          loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views
   }

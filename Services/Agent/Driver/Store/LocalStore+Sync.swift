@@ -31,9 +31,10 @@ extension LocalStore: SyncStore {
     let lacking = try database.first(
       "SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ? AND lacking > 0)", state.number
     ) { row in row.flag(0) }
+    let rows = state.isLocalOnly ? (dirty: 0, tolerated: 0) : try collectable(in: state)
     return TableSyncState(
-      proposal: state.proposal, type: state.type, token: state.token,
-      dirtyRows: state.isLocalOnly ? 0 : try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database),
+      proposal: state.proposal, type: state.type, token: state.token, dirtyRows: rows.dirty,
+      toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
       opInFlight: state.op, lacksChunks: lacking ?? false, isResolving: resolutions[table] != nil)
   }
 
@@ -69,8 +70,9 @@ extension LocalStore: SyncStore {
 
   /// Registers a table for periodic sync, or changes its registration (SIM-17, SIM-20).
   /// - Throws: `invalidData` for a table that is local only.
+  /// - Parameter loss: of writes (MOB-05); nil: rows that wait and might have been lost no longer may.
   public func register(
-    _ table: TableID, _ direction: Direction, _ registration: SyncRegistration
+    _ table: TableID, _ direction: Direction, _ registration: SyncRegistration, loss: LossTolerance? = nil
   ) throws(CaravanError) {
     guard try !state(table).isLocalOnly else {
       throw CaravanError(.invalidData, "table '\(table.name)' is local only: create it with full sync first")
@@ -83,9 +85,10 @@ extension LocalStore: SyncStore {
         ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
         """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
         registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
-      if direction == .read { try meta.bumpListGeneration(database) }
+      if direction == .read { try meta.bumpListGeneration(database) } else { try declare(loss, in: state) }
     }
     self.meta = meta
+    mayLose = try lossTable.tables()
   }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
@@ -95,14 +98,19 @@ extension LocalStore: SyncStore {
       try database.run(
         "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
       if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
+      if direction == .write { try declare(nil, in: state) }
     }
     self.meta = meta
+    mayLose = try lossTable.tables()
   }
 
   /// Part of dropping a table, inside its transaction.
   func unregisterAll(_ state: TableState) throws(CaravanError) {
     try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
     if try database.changedRows > 0 { try meta.bumpListGeneration(database) }
+    try lossTable.end(state.number)
+    try lossTable.clearDeadline(of: state.number)
+    mayLose.remove(state.number)
   }
 
   public func registrations() throws(CaravanError) -> [TableRegistration] {

@@ -23,14 +23,17 @@ extension LocalStore {
   private func plan(
     _ state: inout TableState, maximumRows: Int, maximumBytes: Int
   ) throws(CaravanError) -> PushPlan? {
+    try expireTolerated(in: state)
     let rows = try collectable(in: state, maximumRows: maximumRows, maximumBytes: maximumBytes)
     guard let type = state.type, !rows.isEmpty else { return nil }
+    let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
+    try lossTable.clearDeadline(of: state.number)
     let op = try meta.takeOp(database)
     try database.run("INSERT INTO plans VALUES (?, ?, ?)", op, meta.epoch, state.number)
     var mutations: [Mutation] = []
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
-    return PushPlan(op: op, epoch: meta.epoch, table: state.table, mutations: mutations)
+    return PushPlan(op: op, epoch: meta.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated)
   }
 
   public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
@@ -44,7 +47,8 @@ extension LocalStore {
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly else { return }
+    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !mayLose.contains(state.number)
+    else { return }
     planned.waiting[state.table] = try plan(
       &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
   }
@@ -97,11 +101,15 @@ extension LocalStore {
     }
     for head in heads {
       guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
-      let mutations = try plannedRows(of: head.op).map { (row) throws(CaravanError) in
+      let rows = try plannedRows(of: head.op)
+      let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
+      let mutations = try rows.map { (row) throws(CaravanError) in
         let chunks = try row.body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
         return Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
       }
-      plans.append(PushPlan(op: head.op, epoch: head.epoch, table: state.table, mutations: mutations))
+      plans.append(
+        PushPlan(
+          op: head.op, epoch: head.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated))
     }
     return plans
   }
@@ -176,7 +184,9 @@ extension LocalStore {
   private func afterSettling(_ table: TableID) throws(CaravanError) {
     tellNewsIfAny(of: table)
     let state = try state(table)
-    if try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database) > 0 { tellDirtied(state, bytes: 0) }
+    let rows = try collectable(in: state)
+    if rows.dirty > 0 { tellDirtied(state, bytes: 0) }
+    if rows.tolerated > 0 { tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
   }
 
   private func settle(
@@ -185,6 +195,7 @@ extension LocalStore {
     let table = state.table
     guard var row = try state.rows.row(key: planned.key, database) else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
+    if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try forgetAncestor(of: row.key, in: state)

@@ -9,11 +9,12 @@ extension LocalStore {
   /// - Throws: `schemaViolation` naming the column; `objectExists` for a taken primary key; `limitExceeded`.
   @discardableResult
   public func write(
-    _ table: TableID, cells: [CellValue], selection: Selection? = nil
+    _ table: TableID, cells: [CellValue], selection: Selection? = nil, intent: WriteIntent = WriteIntent()
   ) throws(CaravanError) -> [String] {
     let state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
-    guard let selection else { return [try insert(values, drafts: [:], into: table)] }
+    let promise = try promise(intent, isInsert: selection == nil, in: state)
+    guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
     let keys = try keys(of: selection, in: state)
     var bytes = 0
@@ -27,19 +28,22 @@ extension LocalStore {
       }
       try planAtOnce(&state)
       try chunkTable.sweepUnlessWriting(openWrites)
+      if !ids.isEmpty { try note(intent, promise, in: state) }
       return ids
     }
-    if !ids.isEmpty { tellDirtied(state, bytes: bytes) }
+    if !ids.isEmpty { tellDirtied(state, bytes: bytes, intent, promise) }
     return ids
   }
 
   /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
   @discardableResult
   public func write(
-    _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil
+    _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil,
+    intent: WriteIntent = WriteIntent()
   ) throws(CaravanError) -> [String] {
     // Nobody else has the handle: no session is called 0.
-    let opened = try openWrite(table, cells: cells, objects: contents.map(\.column), selection: selection, owner: 0)
+    let opened = try openWrite(
+      table, cells: cells, objects: contents.map(\.column), selection: selection, intent: intent, owner: 0)
     do {
       for row in opened.rows.indices {
         for object in contents {
@@ -58,10 +62,12 @@ extension LocalStore {
   /// - Parameter owner: the session that may use the handle, and whose end abandons it.
   /// - Throws: besides what `write` does, `serverBusy` when another open write has one of the objects.
   public func openWrite(
-    _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil, owner: UInt64
+    _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil,
+    intent: WriteIntent = WriteIntent(), owner: UInt64
   ) throws(CaravanError) -> OpenedWrite {
     let state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
+    let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
     guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
       throw CaravanError(
@@ -82,8 +88,9 @@ extension LocalStore {
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
     let handle = newHandle()
-    openWrites[handle] = OpenWrite(owner: owner, table: table, cells: values, targets: targets)
-    return OpenedWrite(handle: handle, rows: targets.map(\.id))
+    openWrites[handle] = OpenWrite(
+      owner: owner, table: table, cells: values, intent: intent, promise: promise, targets: targets)
+    return OpenedWrite(handle: handle, rows: targets.map(\.id), promise: promise)
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
@@ -117,17 +124,20 @@ extension LocalStore {
     // Rows of this write are free from here on, unless another one has them.
     openWrites[handle] = nil
     do {
-      try change(write.table) { (state) throws(CaravanError) in
-        for target in write.targets { bytes += try carryOut(write, target, in: state) }
-        try planAtOnce(&state)
-        try applyWaiting(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+      try committing(write.promise) { () throws(CaravanError) in
+        try change(write.table) { (state) throws(CaravanError) in
+          for target in write.targets { bytes += try carryOut(write, target, in: state) }
+          try note(write.intent, write.promise, in: state)
+          try planAtOnce(&state)
+          try applyWaiting(&state)
+          try chunkTable.sweepUnlessWriting(openWrites)
+        }
       }
     } catch {
       openWrites[handle] = write
       throw error
     }
-    tellDirtied(state, bytes: bytes)
+    tellDirtied(state, bytes: bytes, write.intent, write.promise)
     tellNewsIfAny(of: write.table)
     return write.rows
   }
@@ -235,7 +245,9 @@ extension LocalStore {
     _ write: OpenWrite, _ target: OpenWrite.Target, in state: TableState
   ) throws(CaravanError) -> Int {
     guard let key = target.key else {
-      return try insertRow(id: target.id, cells: write.cells, drafts: target.drafts, into: state)
+      let bytes = try insertRow(id: target.id, cells: write.cells, drafts: target.drafts, into: state)
+      if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
+      return bytes
     }
     guard let row = try state.rows.row(key: key, database), row.id == target.id, row.head.presence.isVisible else {
       throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")

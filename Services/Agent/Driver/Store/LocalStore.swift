@@ -36,10 +36,12 @@ public actor LocalStore {
   var deletions = RecentDeletions()
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
+  /// Numbers of the tables that are registered with a tolerance of loss.
+  var mayLose: Set<Int64> = []
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 
-  private var dirtied: (@Sendable (TableID, Int) -> Void)?
+  private var dirtied: (@Sendable (TableID, LocalChange) -> Void)?
   private var news: (@Sendable (TableID) -> Void)?
 
   // MARK: Life
@@ -93,14 +95,16 @@ public actor LocalStore {
 
   // MARK: Who is told
 
-  /// Called on the store's thread after rows became ready for upstream, with about how many bytes; must return at once.
-  public func whenDirtied(_ tell: @escaping @Sendable (TableID, Int) -> Void) { dirtied = tell }
+  /// Called on the store's thread after rows became ready for upstream; must return at once.
+  public func whenDirtied(_ tell: @escaping @Sendable (TableID, LocalChange) -> Void) { dirtied = tell }
 
   /// Called on the store's thread when a table has upcalls to deliver; must return at once.
   public func whenNewsArrives(_ tell: @escaping @Sendable (TableID) -> Void) { news = tell }
 
-  func tellDirtied(_ state: TableState, bytes: Int) {
-    if !state.isLocalOnly { dirtied?(state.table, bytes) }
+  func tellDirtied(_ state: TableState, bytes: Int) { tellDirtied(state, LocalChange(bytes: bytes)) }
+
+  func tellDirtied(_ state: TableState, _ change: LocalChange) {
+    if !state.isLocalOnly { dirtied?(state.table, change) }
   }
 
   func tellNews(_ table: TableID) { news?(table) }

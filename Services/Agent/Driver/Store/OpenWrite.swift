@@ -1,4 +1,4 @@
-internal import AgentCore
+public import AgentCore
 public import Model
 internal import SQLite
 
@@ -39,6 +39,8 @@ public struct Selection: Sendable, Hashable {
 public struct OpenedWrite: Sendable, Hashable {
   public let handle: UInt64
   public let rows: [String]
+  /// What the app may rely on once it is closed.
+  public let promise: WritePromise
 }
 
 /// A write whose objects are still open. Nothing of it is visible.
@@ -55,6 +57,8 @@ struct OpenWrite {
   let table: TableID
   /// By column; what is not listed stays as it is.
   let cells: [Int: SQLValue]
+  let intent: WriteIntent
+  let promise: WritePromise
   var targets: [Target]
 
   var rows: [String] { targets.map(\.id) }

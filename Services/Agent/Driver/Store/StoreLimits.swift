@@ -54,6 +54,8 @@ public struct LocalStoreOptions: Sendable {
   public var inlineBytes = 16 << 10
   /// Asked before anything changes on the disk: for tests that break it.
   public var tap: (any DiskTap)?
+  /// Rows of one table that wait and may be lost, at most.
+  public var toleratedRows: UInt64 = 10_000
   /// How objects are cut; anything but the standard is for simulations, where small objects shall have many chunks.
   public var chunking = ChunkingParameters.standard
   /// An object of more chunks has them in a list; anything but the standard is for simulations, as above.

@@ -6,6 +6,11 @@ enum StoreSchema {
   static let version = 2
 
   static func install(in database: Connection) throws(CaravanError) {
+    try installBase(in: database)
+    try LossTable.install(in: database)
+  }
+
+  private static func installBase(in database: Connection) throws(CaravanError) {
     let found = try database.userVersion
     guard found != version else { return }
     if found == 1 { return try addChunkFile(to: database) }

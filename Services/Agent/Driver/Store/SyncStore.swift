@@ -91,6 +91,13 @@ public protocol SyncStore: Sendable {
   /// - Throws: `invalidData` while a plan of the table is in flight.
   func reset(_ table: TableID) async throws(CaravanError)
 
+  // MARK: Loss
+
+  /// Rows of the table that may be lost are given up, as many as its tolerance allows (MOB-05).
+  /// - Returns: how many still wait.
+  @discardableResult
+  func loseTolerated(of table: TableID, to place: LossPlace) async throws(CaravanError) -> UInt64
+
   // MARK: Registrations
 
   /// Everything registered, ordered by table and direction.
@@ -134,8 +141,12 @@ public struct TableSyncState: Sendable, Hashable {
   public let type: RecordType?
   /// Change token of the last page applied; empty: from the beginning.
   public let token: [UInt8]
-  /// Rows that could be collected now.
+  /// Rows that could be collected now, and may start a transfer.
   public let dirtyRows: Int
+  /// Rows that could be collected, and only ride along: they may be lost.
+  public let toleratedRows: Int
+  /// Until when a row that was written with a deadline of its own has to be on its way: wall clock, milliseconds.
+  public let deadline: Int64?
   /// An op of this table is in flight.
   public let opInFlight: UInt64?
   /// Entries and conflict copies wait for chunks.
@@ -144,13 +155,15 @@ public struct TableSyncState: Sendable, Hashable {
   public let isResolving: Bool
 
   public init(
-    proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, opInFlight: UInt64?, lacksChunks: Bool,
-    isResolving: Bool
+    proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
+    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, isResolving: Bool
   ) {
     self.proposal = proposal
     self.type = type
     self.token = token
     self.dirtyRows = dirtyRows
+    self.toleratedRows = toleratedRows
+    self.deadline = deadline
     self.opInFlight = opInFlight
     self.lacksChunks = lacksChunks
     self.isResolving = isResolving

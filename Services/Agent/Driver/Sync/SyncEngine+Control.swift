@@ -5,11 +5,8 @@ internal import Runtime
 extension SyncEngine: SyncControl {
   public func registrationsChanged(of table: TableID) async {
     do throws(CaravanError) {
-      let known = registered[Key(table, .write)]
       try await loadRegistrations()
-      guard known == nil, registered[Key(table, .write)] != nil else { return }
-      let state = try await store.syncState(of: table)
-      if state.dirtyRows > 0 { tableChanged(table, bytes: 1) }
+      if registered[Key(table, .write)] != nil { await noteRows(of: table) }
     } catch {
       host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
     }

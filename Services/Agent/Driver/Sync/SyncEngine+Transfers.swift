@@ -141,6 +141,7 @@ extension SyncEngine {
       }
       pending[session.table] = session.pending
       end(Key(session.table, .write), rider.waiters, failure)
+      if failure?.isBusy == true { await shed(session.table) }
       if session.lacksChunks {
         if failure == nil { metrics.disrupted(session.disruption) }
         putBack(Key(session.table, .read))
@@ -221,6 +222,7 @@ extension SyncEngine {
       }
     } else {
       board.succeeded(key)
+      coalescer.finished(key)
       metrics.session(key.direction, outcome: "done")
     }
     if isDueAgain { putBack(key) }

@@ -18,8 +18,8 @@ public actor SyncEngine: Service {
   nonisolated let signal = Signal()
   nonisolated let alarm: Alarm
   nonisolated let stop = Latch()
-  /// Tables with new local changes, and their bytes, since the loop last looked.
-  nonisolated let localChanges = Mutex<[TableID: UInt64]>([:])
+  /// Tables with new local changes since the loop last looked.
+  nonisolated let localChanges = Mutex<[TableID: LocalChanges]>([:])
 
   var coalescer = Coalescer()
   var errands = Errands(generation: 0)
@@ -86,6 +86,7 @@ public actor SyncEngine: Service {
     takeLocalChanges(at: now)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
+    discard(in: &group, at: now)
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
       let transfer = nextTransfer(at: now)
     {
@@ -104,8 +105,10 @@ public actor SyncEngine: Service {
       defer { changes.removeAll(keepingCapacity: true) }
       return changes
     }
-    for (table, bytes) in changes.sorted(by: { $0.key < $1.key }) {
-      coalescer.noteChange(Key(table, .write), bytes: bytes, at: now)
+    for (table, change) in changes.sorted(by: { $0.key < $1.key }) {
+      let key = Key(table, .write)
+      if let bytes = change.bytes { coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now) }
+      if let bytes = change.toleratedBytes { coalescer.noteTolerated(key, bytes: bytes, at: now) }
     }
   }
 
@@ -141,14 +144,25 @@ public actor SyncEngine: Service {
       if let state = try? await store.syncState(of: table), state.lacksChunks { putBack(Key(table, .read)) }
     }
     await noteDirtyTables()
-    for table in pending.keys.sorted() { putBack(Key(table, .write)) }
+    for (table, unsettled) in pending.sorted(by: { $0.key < $1.key }) {
+      if unsettled.plan.isTolerated {
+        coalescer.noteTolerated(Key(table, .write), bytes: 0, at: moment)
+      } else {
+        putBack(Key(table, .write))
+      }
+    }
   }
 
   /// What waits in the store to be sent.
   func noteDirtyTables() async {
-    for table in await store.syncedTables() {
-      if let state = try? await store.syncState(of: table), state.dirtyRows > 0 { tableChanged(table, bytes: 1) }
-    }
+    for table in await store.syncedTables() { await noteRows(of: table) }
+  }
+
+  func noteRows(of table: TableID) async {
+    guard let state = try? await store.syncState(of: table) else { return }
+    let left = state.deadline.map { UInt32(clamping: $0 - host.clock.wallTime.milliseconds) }
+    if state.dirtyRows > 0 { tableChanged(table, LocalChange(bytes: 1, withinMilliseconds: left)) }
+    if state.toleratedRows > 0 { tableChanged(table, LocalChange(bytes: 1, isTolerated: true)) }
   }
 
   /// Registrations as they are in the store now.

@@ -53,6 +53,7 @@ struct Upstream: Sendable {
 
   /// - Returns: what to send first; nothing when there is nothing to do.
   mutating func begin() async throws(CaravanError) -> [Operation.Kind] {
+    try await renewPerishable()
     if pending == nil, mayCollect {
       let state = try await crew.store.syncState(of: table)
       guard state.type != nil else {
@@ -96,6 +97,13 @@ struct Upstream: Sendable {
   }
 
   // MARK: Steps
+
+  /// A plan that was never heard of may hold rows that have become too old to be sent (UNI-16): it is made anew.
+  private mutating func renewPerishable() async throws(CaravanError) {
+    guard let held = pending, !held.mayHaveArrived, held.plan.toleratedRows > 0 else { return }
+    try await crew.store.abort(held.plan.op)
+    pending = nil
+  }
 
   private mutating func collect() async throws(CaravanError) {
     let plan = try await crew.store.collect(

@@ -54,16 +54,21 @@ enum AppCommands {
     let head = "device \(status.device) of \(status.user), link \(LinkText.name(status.link)), \(state)"
     guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
     var table = TextTable([
-      "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "REFUSED",
+      "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "LOST",
+      "REFUSED",
     ])
     for item in status.tables {
       table.add(
         [item.name] + [item.rows, item.dirty, item.pending, item.conflicts, item.torn].map(String.init) + [
           time(item.lastSync).map { String($0.prefix(19)) } ?? "never", Size.text(item.bytesUp),
-          Size.text(item.bytesDown), item.refused,
+          Size.text(item.bytesDown), item.loss.map(lost) ?? "-", item.refused,
         ])
     }
     return "\(head)\n\(table.text)"
+  }
+
+  private static func lost(_ loss: DeviceStatus.Loss) -> String {
+    "\(loss.lostInQueue + loss.lostToBusyServer) of \(loss.accepted)"
   }
 
   private static func json(_ status: DeviceStatus) -> JSON {
@@ -81,7 +86,16 @@ enum AppCommands {
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
-      "schema": .string(table.schema),
+      "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null,
+    ]
+  }
+
+  private static func json(_ loss: DeviceStatus.Loss) -> JSON {
+    func number(_ value: UInt64) -> JSON { .int(Int64(clamping: value)) }
+    return [
+      "maximum_permille": number(UInt64(loss.tolerance.maximumPermille)), "accepted": number(loss.accepted),
+      "settled": number(loss.settled), "expired": number(loss.expired),
+      "lost": ["queue": number(loss.lostInQueue), "server": number(loss.lostToBusyServer)],
     ]
   }
 

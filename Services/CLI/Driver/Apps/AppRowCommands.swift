@@ -10,6 +10,10 @@ enum AppRowCommands {
   private static let order = Flag<String?>("order-by", "COLUMNS", "COLUMN [asc|desc], several with commas")
   private static let limit = Flag<Int?>("limit", "N", "most rows shown")
   private static let out = Flag<String?>("out", "DIR", "write the rows' objects to DIR/<row>.<column>")
+  private static let within = Flag<Seconds?>("within", "S", "send it within so many seconds, whatever is registered")
+  private static let mayBeLost = Flag<Bool>("may-be-lost", "it only goes along with other data, or is lost")
+  private static let never = Flag<Bool>("never-lost", "it is not lost, whatever is registered")
+  private static let life = Flag<Seconds?>("ttl", "S", "a row that may be lost is not sent later than this")
   private static let all = Flag<Bool>("all", "every row of the table")
 
   private static func operands(_ text: String, from least: Int) -> Command.Operands {
@@ -18,7 +22,8 @@ enum AppRowCommands {
 
   static let tools = [
     AppSession.tool(
-      "write", "Adds a row; objects come from files.", operands("TABLE COLUMN=VALUE|COLUMN=@FILE ...", from: 2)
+      "write", "Adds a row; objects come from files.", operands("TABLE COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
+      flags: [within, mayBeLost, never, life]
     ) { session in try await write(session) },
     AppSession.tool(
       "read", "Shows rows.", operands("TABLE [ARGUMENT ...]", from: 1),
@@ -39,8 +44,20 @@ enum AppRowCommands {
   private static func write(_ session: AppSession) async throws {
     let schema = try await session.schema()
     let content = try Content(Assignment.list(session.operands.dropFirst(), schema: schema))
-    let row = try await session.table.write(content.cells, objects: content.objects) { try await content.fill($0) }
-    session.say(row, json: ["row": .string(row)])
+    let written = try await session.table.write(
+      content.cells, objects: content.objects, intent: try intent(session.options)
+    ) { try await content.fill($0) }
+    session.say(written.row, json: ["row": .string(written.row), "promise": .string(written.promise.rawValue)])
+  }
+
+  private static func intent(_ options: Options) throws(CaravanError) -> WriteIntent {
+    guard !options[mayBeLost] || !options[never] else {
+      throw CaravanError(.invalidData, "--may-be-lost or --never-lost: which?")
+    }
+    return WriteIntent(
+      within: options[within]?.duration,
+      loss: options[mayBeLost] ? .tolerated : options[never] ? .never : .asRegistered,
+      timeToLive: options[life]?.duration)
   }
 
   private static func update(_ session: AppSession) async throws {

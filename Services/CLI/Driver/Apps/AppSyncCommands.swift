@@ -12,6 +12,11 @@ enum AppSyncCommands {
   private static let link = Flag<String>(
     "link", "LINK", "the dearest link to use: wired, wifi, cellular, roaming",
     default: LinkClass.wifi.name)
+  private static let maximumLoss = Flag<Double>(
+    "max-loss", "PERCENT", "new rows only go along with other data, and so many may be lost", default: 0)
+  private static let lossLife = Flag<Seconds>(
+    "loss-ttl", "S", "rows that may be lost are not sent later than this", default: Seconds(.zero))
+  private static let lossOnRequest = Flag<Bool>("loss-on-request", "only rows written with --may-be-lost may be lost")
   private static let onlyWrite = Flag<Bool>("write", "only send")
   private static let onlyRead = Flag<Bool>("read", "only fetch")
   private static let count = Flag<Int?>("count", "N", "end after so many calls")
@@ -20,10 +25,12 @@ enum AppSyncCommands {
 
   static let tools = [
     AppSession.tool(
-      "register-write", "Sends the table's changes in the background.", oneTable, flags: [period, tolerance, link]
+      "register-write", "Sends the table's changes in the background.", oneTable,
+      flags: [period, tolerance, link, maximumLoss, lossLife, lossOnRequest]
     ) { session in
       let (period, tolerance, link) = try registration(session)
-      try await session.table.registerWriteSync(period: period, delayTolerance: tolerance, link: link)
+      try await session.table.registerWriteSync(
+        period: period, delayTolerance: tolerance, link: link, loss: try loss(session))
       done(session, "registered")
     },
     AppSession.tool(
@@ -56,6 +63,23 @@ enum AppSyncCommands {
       throw CaravanError(.invalidData, "--link none would never sync: use unregister instead")
     }
     return (session.options[period].duration, session.options[tolerance].duration, link)
+  }
+
+  private static func loss(_ session: AppSession) throws(CaravanError) -> LossTolerance? {
+    let percent = session.options[maximumLoss]
+    guard (0...100).contains(percent) else {
+      throw CaravanError(.invalidData, "--max-loss \(percent): give a percentage from 0 to 100")
+    }
+    let life = session.options[lossLife].duration
+    guard percent > 0 else {
+      guard life == .zero, !session.options[lossOnRequest] else {
+        throw CaravanError(.invalidData, "--loss-ttl and --loss-on-request say nothing without --max-loss")
+      }
+      return nil
+    }
+    return LossTolerance(
+      maximumPermille: UInt32((percent * 10).rounded(.down)), timeToLive: life == .zero ? nil : life,
+      isOnRequest: session.options[lossOnRequest])
   }
 
   private static func done(_ session: AppSession, _ what: String) {
