@@ -26,9 +26,9 @@ extension LocalStore {
         ids.append(written.id)
         bytes += written.bytes
       }
+      if !ids.isEmpty { try note(intent, promise, in: state) }
       try planAtOnce(&state)
       try chunkTable.sweepUnlessWriting(openWrites)
-      if !ids.isEmpty { try note(intent, promise, in: state) }
       return ids
     }
     if !ids.isEmpty { tellDirtied(state, bytes: bytes, intent, promise) }
