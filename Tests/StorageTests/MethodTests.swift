@@ -2,6 +2,7 @@ import Bus
 import Model
 import Runtime
 import StorageClient
+import StorageCore
 import Store
 import StoreSQLite
 import TestKit
@@ -168,7 +169,10 @@ import Wire
       #expect(try await bench.status().chunks == 1)
       await bench.clock.untilSleepers()
       bench.clock.advance(by: StoreLimits.stagingLease + .seconds(1))
-      try await eventually("the chunk is collected") { try await bench.status().chunks == 0 }
+      try await eventually("the chunk is collected") {
+        bench.clock.advance(by: StorageLimits.upkeepInterval)
+        return try await bench.status().chunks == 0
+      }
     }
   }
 

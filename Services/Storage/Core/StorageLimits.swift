@@ -22,5 +22,7 @@ package enum StorageLimits {
   package static let groupsTogether = 64
   /// Upload tickets whose use is remembered at once.
   package static let ticketsRemembered = 16_384
+  /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
+  package static let idleUpkeepInterval: Duration = .seconds(60)
 }

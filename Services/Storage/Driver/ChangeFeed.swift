@@ -11,6 +11,8 @@ import Wire
 /// from end to end.
 package final class ChangeFeed: CommitObserver {
   private let groups = BoundedQueue<[CommittedChange]>(capacity: StorageLimits.groupsWaiting)
+  /// There were commits.
+  let moved = Signal()
   /// Hints may have been lost here: before this process began, for one.
   let lost = Signal()
 
@@ -18,6 +20,7 @@ package final class ChangeFeed: CommitObserver {
 
   /// Never waits: a group too many is left out.
   package func committed(_ group: [CommittedChange]) {
+    moved.raise()
     if groups.push(group) == .full { lost.raise() }
   }
 

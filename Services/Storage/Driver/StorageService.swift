@@ -78,6 +78,7 @@ package final class StorageService: Service {
         host.log.warning("upkeep of the store failed", [.error: error])
       }
       if hasMore { continue }
+      await feed.moved.wait(atMost: StorageLimits.idleUpkeepInterval, clock: host.clock)
       try? await host.clock.sleep(for: StorageLimits.upkeepInterval)
     }
   }

@@ -10,7 +10,6 @@ struct Announcer: Service {
   /// A process that died so often before the suite was ready will not live.
   static let deathsAtStart = 3
   private static let pollPeriod: Duration = .milliseconds(20)
-  private static let filePeriod: Duration = .milliseconds(250)
 
   let run: RunFile
   let directory: SuiteDirectory
@@ -35,7 +34,7 @@ struct Announcer: Service {
     try write(written)
     terminal.say("ready \(written.json.encoded())")
     while !stop.isOpen && !Task.isCancelled {
-      await pause(Self.filePeriod)
+      await board.changed.wait()
       if file != written {
         written = file
         try write(written)
@@ -46,7 +45,10 @@ struct Announcer: Service {
     try write(over)
   }
 
-  func shutDown() { stop.open() }
+  func shutDown() {
+    stop.open()
+    board.changed.raise()
+  }
 
   private var file: RunFile {
     var file = run

@@ -9,6 +9,8 @@ final class ProcessBoard: Sendable {
   }
 
   private let state: Mutex<[Entry]>
+  /// The entries are others than when they were last looked at; for one reader.
+  let changed = Signal()
 
   /// - Parameter names: in the order in which they are shown.
   init(_ names: [String]) { state = Mutex(names.map { Entry(name: $0) }) }
@@ -30,5 +32,6 @@ final class ProcessBoard: Sendable {
       guard let index = entries.firstIndex(where: { $0.name == name }) else { return }
       change(&entries[index])
     }
+    changed.raise()
   }
 }
