@@ -52,6 +52,22 @@ import Testing
     }
   }
 
+  @Test("A small change arrives with the notification of it: nobody asks for it")
+  func carried() throws {
+    try simulate { suite in
+      let (a, b) = try await Self.pair(suite)
+      try await a.write("x", 1)
+      try await b.until("x is at b") { try await b.numbers() == ["x": 1] }
+      try await a.clock.sleep(for: .seconds(60))
+      let before = b.agent.engine.host.metrics.counter(.notifications, [.outcome: "takenIn"]).value
+      for number in 2...5 {
+        try await a.update("x", Int64(number))
+        try await b.until("x is \(number) at b") { try await b.numbers() == ["x": Int64(number)] }
+      }
+      #expect(b.agent.engine.host.metrics.counter(.notifications, [.outcome: "takenIn"]).value == before + 4)
+    }
+  }
+
   @Test("SIM-67: an object of many chunks arrives whole; an edit of it moves the chunks that changed, and no others")
   func objects() throws {
     try simulate { suite in
