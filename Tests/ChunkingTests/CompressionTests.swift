@@ -127,6 +127,21 @@ private func hex(_ text: String) -> [UInt8] {
     #expect(!worthCompressing(try compressor.compress(Array(text.utf8))))
   }
 
+  @Test("BEN-11: texts among photos are worth it, as soon as they are a tenth; a header of a photo is not")
+  func mixed() throws {
+    var random = SplitMix64(seed: 10)
+    var compressor = try Compressor()
+    let text = Array(String(repeating: "the door was opened at nine by Anna, ", count: 100).utf8)
+    for _ in 0..<50 {
+      let noise = random.bytes(20_000)
+      let at = random.below(noise.count)
+      let frame = Array(noise[..<at]) + text.prefix(2_800) + noise[at...]
+      #expect(worthCompressing(frame))
+      #expect(try compressor.compress(frame, level: 1).count < frame.count * 95 / 100)
+      #expect(!worthCompressing(Array(text.prefix(600)) + noise))
+    }
+  }
+
   @Test("SIM-96: nothing under 100 bytes is worth it")
   func short() {
     #expect(!worthCompressing([]))

@@ -25,6 +25,9 @@ public enum BenchCommand {
     Command(
       "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
       flags: [asJSON, trace, photos, hours, seed]),
+    Command(
+      "caravan bench frames", "Bytes of many apps' rows in one frame, and in a frame for each app.",
+      flags: [asJSON, trace, hours, seed]),
   ]
 
   private static func command(_ name: String, _ summary: String) -> Command {
@@ -37,6 +40,7 @@ public enum BenchCommand {
   public static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
     let report = BenchReport(bench: name, asJSON: options[asJSON])
     if name == "radio" { return try radio(options, report) }
+    if name == "frames" { return try frames(options, report, host) }
     try await BenchSuite.with(programs: programs, host: host) { suite in
       switch name {
       case "latency": try await LatencyBench(suite: suite, report: report, rounds: options[rounds]).run()
@@ -54,9 +58,21 @@ public enum BenchCommand {
   }
 
   private static func radio(_ options: Options, _ report: BenchReport) throws(CaravanError) {
+    let workload = try workload(options, photos: options[photos])
+    try RadioBench(report: report, workload: workload, seed: UInt64(options[seed])).run()
+  }
+
+  private static func frames(_ options: Options, _ report: BenchReport, _ host: Host) throws(CaravanError) {
+    let drive = try workload(options, photos: "")
     let seed = UInt64(options[seed])
-    let workload = try RadioWorkload(
-      trace: options[trace], photos: options[photos], hours: min(max(options[hours], 0.1), 48), seed: seed)
-    try RadioBench(report: report, workload: workload, seed: seed).run()
+    let traffic = [
+      FrameTraffic.drive(drive), .chatter(hours: drive.hours, seed: seed), .thumbnails(hours: drive.hours, seed: seed),
+    ]
+    try FramesBench(report: report, host: host, traffic: traffic).run()
+  }
+
+  private static func workload(_ options: Options, photos: String) throws(CaravanError) -> RadioWorkload {
+    try RadioWorkload(
+      trace: options[trace], photos: photos, hours: min(max(options[hours], 0.1), 48), seed: UInt64(options[seed]))
   }
 }
