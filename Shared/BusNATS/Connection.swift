@@ -10,7 +10,6 @@ internal import Runtime
 final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()
-  let closed = Promise<Void>()
   let inlets: Inlets
   let options: NATSOptions
   private let socket: BrokerSocket
@@ -95,7 +94,6 @@ extension ConnectionContext {
     owner.events.send(.closed)
     owner.events.finish()
     owner.inlets.finishAll()
-    owner.closed.fulfil(())
   }
 
   fileprivate static let onError: natsErrHandler = { connection, _, status, context in

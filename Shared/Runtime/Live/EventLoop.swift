@@ -4,9 +4,9 @@ internal import Model
 internal import struct Synchronization.Atomic
 
 /// The one thread on which this process's tasks run, its sleepers wait and its sockets are watched. On few cores most
-/// of a short request's time goes into waking threads; here a message is read, handled and answered without waking
-/// any (measured on two cores: a third of the time of the concurrency library's pool). What blocks for long has a
-/// thread of its own (`ExecutorSource.makeSerial`); a service that needs more than one core runs as more processes.
+/// of a short request's time goes into waking threads (measured on two cores: half of all switches went away with the
+/// concurrency library's pool). What blocks for long has a thread of its own (`ExecutorSource.makeSerial`); a service
+/// that needs more than one core runs as more processes.
 ///
 /// A turn runs the work that waits, then what was put off to its end, then looks at timers and descriptors.
 public final class EventLoop: TaskExecutor {

@@ -33,7 +33,8 @@ public final class DescriptorWatch: Sendable {
     self.id = id
   }
 
-  public func change(to interest: Readiness) { _ = poller.control(EPOLL_CTL_MOD, descriptor, interest, id) }
+  /// Without effect once cancelled.
+  public func change(to interest: Readiness) { poller.change(descriptor, to: interest, id) }
 
   /// `ready` is not called any more, except where it is being called now.
   public func cancel() { poller.forget(descriptor, id) }
@@ -83,9 +84,18 @@ final class Poller: Sendable {
     return unsafe epoll_ctl(epoll, operation, descriptor, &event) == 0
   }
 
+  // Under the lock, so that no descriptor is touched that was closed and given to somebody else after its watch ended.
+
+  fileprivate func change(_ descriptor: Int32, to interest: Readiness, _ id: UInt64) {
+    state.withLock { state in
+      if state.handlers[id] != nil { _ = control(EPOLL_CTL_MOD, descriptor, interest, id) }
+    }
+  }
+
   fileprivate func forget(_ descriptor: Int32, _ id: UInt64) {
-    let handler = state.withLock { $0.handlers.removeValue(forKey: id) }
-    if handler != nil { _ = control(EPOLL_CTL_DEL, descriptor, [], id) }
+    state.withLock { state in
+      if state.handlers.removeValue(forKey: id) != nil { _ = control(EPOLL_CTL_DEL, descriptor, [], id) }
+    }
   }
 
   /// Waits, and tells those whose descriptors are ready. For the loop's thread only.
