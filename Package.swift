@@ -95,7 +95,8 @@ let package = Package(
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing"], main: backends + ["StoreSQLite", "Store"])
+      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing"],
+      main: backends + ["StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto"])
     + service(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"],
       main: backends + ["Crypto"])

@@ -14,6 +14,13 @@ extension Flag where Value == String? {
   public static var tlsKey: Flag<String?> {
     Flag("tls-key", "FILE", "its key (PEM)", environment: "CARAVAN_TLS_KEY")
   }
+
+  /// Storage's. It may hold a password, so it is better given as a variable: others see command lines.
+  public static var postgres: Flag<String?> {
+    Flag(
+      "postgres", "URL", "PostgreSQL that keeps the data: postgres://USER@HOST:PORT/DATABASE, or 'host=… dbname=…'",
+      environment: "CARAVAN_POSTGRES")
+  }
 }
 
 extension FlagList {

@@ -73,7 +73,7 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
   }
 
   static func oneLine(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).map { $0.split(separator: " ").joined(separator: " ") }
+    text.split(whereSeparator: \.isNewline).map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
       .joined(separator: "; ")
   }
 }

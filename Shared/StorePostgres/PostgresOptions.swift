@@ -7,6 +7,8 @@ public struct PostgresOptions: Sendable {
   /// its partitions into one transaction, so more of them means smaller groups.
   public var writers = 4
   public var readers = 4
+  /// How long a call waits for a server that cannot be reached before it gives up.
+  public var patience: Duration = .seconds(8)
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
@@ -22,10 +24,8 @@ enum PostgresLimits {
   /// Writes and bytes of one transaction, so that nobody waits behind more than this.
   static let groupWrites = 256
   static let groupBytes = 8 << 20
-  /// How long a call waits for a server that cannot be reached before it gives up.
-  static let patience: Duration = .seconds(8)
-  /// How long opening waits for one.
-  static let openPatience: Duration = .seconds(5)
+  /// How long opening waits for one, at most: whoever started it wants to know.
+  static let openPatience: Duration = .seconds(3)
   /// Between attempts to connect: at once, then this, and twice as long from failure to failure.
   static let firstRetry: Duration = .milliseconds(50)
   static let lastRetry: Duration = .seconds(2)

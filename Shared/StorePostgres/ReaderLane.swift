@@ -9,6 +9,7 @@ actor ReaderLane {
 
   private let host: Host
   private let liveness: Liveness
+  private let patience: Duration
   private var session: Session
 
   private enum Attempt<Value: Sendable>: Sendable {
@@ -21,6 +22,7 @@ actor ReaderLane {
     executor = host.executors.makeSerial(name)
     self.host = host
     self.liveness = liveness
+    patience = options.patience
     session = Session(.store(options.address), host: host, metrics: metrics)
   }
 
@@ -30,7 +32,7 @@ actor ReaderLane {
   nonisolated func read<Value: Sendable>(
     _ work: @Sendable (Connection) throws(PostgresError) -> Value
   ) async throws(CaravanError) -> Value {
-    let deadline = host.clock.now + PostgresLimits.patience
+    let deadline = host.clock.now + patience
     while true {
       switch await attempt(work) {
       case .done(let value): return value

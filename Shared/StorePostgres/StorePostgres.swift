@@ -44,7 +44,7 @@ public final class StorePostgres: Store {
 
   /// A server that is just starting is waited for.
   private func open() async throws(CaravanError) {
-    let deadline = host.clock.now + PostgresLimits.openPatience
+    let deadline = host.clock.now + min(options.patience, PostgresLimits.openPatience)
     while true {
       do throws(CaravanError) {
         let random = host.random
@@ -78,7 +78,7 @@ public final class StorePostgres: Store {
     to partition: Partition, bytes: Int = 0, wants: @escaping @Sendable (inout Wants) -> Void,
     _ work: @escaping @Sendable (PartitionState) throws(CaravanError) -> Answer<Value>
   ) async throws(CaravanError) -> Value {
-    let deadline = host.clock.now + PostgresLimits.patience
+    let deadline = host.clock.now + options.patience
     let write = Write(partition, bytes: bytes, deadline: deadline, wants: wants, work)
     return try await writers[Int(partition.number) % writers.count].write(write)
   }

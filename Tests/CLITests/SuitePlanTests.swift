@@ -22,6 +22,17 @@ struct SuitePlanTests {
     #expect(error?.code == .invalidData)
   }
 
+  @Test("on PostgreSQL storage scales too, and has no directory of its own")
+  func postgres() throws {
+    let processes = SuiteProcess.all(try SuiteScale(["storage=3"], onPostgres: true))
+    #expect(processes.filter { $0.service == .storage }.map(\.name) == ["storage", "storage-2", "storage-3"])
+    let directory = SuiteDirectory("/d")
+    let line = directory.arguments(of: processes[0], bus: [], http: "h:1", onPostgres: true)
+    #expect(line == ["--creds", "/d/keys/creds/storage.creds", "--ticket-key", "/d/keys/ticket.key"])
+    let error = #expect(throws: CaravanError.self) { try SuiteScale(["storage=3"]) }
+    #expect(error?.message.hasSuffix("it cannot be scaled here without --postgres") == true)
+  }
+
   @Test("instances of query share no directory, and each process gets its own credentials")
   func arguments() throws {
     let directory = SuiteDirectory("/d")

@@ -6,10 +6,11 @@ public enum SuiteService: String, Sendable, Hashable, CaseIterable {
 
   public var executable: String { "caravan-\(rawValue)" }
 
-  /// How many of it may run: storage on SQLite owns its files alone, and the gateway its address.
-  public var isScalable: Bool {
+  /// Whether more than one of it may run: storage on SQLite owns its files alone, and the gateway its address.
+  public func isScalable(onPostgres: Bool) -> Bool {
     switch self {
-    case .storage, .gateway: false
+    case .storage: onPostgres
+    case .gateway: false
     case .schema, .notify, .query, .sync: true
     }
   }
@@ -21,19 +22,23 @@ public struct SuiteScale: Sendable, Hashable {
 
   private var counts: [SuiteService: Int] = [:]
 
+  /// - Parameter onPostgres: whether storage keeps its data there, and not in files of its own.
   /// - Throws: `invalidData` naming what cannot be.
-  public init(_ texts: [String] = []) throws(CaravanError) {
+  public init(_ texts: [String] = [], onPostgres: Bool = false) throws(CaravanError) {
     for text in texts {
       let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let service = SuiteService(rawValue: parts[0]), let count = Int(parts[1]) else {
-        let names = SuiteService.allCases.filter(\.isScalable).map(\.rawValue).joined(separator: ", ")
+        let names = SuiteService.allCases.filter { $0.isScalable(onPostgres: onPostgres) }.map(\.rawValue).joined(
+          separator: ", ")
         throw CaravanError(.invalidData, "--scale '\(text.prefix(80))': write SERVICE=N with a service of \(names)")
       }
       guard (1...Self.most).contains(count) else {
         throw CaravanError(.invalidData, "--scale \(text): 1 to \(Self.most) of a service can run here")
       }
-      guard count == 1 || service.isScalable else {
-        throw CaravanError(.invalidData, "--scale \(text): there is one \(service.rawValue), it cannot be scaled here")
+      guard count == 1 || service.isScalable(onPostgres: onPostgres) else {
+        let way = service == .storage ? " without --postgres" : ""
+        throw CaravanError(
+          .invalidData, "--scale \(text): there is one \(service.rawValue), it cannot be scaled here\(way)")
       }
       counts[service] = count
     }
@@ -77,10 +82,14 @@ public struct SuiteDirectory: Sendable, Hashable {
   /// - Parameters:
   ///   - bus: what reaches the bus: `--nats …`.
   ///   - http: where the gateway listens.
-  public func arguments(of process: SuiteProcess, bus: [String], http: String) -> [String] {
+  ///   - onPostgres: whether storage keeps its data there; its address travels as a variable, for it may be secret.
+  public func arguments(
+    of process: SuiteProcess, bus: [String], http: String, onPostgres: Bool = false
+  ) -> [String] {
     let common = bus + ["--creds", credentials(process.service.rawValue)]
     switch process.service {
-    case .storage: return common + ["--data", "\(path)/storage", "--ticket-key", "\(keys)/ticket.key"]
+    case .storage:
+      return common + (onPostgres ? [] : ["--data", "\(path)/storage"]) + ["--ticket-key", "\(keys)/ticket.key"]
     case .sync, .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
     case .schema: return common
     case .query: return common + ["--data", "\(path)/\(process.name)"]

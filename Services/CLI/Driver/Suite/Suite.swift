@@ -14,8 +14,8 @@ struct Suite {
   let services: [any Service]
 
   init(
-    directory: SuiteDirectory, addresses: Addresses, scale: SuiteScale, logLevel: LogLevel, terminal: Terminal,
-    host: Host
+    directory: SuiteDirectory, addresses: Addresses, scale: SuiteScale, postgres: String?, logLevel: LogLevel,
+    terminal: Terminal, host: Host
   ) throws(CaravanError) {
     let programs = try Self.programs()
     let (broker, authority) = try Self.broker(directory, addresses, host)
@@ -32,12 +32,14 @@ struct Suite {
     ]
     let bus =
       ["--nats", broker.reachableURL, "--log-level", logLevel.name] + (authority.map { ["--tls-ca", $0] } ?? [])
-    let environment = Self.environment
     for process in processes {
+      var environment = Self.environment
+      if process.service == .storage { environment[Self.postgresVariable] = postgres }
       let command = ChildCommand(
         "\(programs)/\(process.service.executable)",
-        directory.arguments(of: process, bus: bus, http: addresses.http.description), environment: environment,
-        output: .file(directory.log(process.name)))
+        directory.arguments(
+          of: process, bus: bus, http: addresses.http.description, onPostgres: postgres != nil),
+        environment: environment, output: .file(directory.log(process.name)))
       services.append(
         Keeper(process.name, board: board, host: host) { () throws(CaravanError) in
           await brokerIsUp.wait()
@@ -87,6 +89,8 @@ struct Suite {
     }
     return directory
   }
+
+  private static let postgresVariable = "CARAVAN_POSTGRES"
 
   /// This process's own, without what would be another's setting.
   private static var environment: [String: String] {

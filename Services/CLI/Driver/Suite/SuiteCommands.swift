@@ -19,13 +19,14 @@ enum SuiteCommands {
       Command(
         "caravan up", "Starts nats-server and every service, says 'ready {json}', and runs until SIGINT or SIGTERM.",
         operands: .init("[SERVICE=N ...]", 0...SuiteService.allCases.count),
-        flags: [Flag<String?>.suiteDirectory, http, nats, scale, Flag<LogLevel>.logLevel])
+        flags: [Flag<String?>.suiteDirectory, http, nats, scale, Flag<String?>.postgres, Flag<LogLevel>.logLevel])
     ) { options, terminal in try await up(options, terminal) }
   ]
 
   private static func up(_ options: Options, _ terminal: Terminal) async throws {
     let directory = try SuiteDirectory(options[Flag<String?>.suiteDirectory])
-    let scale = try SuiteScale(options[scale] + options.operands)
+    let postgres = options[Flag<String?>.postgres]
+    let scale = try SuiteScale(options[scale] + options.operands, onPostgres: postgres != nil)
     for path in [directory.path, directory.nats, directory.logs] { _ = try Folder(making: path) }
     let lock = try lock(directory)
     defer { lock.release() }
@@ -36,8 +37,8 @@ enum SuiteCommands {
       nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random))
     let host = try logging(terminal.host, to: directory.log("up"))
     let suite = try Suite(
-      directory: directory, addresses: addresses, scale: scale, logLevel: options[Flag<LogLevel>.logLevel],
-      terminal: terminal, host: host)
+      directory: directory, addresses: addresses, scale: scale, postgres: postgres,
+      logLevel: options[Flag<LogLevel>.logLevel], terminal: terminal, host: host)
     let group = ServiceGroup(suite.services, host: host, deadline: Suite.shutDownDeadline)
     TerminationSignals.handle { _ in group.shutDown() }
     try await group.run()

@@ -1,0 +1,183 @@
+import Foundation
+import Model
+import PostgreSQL
+import Runtime
+import Store
+import StorePostgres
+import TestKit
+import Testing
+import Wire
+
+import struct Synchronization.Atomic
+
+/// Goal: what was acknowledged is there, once, whatever happens to the server and the way to it (I1, I7). Method: real
+/// servers that die, sessions that are ended, a network that is cut, while clients commit and never give up an op.
+@Suite(.timeLimit(.minutes(3))) struct PostgresFaultTests {
+  @Test("I1, I7: the server dies in the middle of commits, again and again", arguments: [SIGKILL, SIGQUIT])
+  func death(signal: Int32) async throws {
+    let server = try PostgresServer(durable: false)
+    let storm = try await Storm(server.address(), clients: 12)
+    try await storm.run(until: 700) { acknowledged in
+      for round in 1...3 {
+        try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 150 * round }
+        if signal == SIGKILL { server.kill() } else { server.crash() }
+        try server.start()
+      }
+    }
+    try await storm.check()
+    await storm.store.close()
+  }
+
+  @Test("I1, I7: sessions are ended in the middle of commits")
+  func terminations() async throws {
+    let server = try PostgresServer.shared.get()
+    try await server.withSchema { address in
+      let storm = try await Storm("\(address) application_name=storm", clients: 12)
+      try await storm.run(until: 600) { acknowledged in
+        let admin = try server.connect()
+        for round in 1...25 {
+          try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 20 * round }
+          try admin.run(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE application_name = 'storm' AND state <> 'idle' LIMIT 2
+            """)
+        }
+      }
+      try await storm.check()
+      await storm.store.close()
+    }
+  }
+
+  @Test("I1, I7: connections are cut before the server hears of a commit, and before its answer is heard")
+  func cuts() async throws {
+    let server = try PostgresServer.shared.get()
+    try await server.withSchema { address in
+      let proxy = try Proxy(to: server.port)
+      let detour = address.replacingOccurrences(of: "port=\(server.port)", with: "port=\(proxy.port)")
+      let storm = try await Storm(detour, clients: 8)
+      proxy.cut(every: 31)
+      try await storm.run(until: 500) { _ in }
+      #expect(proxy.cuts >= 20)
+      proxy.cut(every: 0)
+      try await storm.check()
+      await storm.store.close()
+      proxy.stop()
+    }
+  }
+
+  @Test("nobody there: a call waits a while, then says so; afterwards everything goes on")
+  func absence() async throws {
+    let server = try PostgresServer(durable: false)
+    var options = PostgresOptions(try ConnectionString(server.address()))
+    options.patience = .milliseconds(300)
+    let store = try await StorePostgres(options, host: .live(logLevel: .error))
+    let zone = try Sample.zone()
+    func save(_ number: UInt64) async throws -> CommitResult {
+      try await store.commit(
+        Commit(
+          zone: zone, op: OpID(writer: "w", epoch: 1, number: number), isAtomic: false,
+          mutations: [Sample.save("r\(number)")]))
+    }
+    #expect(try await save(1).accepted == [1])
+    server.kill()
+    let unsaved = await #expect(throws: CaravanError.self) { try await save(2) }
+    #expect(unsaved?.code == .unavailable || unsaved?.code == .timedOut)
+    #expect(unsaved?.message.contains("\n") == false && unsaved?.isTransient == true)
+    let unread = await #expect(throws: CaravanError.self) { try await store.fetch(["r1"], in: zone) }
+    #expect(unread?.code == .unavailable && unread?.message.contains("refused") == true)
+    try server.start()
+    #expect(try await save(2).accepted == [2])
+    #expect(try await store.fetch(["r1", "r2"], in: zone).count == 2)
+    await store.close()
+    #expect((await #expect(throws: CaravanError.self) { try await save(3) })?.message == "the store is closed")
+  }
+}
+
+/// Clients that save one row after the other, each under an op of its own, which they repeat until it is answered.
+final class Storm: Sendable {
+  let store: StorePostgres
+  private let listener = Listener()
+  private let clients: Int
+  private let acknowledged = Atomic<Int>(0)
+  private let saved = Mutex<[Saved]>([])
+
+  private struct Saved: Sendable {
+    let op: OpID
+    let zone: ZoneID
+    let name: String
+    let version: Seq
+  }
+
+  init(_ address: String, clients: Int) async throws {
+    var options = PostgresOptions(try ConnectionString(address))
+    options.writers = 3
+    store = try await StorePostgres(options, host: Host.live(logLevel: .error), observer: listener)
+    self.clients = clients
+  }
+
+  /// - Parameter faults: what happens meanwhile; it is told how many saves were acknowledged.
+  func run(until count: Int, _ faults: @Sendable (@Sendable () -> Int) async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for client in 0..<clients { group.addTask { try await self.save(client, until: count) } }
+      try await faults { self.acknowledged.load(ordering: .relaxed) }
+      try await group.waitForAll()
+    }
+  }
+
+  private func save(_ client: Int, until count: Int) async throws {
+    let zone = try Sample.zone("z\(client % 3)", of: "user-\(client % 4)")
+    var number: UInt64 = 0
+    while acknowledged.load(ordering: .relaxed) < count {
+      number += 1
+      let op = OpID(writer: "w\(client)", epoch: 1, number: number)
+      let name = "\(client).\(number)"
+      let commit = Commit(zone: zone, op: op, isAtomic: false, mutations: [Sample.save(name, base: .absent)])
+      while true {
+        do throws(CaravanError) {
+          let versions = try await store.commit(commit).accepted
+          #expect(versions.count == 1, "\(name) met itself")
+          saved.withLock { $0.append(Saved(op: op, zone: zone, name: name, version: versions.first ?? 0)) }
+          acknowledged.add(1, ordering: .relaxed)
+          break
+        } catch {
+          guard error.isTransient else { throw error }
+        }
+      }
+    }
+  }
+
+  /// Every acknowledged save is there, once, with the version it was told, and says so again.
+  func check() async throws {
+    let saved = saved.withLock { $0 }
+    for (zone, rows) in Dictionary(grouping: saved, by: \.zone) {
+      let page = try await store.changes(ChangeQuery(zone: zone, maxRecords: 4_096))
+      let entries = try EntryPage.decode(page.page).entries
+      #expect(entries.map(\.name).sorted() == rows.map(\.name).sorted())
+      #expect(entries.map(\.version) == (1...UInt64(rows.count)).map { $0 }, "seqs have no holes")
+      let versions = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.version) })
+      for row in rows { #expect(versions[row.name] == row.version) }
+      for row in rows.suffix(5) {
+        let commit = Commit(zone: zone, op: row.op, isAtomic: false, mutations: [Sample.save(row.name, base: .absent)])
+        #expect(try await store.commit(commit).accepted == [row.version])
+      }
+    }
+    try await checkLogs(Set(saved.map { Partition(of: $0.zone.database) }), count: saved.count)
+    #expect(try await store.status().records == UInt64(saved.count))
+  }
+
+  private func checkLogs(_ partitions: Set<Partition>, count: Int) async throws {
+    var logged = 0
+    for partition in partitions {
+      let page = try await store.log(of: partition, after: 0, atMost: 4_096)
+      #expect(page.entries.map(\.position) == (1...page.head).map { $0 }, "the log has no holes")
+      logged += page.entries.count
+      // What was committed but never confirmed is not heard of; nothing is heard twice, or out of order.
+      let heard = listener.changes.filter { $0.partition == partition }.map(\.log)
+      let known = Set(page.entries)
+      #expect(
+        heard.allSatisfy(known.contains) && zip(heard, heard.dropFirst()).allSatisfy { $0.position < $1.position })
+    }
+    #expect(logged == count)
+  }
+}
