@@ -30,13 +30,10 @@ enum Layout {
       PRIMARY KEY (partition, id))
     """,
     """
-    CREATE INDEX IF NOT EXISTS caravan_zones_lives ON caravan_zones(partition, database, name, id)
+    CREATE INDEX IF NOT EXISTS caravan_zones_lives ON caravan_zones(partition, name, database, id)
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_zones_alive ON caravan_zones(partition, database, name) WHERE stage = 0
-    """,
-    """
-    CREATE INDEX IF NOT EXISTS caravan_zones_named ON caravan_zones(partition, name) WHERE stage = 0
     """,
     """
     CREATE INDEX IF NOT EXISTS caravan_zones_purged ON caravan_zones(partition, id) WHERE stage = 1

@@ -96,11 +96,15 @@ struct GroupSave {
         Statements.addChunks, state.key, staged.map(\.key.database.key), staged.map(\.key.hash),
         staged.map { Int64($0.value.count) }, staged.map { Bytes($0.value) }, state.keepUntil)
     }
-    let changed = Set(state.references.filter { $0.value != 0 }.keys).union(state.kept).sorted { $0.hash < $1.hash }
-    guard !changed.isEmpty else { return }
-    pipeline.add(
-      Statements.saveChunks, state.key, changed.map(\.database.key), changed.map(\.hash),
-      changed.map { state.references[$0] ?? 0 }, changed.map { state.kept.contains($0) ? state.keepUntil : 0 })
+    let changed = Set(state.references.filter { $0.value != 0 }.keys).union(state.kept)
+    for (database, chunks) in Dictionary(grouping: changed, by: \.database) {
+      let changes = chunks.map { key in
+        ChunkChange(
+          hash: key.hash, references: state.references[key] ?? 0,
+          keptUntil: state.kept.contains(key) ? state.keepUntil : 0)
+      }
+      pipeline.add(changes, to: database.key, state.key)
+    }
   }
 
   private mutating func addOwnership(_ state: PartitionState) {
@@ -127,6 +131,26 @@ struct GroupSave {
     let at = pipeline.add(
       Statements.entries, state.key, records.map(\.zone.database.key), records.map(\.zone.name), records.map(\.name))
     shown.append((state, at, records))
+  }
+}
+
+/// What happens to one chunk of a database.
+struct ChunkChange {
+  let hash: ChunkHash
+  /// By how much the count of its references changes.
+  let references: Int64
+  /// It stays until then, referred to or not; 0: as it was.
+  let keptUntil: Int64
+}
+
+extension Pipeline {
+  mutating func add(_ changes: [ChunkChange], to database: String, _ partition: Int32) {
+    let changes = changes.sorted { $0.hash < $1.hash }
+    for start in stride(from: 0, to: changes.count, by: PostgresLimits.chunksPerStatement) {
+      let some = changes[start..<min(start + PostgresLimits.chunksPerStatement, changes.count)]
+      add(
+        Statements.saveChunks, partition, database, some.map(\.hash), some.map(\.references), some.map(\.keptUntil))
+    }
   }
 }
 

@@ -32,6 +32,8 @@ enum PostgresLimits {
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)
+  /// Chunks whose counts one statement changes: it compares each with each.
+  static let chunksPerStatement = 256
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
@@ -44,14 +46,15 @@ enum PostgresLimits {
 }
 
 extension ConnectionOptions {
-  /// Every statement of this store finds its rows by key, so a plan that reads whole tables, which the server makes
-  /// while it has no statistics, is never the right one. A session whose client is gone must not hold its locks for
-  /// long.
+  /// Every statement of this store finds its rows by key, so a plan that reads whole tables or partitions, which the
+  /// server may make while it has no statistics and keep, is never the right one. A session whose client is gone must
+  /// not hold its locks for long.
   static func store(_ address: ConnectionString) -> ConnectionOptions {
     var options = ConnectionOptions(address)
     options.applicationName = "caravan-storage"
     options.preamble = [
-      "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off",
+      "SET enable_seqscan = off", "SET enable_bitmapscan = off", "SET enable_material = off",
+      "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off",
       "SET plan_cache_mode = force_generic_plan", "SET statement_timeout = '20s'", "SET lock_timeout = '10s'",
       "SET idle_in_transaction_session_timeout = '10s'", "SET default_toast_compression = 'lz4'",
       // What is acknowledged must be on disk; stronger settings than `on` stay.

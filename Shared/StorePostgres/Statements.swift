@@ -1,5 +1,6 @@
-/// Every statement of the store but its layout. Each names its partition (`$1`, where it has parameters of many), so a
-/// distributed engine sends it to one place; a test holds them to that, and to what all the engines know.
+/// Every statement of the store but its layout. Each names its partition (`$1`), so a distributed engine sends it to
+/// one place; a test holds them to that, and to what all the engines know. Rows are looked up by LATERAL with a LIMIT,
+/// and changed by `ANY` of their keys: that leaves a planner without statistics no other way than by key.
 enum Statements {
   // MARK: What a group reads
 
@@ -23,22 +24,33 @@ enum Statements {
   static let heads: StaticString = """
     SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.chunks
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
-    JOIN caravan_zones z ON z.partition = $1 AND z.database = w.database AND z.name = w.zone AND z.stage = 0
-    JOIN caravan_records r ON r.partition = $1 AND r.zone = z.id AND r.name = w.name
+    CROSS JOIN LATERAL (
+      SELECT id FROM caravan_zones
+      WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
+    CROSS JOIN LATERAL (
+      SELECT seq, created, flags, chunks FROM caravan_records
+      WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     """
 
   /// One row for each op: its writer's floor, and its outcome with the zone it wrote to.
   static let ops: StaticString = """
     SELECT w.ordinal, coalesce(v.floor, 0), o.outcome, z.database, z.name
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(writer, epoch, number, ordinal)
-    LEFT JOIN caravan_writers v ON v.partition = $1 AND v.name = w.writer AND v.epoch = w.epoch
-    LEFT JOIN caravan_ops o ON o.partition = $1 AND o.writer = w.writer AND o.epoch = w.epoch AND o.number = w.number
-    LEFT JOIN caravan_zones z ON z.partition = $1 AND z.id = o.zone
+    LEFT JOIN LATERAL (
+      SELECT floor FROM caravan_writers
+      WHERE partition = $1 AND name = w.writer AND epoch = w.epoch LIMIT 1) AS v ON true
+    LEFT JOIN LATERAL (
+      SELECT outcome, zone FROM caravan_ops
+      WHERE partition = $1 AND writer = w.writer AND epoch = w.epoch AND number = w.number LIMIT 1) AS o ON true
+    LEFT JOIN LATERAL (
+      SELECT database, name FROM caravan_zones WHERE partition = $1 AND id = o.zone LIMIT 1) AS z ON true
     """
 
   static let chunks: StaticString = """
     SELECT w.ordinal, c.size, c.refs FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
-    JOIN caravan_chunks c ON c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    CROSS JOIN LATERAL (
+      SELECT size, refs FROM caravan_chunks
+      WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS c
     """
 
   static let leases: StaticString = """
@@ -65,7 +77,7 @@ enum Statements {
     UPDATE caravan_zones z SET seq = CASE WHEN z.seq = w.before THEN w.seq ELSE -1 END, records = w.records,
       stage = w.stage
     FROM unnest($2, $3, $4, $5, $6) AS w(id, before, seq, records, stage)
-    WHERE z.partition = $1 AND z.id = w.id
+    WHERE z.partition = $1 AND z.id = ANY($2) AND z.id = w.id
     """
 
   static let saveRecords: StaticString = """
@@ -98,7 +110,7 @@ enum Statements {
 
   static let forgetOps: StaticString = """
     DELETE FROM caravan_ops o USING unnest($2, $3, $4) AS w(name, epoch, floor)
-    WHERE o.partition = $1 AND o.writer = w.name AND o.epoch = w.epoch AND o.number < w.floor
+    WHERE o.partition = $1 AND o.writer = ANY($2) AND o.writer = w.name AND o.epoch = w.epoch AND o.number < w.floor
     """
 
   static let addChunks: StaticString = """
@@ -109,8 +121,8 @@ enum Statements {
 
   static let saveChunks: StaticString = """
     UPDATE caravan_chunks c SET refs = c.refs + w.change, staged = greatest(c.staged, w.staged)
-    FROM unnest($2, $3, $4, $5) AS w(database, hash, change, staged)
-    WHERE c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    FROM unnest($3, $4, $5) AS w(hash, change, staged)
+    WHERE c.partition = $1 AND c.database = $2 AND c.hash = ANY($3) AND c.hash = w.hash
     """
 
   static let addLeases: StaticString = """
@@ -121,7 +133,7 @@ enum Statements {
   static let saveLeases: StaticString = """
     UPDATE caravan_leases l SET holder = w.holder, token = w.token, expires = w.expires
     FROM unnest($2, $3, $4, $5) AS w(name, holder, token, expires)
-    WHERE l.partition = $1 AND l.name = w.name
+    WHERE l.partition = $1 AND l.name = ANY($2) AND l.name = w.name
     """
 
   static let saveCursors: StaticString = """
@@ -135,8 +147,12 @@ enum Statements {
   static let entries: StaticString = """
     SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
-    JOIN caravan_zones z ON z.partition = $1 AND z.database = w.database AND z.name = w.zone AND z.stage = 0
-    JOIN caravan_records r ON r.partition = $1 AND r.zone = z.id AND r.name = w.name
+    CROSS JOIN LATERAL (
+      SELECT id FROM caravan_zones
+      WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
+    CROSS JOIN LATERAL (
+      SELECT seq, created, flags, type, writer, body FROM caravan_records
+      WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     ORDER BY w.ordinal
     """
 
@@ -188,7 +204,9 @@ enum Statements {
       SELECT w.ordinal, c.bytes, coalesce(c.size, 0) AS size,
         sum(coalesce(c.size, 0)) OVER (ORDER BY w.ordinal ROWS UNBOUNDED PRECEDING) AS sent
       FROM unnest($3) WITH ORDINALITY AS w(hash, ordinal)
-      LEFT JOIN caravan_chunks c ON c.partition = $1 AND c.database = $2 AND c.hash = w.hash) AS measured
+      LEFT JOIN LATERAL (
+        SELECT bytes, size FROM caravan_chunks
+        WHERE partition = $1 AND database = $2 AND hash = w.hash LIMIT 1) AS c ON true) AS measured
     WHERE sent <= $4 OR sent = size ORDER BY ordinal
     """
 
@@ -198,8 +216,11 @@ enum Statements {
 
   static let log: StaticString = """
     SELECT l.position, l.low, l.high, l.deletion, l.writer, l.zone, z.database, z.name
-    FROM caravan_log l JOIN caravan_zones z ON z.partition = l.partition AND z.id = l.zone
-    WHERE l.partition = $1 AND l.position > $2 ORDER BY l.position LIMIT $3
+    FROM (
+      SELECT position, low, high, deletion, writer, zone FROM caravan_log
+      WHERE partition = $1 AND position > $2 ORDER BY position LIMIT $3) AS l
+    CROSS JOIN LATERAL (SELECT database, name FROM caravan_zones WHERE partition = $1 AND id = l.zone LIMIT 1) AS z
+    ORDER BY l.position
     """
 
   static let liveLeases: StaticString = """
@@ -259,8 +280,7 @@ enum UpkeepStatements {
     """
 
   static let removeChunks: StaticString = """
-    DELETE FROM caravan_chunks c USING unnest($2, $3) AS w(database, hash)
-    WHERE c.partition = $1 AND c.database = w.database AND c.hash = w.hash
+    DELETE FROM caravan_chunks WHERE partition = $1 AND database = $2 AND hash = ANY($3)
     """
 
   static let countChunks: StaticString = """

@@ -57,10 +57,8 @@ struct Upkeep {
       if let last = rows.last { pipeline.add(UpkeepStatements.removeRecords, key, id, last.integer(0)) }
       if !released.isEmpty {
         let until = try now(clock) + StoreLimits.stagingLease.components.seconds * 1_000
-        let hashes = released.keys.sorted()
-        pipeline.add(
-          Statements.saveChunks, key, hashes.map { _ in database }, hashes, hashes.map { released[$0] ?? 0 },
-          hashes.map { _ in until })
+        let changes = released.map { ChunkChange(hash: $0.key, references: $0.value, keptUntil: until) }
+        pipeline.add(changes, to: database, key)
       }
       if rows.count < PostgresLimits.collectedRows { pipeline.add(UpkeepStatements.endPurge, key, id) }
       return pipeline
@@ -74,7 +72,9 @@ struct Upkeep {
       var pipeline = Pipeline()
       let dead = try db.run(UpkeepStatements.deadChunks, key, try now(clock), PostgresLimits.collectedChunks)
       guard !dead.isEmpty else { return pipeline }
-      pipeline.add(UpkeepStatements.removeChunks, key, dead.map { $0.text(0) }, dead.map { Bytes($0.bytes(1)) })
+      for (database, chunks) in Dictionary(grouping: dead, by: { $0.text(0) }) {
+        pipeline.add(UpkeepStatements.removeChunks, key, database, chunks.map { Bytes($0.bytes(1)) })
+      }
       pipeline.add(UpkeepStatements.countChunks, key, Int64(dead.count), dead.reduce(0) { $0 + $1.integer(2) })
       return pipeline
     }

@@ -69,7 +69,9 @@ actor WriterLane {
   /// - Returns: nil when the write is finished; else how long to wait before the next try.
   private func flush(until write: any PendingWrite) -> Duration? {
     while !write.isDone {
-      if let pause = run(queue.takeGroup()) { return pause }
+      let group = queue.takeGroup()
+      precondition(!group.isEmpty, "a write is neither done nor waiting")
+      if let pause = run(group) { return pause }
     }
     return nil
   }

@@ -5,8 +5,8 @@ import Store
 import StorePostgres
 import Testing
 
-/// Goal: whoever gives a wrong address, or a server that cannot be used, is told so in one clear line. Method: one wrong
-/// thing at a time.
+/// Goal: whoever gives a wrong address, or a server that cannot be used, is told so in one clear line. Method: one
+/// wrong thing at a time.
 @Suite(.timeLimit(.minutes(1))) struct PostgresEntryTests {
   private func refusal(_ address: String) async throws -> CaravanError {
     let host = Host.live(logLevel: .error)

@@ -76,6 +76,25 @@ final class PostgresServer: Sendable {
     try connection.execute(sql)
   }
 
+  /// What psql says to a script, errors included.
+  func psql(_ script: String, _ address: String) throws -> String {
+    let process = Process()
+    let (input, output) = (Pipe(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "\(programs)/psql")
+    process.arguments = ["-XAtq", address]
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    Thread.detachNewThread {
+      try? input.fileHandleForWriting.write(contentsOf: Data(script.utf8))
+      try? input.fileHandleForWriting.close()
+    }
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text
+  }
+
   private static let schemas = Atomic<Int>(0)
 
   /// Gives `body` the address of a schema of its own, and removes it afterwards.

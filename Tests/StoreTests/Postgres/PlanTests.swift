@@ -1,0 +1,71 @@
+import Foundation
+import Model
+import PostgreSQL
+import Runtime
+import Store
+import StorePostgres
+import Testing
+
+/// Goal: no statement reads more than the rows it is about, also while the server knows nothing of the tables: a plan
+/// made then is kept. Method: the plans of every statement of the source, made on empty tables.
+@Suite(.timeLimit(.minutes(1))) struct PlanTests {
+  /// Types of a statement's parameters, as `Pipeline.add` declares them, told by how they are used.
+  private static func types(_ sql: String) -> [String] {
+    let count = (1...20).last { sql.contains("$\($0)") } ?? 0
+    let unnested = sql.components(separatedBy: "unnest(").dropFirst().first?.prefix { $0 != ")" } ?? ""
+    let columns = sql.components(separatedBy: " AS w(").dropFirst().first?.prefix { $0 != ")" } ?? ""
+    let names = columns.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let arrays = unnested.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let texts: Set = [
+      "database", "zone_name", "name", "writer", "hash", "outcome", "bytes", "chunks", "body", "holder", "consumer",
+    ]
+    return (1...max(1, count)).prefix(count).map { number in
+      if let at = arrays.firstIndex(of: "$\(number)"), at < names.count {
+        if names[at] == "deletion" { return "boolean[]" }
+        let isText = texts.contains(names[at]) || names[at] == "zone" && sql.contains("database = w.database")
+        return isText ? "bytea[]" : "bigint[]"
+      }
+      if number == 1 { return sql.contains("partition = $1") || sql.contains("SELECT $1,") ? "integer" : "bigint" }
+      if sql.contains("= ANY($\(number))") { return "bytea[]" }
+      let isText = ["database", "name", "writer", "consumer"].contains {
+        sql.range(of: #"\b\#($0) (=|>=|<) \$\#(number)\b"#, options: .regularExpression) != nil
+      }
+      return isText ? "bytea" : "bigint"
+    }
+  }
+
+  @Test("every statement finds its rows by more than their partition")
+  func plans() async throws {
+    let server = try PostgresServer.shared.get()
+    try await server.withSchema { address in
+      await (try StorePostgres(PostgresOptions(ConnectionString(address)), host: .live(logLevel: .error))).close()
+      let statements = try DialectTests.statements().filter { $0.contains("$1") && $0.contains("caravan_") }
+      #expect(statements.count > 35)
+      var script = ["seqscan", "bitmapscan", "material", "hashjoin", "mergejoin"].map { "SET enable_\($0) = off;" }
+      script.append("SET plan_cache_mode = force_generic_plan;")
+      for (number, sql) in statements.enumerated() {
+        let types = Self.types(sql)
+        script.append("PREPARE p\(number)(\(types.joined(separator: ", "))) AS \(sql);")
+        let values = types.map { _ in "NULL" }.joined(separator: ", ")
+        script += ["\\echo == plan", "EXPLAIN (COSTS OFF) EXECUTE p\(number)(\(values));"]
+      }
+      let output = try server.psql(script.joined(separator: "\n"), address)
+      let plans = output.components(separatedBy: "== plan\n").dropFirst()
+      #expect(plans.count == statements.count, "\(output)")
+      for (sql, plan) in zip(statements, plans) { check(plan.components(separatedBy: "\n"), of: sql) }
+    }
+  }
+
+  private func check(_ plan: [String], of sql: String) {
+    let text = "\(sql)\n\(plan.joined(separator: "\n"))"
+    #expect(!plan.contains { $0.contains("Seq Scan") && !$0.contains("caravan_partitions") }, "\(text)")
+    for (scan, line) in zip(plan, plan.dropFirst()) where scan.contains("Scan") && scan.contains("caravan_") {
+      guard line.contains("Index Cond"), !scan.contains("caravan_partitions"), !scan.contains("caravan_layout") else {
+        continue
+      }
+      // A few partial indexes hold only what is to be done.
+      let isList = ["zones_purged", "zones_alive on caravan_zones z", "unreferenced"].contains { scan.contains($0) }
+      #expect(line.contains(" AND ") || isList, "\(text)")
+    }
+  }
+}
