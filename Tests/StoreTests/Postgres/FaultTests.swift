@@ -17,9 +17,9 @@ import struct Synchronization.Atomic
   func death(signal: Int32) async throws {
     let server = try PostgresServer(durable: false)
     let storm = try await Storm(server.address(), clients: 12)
-    try await storm.run(until: 700) { acknowledged in
+    try await storm.run(until: 400) { acknowledged in
       for round in 1...3 {
-        try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 150 * round }
+        try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 80 * round }
         if signal == SIGKILL { server.kill() } else { server.crash() }
         try server.start()
       }
@@ -33,10 +33,10 @@ import struct Synchronization.Atomic
     let server = try PostgresServer.shared.get()
     try await server.withSchema { address in
       let storm = try await Storm("\(address) application_name=storm", clients: 12)
-      try await storm.run(until: 600) { acknowledged in
+      try await storm.run(until: 400) { acknowledged in
         let admin = try server.connect()
-        for round in 1...25 {
-          try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 20 * round }
+        for round in 1...12 {
+          try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 25 * round }
           try admin.run(
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -57,8 +57,8 @@ import struct Synchronization.Atomic
       let detour = address.replacingOccurrences(of: "port=\(server.port)", with: "port=\(proxy.port)")
       let storm = try await Storm(detour, clients: 8)
       proxy.cut(every: 31)
-      try await storm.run(until: 500) { _ in }
-      #expect(proxy.cuts >= 20)
+      try await storm.run(until: 300) { _ in }
+      #expect(proxy.cuts >= 10)
       proxy.cut(every: 0)
       try await storm.check()
       await storm.store.close()

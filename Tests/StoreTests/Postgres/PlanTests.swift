@@ -63,8 +63,9 @@ import Testing
       guard line.contains("Index Cond"), !scan.contains("caravan_partitions"), !scan.contains("caravan_layout") else {
         continue
       }
-      // A few partial indexes hold only what is to be done.
-      let isList = ["zones_purged", "zones_alive on caravan_zones z", "unreferenced"].contains { scan.contains($0) }
+      // A few partial indexes hold only what is to be done; the oldest entry of a log is the first.
+      let isList = ["zones_purged", "zones_alive on caravan_zones z", "unreferenced", "log_pkey on caravan_log l"]
+        .contains { scan.contains($0) }
       #expect(line.contains(" AND ") || isList, "\(text)")
     }
   }
