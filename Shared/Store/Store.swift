@@ -84,6 +84,12 @@ public protocol Store: Sendable {
 /// it must return at once.
 public protocol CommitObserver: Sendable {
   func committed(_ group: [CommittedChange])
+  /// There may be commits that it did not hear of, where a store learns only later what became of one.
+  func missed()
+}
+
+extension CommitObserver {
+  public func missed() {}
 }
 
 /// One commit (or zone deletion), with what it wrote.

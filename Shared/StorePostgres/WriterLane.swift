@@ -36,6 +36,8 @@ actor WriterLane {
   private let storeClock: (any Clock)?
   private var session: Session
   private var conflicts = 0
+  /// A group was sent and never heard of: if it was committed, nobody was told.
+  private var isInDoubt = false
 
   init(
     name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
@@ -149,8 +151,15 @@ actor WriterLane {
     do throws(PostgresError) {
       try onSession { (db) throws(PostgresError) in try GroupSave(states).run(on: db) }
     } catch {
-      if error.kind == .lost { for write in group { write.leaveInDoubt() } }
+      if error.kind == .lost {
+        isInDoubt = true
+        for write in group { write.leaveInDoubt() }
+      }
       throw error
+    }
+    if isInDoubt {
+      isInDoubt = false
+      observer?.missed()
     }
     metrics.committed(writes: group.count, in: host.clock.now - start)
     let changes = states.flatMap(\.changes)

@@ -26,8 +26,12 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 /// Hears of commits.
 final class Listener: CommitObserver {
   private let heard = Mutex<[CommittedChange]>([])
+  private let gaps = Atomic<Int>(0)
   var changes: [CommittedChange] { heard.withLock { $0 } }
+  /// How often it was told that it may have missed some.
+  var misses: Int { gaps.load(ordering: .relaxed) }
   func committed(_ group: [CommittedChange]) { heard.withLock { $0 += group } }
+  func missed() { gaps.add(1, ordering: .relaxed) }
 }
 
 /// A store under test, with time in the test's hands and an op id for every commit.

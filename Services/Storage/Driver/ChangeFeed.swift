@@ -24,6 +24,8 @@ package final class ChangeFeed: CommitObserver {
     if groups.push(group) == .full { lost.raise() }
   }
 
+  package func missed() { lost.raise() }
+
   func finish() { groups.finish() }
 
   /// Until `finish`, or the task is cancelled.

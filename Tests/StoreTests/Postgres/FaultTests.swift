@@ -168,6 +168,7 @@ final class Storm: Sendable {
 
   private func checkLogs(_ partitions: Set<Partition>, count: Int) async throws {
     var logged = 0
+    if listener.changes.count < count { #expect(listener.misses > 0, "a commit was not told, nor that one was missed") }
     for partition in partitions {
       let page = try await store.log(of: partition, after: 0, atMost: 4_096)
       #expect(page.entries.map(\.position) == (1...page.head).map { $0 }, "the log has no holes")
