@@ -1,4 +1,5 @@
 import Bus
+import Glibc
 import Model
 import Runtime
 import TestKit
@@ -94,5 +95,25 @@ struct QueueTests {
       table.resolve(id, .success(Message([2])))
     }
     #expect(answer.payload == [1])
+  }
+
+  @Test("Who waits until nobody waits hears of an answer that came before its caller")
+  func idleAfterEarlyAnswer() async throws {
+    let (table, clock) = (ReplyTable(), Host.quiet.clock)
+    let patience = clock.now + .seconds(30)
+    let isAbout = Mutex(false)
+    async let idle: Void = {
+      while table.isIdle { await Task.yield() }
+      isAbout.withLock { $0 = true }
+      await table.waitUntilIdle(before: patience, clock: clock)
+    }()
+    _ = try await table.request(deadline: .seconds(60), clock: clock) { id throws(CaravanError) in
+      table.resolve(id, .success(Message([1])))
+      while !isAbout.withLock({ $0 }) { sched_yield() }
+      // Time to get from there into the wait; were it too short, the test would see nothing, but not fail.
+      usleep(20_000)
+    }
+    await idle
+    #expect(clock.now < patience)
   }
 }

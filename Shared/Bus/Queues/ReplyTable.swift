@@ -100,6 +100,8 @@ package final class ReplyTable: Sendable {
     for id in state.withLock({ $0.entries.keys.sorted() }) { resolve(id, .failure(error)) }
   }
 
+  package var isIdle: Bool { state.withLock { $0.entries.isEmpty } }
+
   /// Returns when nobody waits any more, or at `expiry`.
   package func waitUntilIdle(before expiry: Instant, clock: any Clock) async {
     await withTaskGroup(of: Void.self) { group in
@@ -122,18 +124,14 @@ package final class ReplyTable: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let early = state.withLock { state -> Answer? in
-          if case .answered(let answer) = state.entries[id] {
-            state.entries[id] = nil
-            return answer
-          }
-          if Task.isCancelled {
-            state.entries[id] = nil
-            return .failure(.cancelledWait)
-          }
+          if case .answered(let answer) = state.entries[id] { return answer }
+          if Task.isCancelled { return .failure(.cancelledWait) }
           state.entries[id] = .waiting(continuation)
           return nil
         }
-        if let early { continuation.resume(returning: early) }
+        guard let early else { return }
+        remove(id)
+        continuation.resume(returning: early)
       }
     } onCancel: {
       resolve(id, .failure(.cancelledWait))

@@ -268,7 +268,8 @@ struct AppServerTests {
         let clock = f.host.clock
         let start = clock.now
         for _ in 0..<20 { try await table.write(["name": .text("x")]) }
-        #expect(clock.now - start < .seconds(5))
+        // Were they held up, then until the slow one is cut off, after ten seconds.
+        #expect(clock.now - start < .seconds(10))
       }
     }
   }
