@@ -70,6 +70,14 @@ public struct ObjectOverlay: Sendable, Equatable {
     }
   }
 
+  /// Takes away what was written behind the object below, front to back and without a gap, parted at `end`.
+  public mutating func takeAppended(upTo end: Int) -> (front: [UInt8], rest: [UInt8]) {
+    precondition(segments.count == 1 && segments[0].start == belowLimit, "what was appended has gaps")
+    let bytes = segments[0].bytes
+    (segments, byteCount) = ([], 0)
+    return (Array(bytes[..<(end - belowLimit)]), Array(bytes[(end - belowLimit)...]))
+  }
+
   /// What stands at `offset`, for at most `count` bytes, which lie within the object.
   public func source(at offset: Int, count: Int) -> Source {
     precondition(offset >= 0 && count > 0, "a read of nothing")

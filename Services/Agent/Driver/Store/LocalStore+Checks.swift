@@ -67,6 +67,9 @@ extension LocalStore {
     try database.first("SELECT count(*) FROM chunks WHERE present > 0") { row in Int(row.integer(0)) } ?? 0
   }
 
+  /// Bytes of the chunks beside the database, those of open writes among them.
+  public func chunkFileBytes() -> Int { chunkFile.usedBytes }
+
   /// Bytes that the store takes of the disk, its log aside.
   public func fileBytes() throws(CaravanError) -> Int {
     let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0

@@ -146,7 +146,9 @@ extension LocalStore {
     for (column, value) in cells { row.cells[column] = value }
     for (column, draft) in drafts.sorted(by: { $0.key < $1.key }) {
       var draft = draft
-      row.cells[column] = try chunkTable.cell(draft.fold(into: chunkTable), chunksInRow: options.chunksInRow)
+      let manifest = try draft.fold(chunkTable)
+      try draft.settle(chunkTable)
+      row.cells[column] = try chunkTable.cell(manifest, chunksInRow: options.chunksInRow)
     }
     guard namesChunks else { return }
     try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))

@@ -73,6 +73,7 @@ extension LocalStore {
   public func dropTable(_ table: TableID) throws(CaravanError) {
     let dropped = try state(table)
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+    try discard(openWrites.values.filter { $0.table == table })
     openWrites = openWrites.filter { $0.value.table != table }
     resolutions[table] = nil
     try transaction { () throws(CaravanError) in

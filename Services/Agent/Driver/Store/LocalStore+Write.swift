@@ -99,7 +99,7 @@ extension LocalStore {
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
     try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
-      try draft.write(bytes, at: offset)
+      try draft.write(bytes, at: offset, chunkTable)
     }
   }
 
@@ -108,7 +108,7 @@ extension LocalStore {
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
     try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
-      try draft.truncate(to: size)
+      try draft.truncate(to: size, chunkTable)
     }
   }
 
@@ -146,6 +146,7 @@ extension LocalStore {
   public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
     let write = try openWrite(handle, owner: owner)
     openWrites[handle] = nil
+    try discard([write])
     try afterAbandoning([write.table])
   }
 
@@ -160,8 +161,20 @@ extension LocalStore {
       tables.insert(table)
     }
     // What waited for those rows can also wait for the next call; nothing is lost.
-    do throws(CaravanError) { try afterAbandoning(tables) } catch {
+    do throws(CaravanError) {
+      try discard(writes.values)
+      try afterAbandoning(tables)
+    } catch {
       host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
+    }
+  }
+
+  func discard(_ writes: some Sequence<OpenWrite>) throws(CaravanError) {
+    let table = try chunkTable
+    for write in writes {
+      for target in write.targets {
+        for var draft in target.drafts.values { draft.discard(table) }
+      }
     }
   }
 
@@ -201,8 +214,7 @@ extension LocalStore {
       openWrites[handle] = write
     }
     try body(&draft)
-    guard draft.isFull else { return }
-    try transaction { () throws(CaravanError) in _ = try draft.fold(into: chunkTable) }
+    if draft.isFull { _ = try draft.fold(chunkTable) }
   }
 
   // MARK: Rows

@@ -3,12 +3,19 @@ internal import Chunking
 internal import Model
 
 /// An object while it is being written: the chunks it had, and over them what the app has put there since. `fold` turns
-/// both into new chunks, cutting again only around the edits; the draft goes on from there.
+/// both into new chunks, cutting again only around the edits; the draft goes on from there. What is written front to
+/// back is cut as it comes, so that the disk works while the app still writes.
+///
+/// New chunks are loose until the write is closed: the database hears of them in the transaction that names them.
 struct ObjectDraft {
   private(set) var parts: [AssetManifest.Part]
   private var edits: ObjectEdits
   private var overlay: ObjectOverlay
   private let chunking: ChunkingParameters
+  /// Cuts what comes at the end of an object that was written front to back; nil for any other.
+  private var stream: Chunker?
+  /// Of the parts, those that the database does not know.
+  private(set) var loose: [ChunkHash: LooseChunk] = [:]
   /// The app has written or truncated.
   private(set) var isTouched = false
 
@@ -18,28 +25,45 @@ struct ObjectDraft {
     let size = Int(manifest?.size ?? 0)
     edits = ObjectEdits(originalSize: size)
     overlay = ObjectOverlay(below: size)
+    if parts.isEmpty { stream = Chunker(chunking) }
   }
 
-  var heldBytes: Int { overlay.byteCount }
   /// More edits would take too much memory: fold first.
   var isFull: Bool {
     overlay.byteCount >= StoreLimits.overlayBytes || overlay.segmentCount >= StoreLimits.overlaySegments
   }
 
-  /// - Throws: `limitExceeded` when the object would grow beyond `StoreLimits.objectBytes`.
-  mutating func write(_ bytes: [UInt8], at offset: UInt64) throws(CaravanError) {
+  // MARK: Edits
+
+  /// - Throws: `limitExceeded` when the object would grow beyond `StoreLimits.objectBytes`; `storageFull`.
+  mutating func write(_ bytes: [UInt8], at offset: UInt64, _ table: ChunkTable) throws(CaravanError) {
     let start = try Self.checked(offset, adding: bytes.count)
     isTouched = true
     guard !bytes.isEmpty else { return }
+    if start != edits.size { stream = nil }
     overlay.write(bytes, at: start)
     edits.overwrite(at: start, count: bytes.count)
+    guard stream != nil else { return }
+    var cuts: [Range<Int>] = []
+    stream?.consume(bytes.span) { cuts.append($0) }
+    try cut(cuts, table)
   }
 
-  mutating func truncate(to size: UInt64) throws(CaravanError) {
+  mutating func truncate(to size: UInt64, _ table: ChunkTable) throws(CaravanError) {
     let end = try Self.checked(size, adding: 0)
     isTouched = true
+    guard end > 0 else { return startOver(table) }
+    if end != edits.size { stream = nil }
     overlay.truncate(to: end)
     edits.truncate(to: end)
+  }
+
+  private mutating func startOver(_ table: ChunkTable) {
+    discard(table)
+    parts = []
+    edits = ObjectEdits(originalSize: 0)
+    overlay = ObjectOverlay(below: 0)
+    stream = Chunker(chunking)
   }
 
   private static func checked(_ offset: UInt64, adding count: Int) throws(CaravanError) -> Int {
@@ -50,39 +74,93 @@ struct ObjectDraft {
     return start
   }
 
-  /// Puts the edits into chunks of `table`, uncounted yet, reading no more of the old ones than the edits touch.
-  mutating func fold(into table: ChunkTable) throws(CaravanError) -> AssetManifest {
+  // MARK: Chunks
+
+  /// Makes parts of the front of what was appended.
+  private mutating func cut(_ ranges: [Range<Int>], _ table: ChunkTable) throws(CaravanError) {
+    guard let begin = ranges.first?.lowerBound, let end = ranges.last?.upperBound else { return }
+    let (bytes, rest) = overlay.takeAppended(upTo: end)
+    do {
+      for range in ranges {
+        parts.append(try add(Array(bytes[range.lowerBound - begin..<range.upperBound - begin]), table))
+      }
+    } catch {
+      // What was cut stands; the rest is cut at the end.
+      let done = parts.reduce(0) { $0 + Int($1.length) }
+      (stream, overlay, edits) = (nil, ObjectOverlay(below: done), ObjectEdits(originalSize: done))
+      overlay.write(Array(bytes[(done - begin)...]) + rest, at: done)
+      edits.append(count: begin + bytes.count + rest.count - done)
+      throw error
+    }
+    (overlay, edits) = (ObjectOverlay(below: end), ObjectEdits(originalSize: end))
+    overlay.write(rest, at: end)
+    edits.append(count: rest.count)
+  }
+
+  /// Puts the edits into loose chunks, reading no more of the old ones than the edits touch.
+  mutating func fold(_ table: ChunkTable) throws(CaravanError) -> AssetManifest {
     guard !edits.isEmpty else { return AssetManifest(parts: parts) }
+    if var chunker = stream, let last = chunker.finish() {
+      try cut([last], table)
+      stream = nil
+    } else {
+      parts = try cutAgain(table)
+      let size = edits.size
+      edits = ObjectEdits(originalSize: size)
+      overlay = ObjectOverlay(below: size)
+    }
+    guard parts.count <= Limits.chunksPerObject else {
+      throw CaravanError(
+        .limitExceeded,
+        "an object has \(parts.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+    }
+    return AssetManifest(parts: parts)
+  }
+
+  private mutating func cutAgain(_ table: ChunkTable) throws(CaravanError) -> [AssetManifest.Part] {
     var folded: [AssetManifest.Part] = []
-    var source = DraftSource(below: PartReader(parts, table.reader), overlay: overlay)
+    var source = DraftSource(below: PartReader(parts, table.reader, loose), overlay: overlay)
     var rechunker = try makeRechunker()
     loop: while true {
       switch rechunker.next() {
       case .keep(let index): folded.append(parts[index])
       case .read(let offset, let count): rechunker.supply(try source.read(at: offset, count: count))
-      case .chunk(_, let bytes):
-        let hash = ChunkHash(of: bytes)
-        try table.put(bytes, hash: hash)
-        folded.append(AssetManifest.Part(hash: hash, length: UInt32(bytes.count)))
+      case .chunk(_, let bytes): folded.append(try add(bytes, table))
       case .done: break loop
       }
     }
-    guard folded.count <= Limits.chunksPerObject else {
-      throw CaravanError(
-        .limitExceeded,
-        "an object has \(folded.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
+    let kept = Set(folded.map(\.hash))
+    for (hash, chunk) in loose where !kept.contains(hash) {
+      table.discard(chunk)
+      loose[hash] = nil
     }
-    let size = edits.size
-    parts = folded
-    edits = ObjectEdits(originalSize: size)
-    overlay = ObjectOverlay(below: size)
-    return AssetManifest(parts: folded)
+    return folded
+  }
+
+  private mutating func add(_ bytes: [UInt8], _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part {
+    let hash = ChunkHash(of: bytes)
+    if loose[hash] == nil, try !table.reader.isPresent(hash) { loose[hash] = try table.loose(bytes) }
+    return AssetManifest.Part(hash: hash, length: UInt32(bytes.count))
   }
 
   private func makeRechunker() throws(CaravanError) -> Rechunker {
     do { return try Rechunker(oldLengths: parts.map { Int($0.length) }, edits: edits, parameters: chunking) } catch {
       throw CaravanError(.internalError, "\(error)")
     }
+  }
+
+  // MARK: The end
+
+  /// Tells the database of the loose chunks.
+  mutating func settle(_ table: ChunkTable) throws(CaravanError) {
+    for (hash, chunk) in loose.sorted(by: { $0.key < $1.key }) { try table.put(chunk, hash: hash) }
+    loose = [:]
+  }
+
+  /// Nobody will hear of the loose chunks.
+  mutating func discard(_ table: ChunkTable) {
+    for chunk in loose.values { table.discard(chunk) }
+    loose = [:]
   }
 }
 
@@ -91,12 +169,14 @@ struct PartReader {
   private let parts: [AssetManifest.Part]
   private let starts: [Int]
   private let chunks: ChunkReader
+  private let loose: [ChunkHash: LooseChunk]
   private var current: (index: Int, bytes: [UInt8])?
   let size: Int
 
-  init(_ parts: [AssetManifest.Part], _ chunks: ChunkReader) {
+  init(_ parts: [AssetManifest.Part], _ chunks: ChunkReader, _ loose: [ChunkHash: LooseChunk] = [:]) {
     self.parts = parts
     self.chunks = chunks
+    self.loose = loose
     var starts: [Int] = []
     var end = 0
     for part in parts {
@@ -111,12 +191,17 @@ struct PartReader {
   mutating func read(at offset: Int, count: Int) throws(CaravanError) -> ArraySlice<UInt8> {
     precondition(offset >= 0 && offset < size && count > 0, "a read outside of an object")
     let index = part(at: offset)
-    if current?.index != index { current = (index, try chunks.required(parts[index].hash)) }
+    if current?.index != index { current = (index, try bytes(of: parts[index].hash)) }
     guard let bytes = current?.bytes, bytes.count == Int(parts[index].length) else {
       throw CaravanError(.internalError, "chunk \(parts[index].hash) has another length than its object says")
     }
     let from = offset - starts[index]
     return bytes[from..<min(bytes.count, from + count)]
+  }
+
+  private func bytes(of hash: ChunkHash) throws(CaravanError) -> [UInt8] {
+    if let chunk = loose[hash] { return try chunks.bytes(chunk) }
+    return try chunks.required(hash)
   }
 
   private func part(at offset: Int) -> Int {

@@ -4,16 +4,19 @@ internal import Runtime
 /// The bytes of long chunks, one behind the other in a file beside the database; where each lies stands in the database
 /// (`ChunkTable`). There they would be written twice, into the log and out of it, and p99 would pay for it.
 ///
-/// New bytes go behind the end: nothing that a snapshot may still read is written over, and a transaction that failed
-/// leaves nothing but bytes that nobody knows. A chunk that goes leaves a hole, and the file system takes its space.
+/// New bytes go behind the end, or where chunks were whose going is durable and that no snapshot knows any more. So a
+/// transaction that fails leaves nothing but bytes that nobody knows. What is not used again soon becomes a hole, and
+/// the file system takes its space.
 final class ChunkFile {
-  /// What belongs to the transaction that is going on.
+  /// How things stood when the transaction that is going on began.
   struct Mark {
     fileprivate let end: Int
+    fileprivate let gaps: [Range<Int>]
     fileprivate let freed: Int
   }
 
   private static let blockBytes = 4_096
+  private static let writingBytes = 512 << 10
 
   private let file: DiskFile
   private let isDurable: Bool
@@ -22,8 +25,14 @@ final class ChunkFile {
   private(set) var end = 0
   /// Something was written and not synced.
   private var isDirty = false
+  /// Written last, and the disk was not asked to begin with it.
+  private var waiting = 0..<0
   /// Of chunks that are gone, while a snapshot may still know them.
   private var freed: [Range<Int>] = []
+  /// Places for new chunks, in whole blocks.
+  private var gaps: [Range<Int>] = []
+  /// Of the file; beyond `end` it holds nothing.
+  private var size = 0
 
   init(_ path: String, _ options: LocalStoreOptions) throws(CaravanError) {
     file = try DiskFile(path, tap: options.tap)
@@ -35,22 +44,38 @@ final class ChunkFile {
 
   // MARK: Bytes
 
-  /// Puts bytes behind the end; they are not on the disk before `sync`, but on their way.
+  /// Puts bytes somewhere; they are not on the disk before `sync`, but on their way.
   /// - Returns: where they begin.
-  func append(_ bytes: borrowing [UInt8]) throws(CaravanError) -> Int {
+  func add(_ bytes: borrowing [UInt8]) throws(CaravanError) -> Int {
+    let space = Self.wholeBlocks(bytes.count)
+    if let index = gaps.firstIndex(where: { $0.count >= space }) {
+      let gap = gaps[index]
+      try write(bytes, at: gap.lowerBound)
+      if gap.count == space { gaps.remove(at: index) } else { gaps[index] = gap.lowerBound + space..<gap.upperBound }
+      return gap.lowerBound
+    }
     let place = end
-    guard bytes.count <= maximumBytes - place else {
+    guard space <= maximumBytes - place else {
       throw CaravanError(.storageFull, "the store's objects have \(place) bytes of \(maximumBytes): free some space")
     }
     try write(bytes, at: place)
-    end = Self.wholeBlocks(place + bytes.count)
+    end = place + space
+    size = max(size, end)
     return place
   }
 
   func write(_ bytes: borrowing [UInt8], at place: Int) throws(CaravanError) {
     isDirty = true
     try file.write(bytes, at: place)
-    if isDurable { file.startWriting(place..<place + bytes.count) }
+    if isDurable { startWriting(place..<Self.wholeBlocks(place + bytes.count)) }
+  }
+
+  /// Has the disk work while more is coming. In large pieces, for each costs as much as 64 KiB of them.
+  private func startWriting(_ range: Range<Int>) {
+    waiting = waiting.upperBound == range.lowerBound ? waiting.lowerBound..<range.upperBound : range
+    guard waiting.count >= Self.writingBytes else { return }
+    file.startWriting(waiting)
+    waiting = 0..<0
   }
 
   func read(at place: Int, count: Int) throws(CaravanError) -> [UInt8] { try file.read(at: place, count: count) }
@@ -64,33 +89,53 @@ final class ChunkFile {
 
   // MARK: Transactions
 
-  var mark: Mark { Mark(end: end, freed: freed.count) }
+  var mark: Mark { Mark(end: end, gaps: gaps, freed: freed.count) }
 
   /// The transaction that began at `mark` has come to nothing.
   func rewind(to mark: Mark) {
     end = mark.end
+    gaps = mark.gaps
     freed.removeLast(freed.count - mark.freed)
   }
 
   /// The chunk there is gone once the transaction is durable.
-  func free(_ range: Range<Int>) { freed.append(range) }
+  func free(_ range: Range<Int>) { freed.append(range.lowerBound..<Self.wholeBlocks(range.upperBound)) }
 
-  /// Gives back the space of chunks that are gone. Nobody reads in an older snapshot, and no transaction is going on.
+  /// Has the places of chunks that are gone used again, or gives them back. Nobody reads in an older snapshot, and no
+  /// transaction is going on.
   func releaseFreed() {
     guard !freed.isEmpty else { return }
-    let oldEnd = end
-    for range in freed.sorted(by: { $0.lowerBound > $1.lowerBound }) {
-      if Self.wholeBlocks(range.upperBound) == end { end = range.lowerBound } else { release(range) }
-    }
+    gaps = Self.joined(gaps + freed)
     freed = []
-    if end < oldEnd { shrink() }
+    if let last = gaps.last, last.upperBound == end {
+      end = last.lowerBound
+      gaps.removeLast()
+    }
+    if size - end > StoreLimits.looseChunkBytes { shrink() }
+    guard gaps.count > StoreLimits.chunkGaps || gaps.reduce(0, { $0 + $1.count }) > StoreLimits.looseChunkBytes else {
+      return
+    }
+    for gap in gaps { release(gap) }
+    gaps = []
+  }
+
+  private static func joined(_ ranges: [Range<Int>]) -> [Range<Int>] {
+    var joined: [Range<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = joined.last, last.upperBound == range.lowerBound {
+        joined[joined.count - 1] = last.lowerBound..<range.upperBound
+      } else {
+        joined.append(range)
+      }
+    }
+    return joined
   }
 
   // MARK: What a crash leaves
 
   /// The file from now on holds these chunks and nothing else, in ascending order.
   func keepOnly(_ chunks: [Range<Int>]) {
-    end = 0
+    (end, gaps) = (0, [])
     for chunk in chunks {
       if chunk.lowerBound > end { release(end..<chunk.lowerBound) }
       end = Self.wholeBlocks(chunk.upperBound)
@@ -103,20 +148,25 @@ final class ChunkFile {
   func adopt(bound: Int, bytes: Int, chunks: Int) throws(CaravanError) -> Bool {
     end = Self.wholeBlocks(bound)
     let (size, allocated) = try file.usage()
+    self.size = size
     if size > end { shrink() }
     return allocated <= bytes + chunks * Self.blockBytes + StoreLimits.looseChunkBytes
   }
+
+  /// What chunks take of the file, those of open writes among them.
+  var usedBytes: Int { end - (gaps + freed).reduce(0) { $0 + $1.count } }
 
   /// What the file takes of the disk.
   func allocatedBytes() throws(CaravanError) -> Int { try file.usage().allocated }
 
   // What cannot be given back now is found again when the store is next opened.
 
-  private func release(_ range: Range<Int>) {
-    _ = try? file.release(range.lowerBound..<Self.wholeBlocks(range.upperBound))
-  }
+  private func release(_ range: Range<Int>) { _ = try? file.release(range) }
 
-  private func shrink() { try? file.resize(to: end) }
+  private func shrink() {
+    size = end
+    try? file.resize(to: end)
+  }
 
   private static func wholeBlocks(_ bytes: Int) -> Int { (bytes + blockBytes - 1) / blockBytes * blockBytes }
 }

@@ -30,6 +30,19 @@ struct ChunkReader {
     return bytes
   }
 
+  /// - Throws: `chunkDamaged`.
+  func bytes(_ chunk: LooseChunk) throws(CaravanError) -> [UInt8] {
+    switch chunk.content {
+    case .inline(let bytes): return bytes
+    case .file(let place):
+      let bytes = try file.read(at: place, count: chunk.length)
+      guard bytes.count == chunk.length, XXHash64.hash(bytes) == chunk.sum else {
+        throw CaravanError(.chunkDamaged, "the disk lost part of an object that is being written: write it again")
+      }
+      return bytes
+    }
+  }
+
   func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
     try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
   }

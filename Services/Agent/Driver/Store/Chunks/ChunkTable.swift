@@ -27,23 +27,38 @@ struct ChunkTable {
 
   /// The bytes are here now; counted by nobody yet, unless the chunk was known.
   func put(_ bytes: [UInt8], hash: ChunkHash) throws(CaravanError) {
+    if try !reader.isPresent(hash) { try put(try loose(bytes), hash: hash) }
+  }
+
+  /// Puts bytes where they can stay, without a word to the database.
+  func loose(_ bytes: [UInt8]) throws(CaravanError) -> LooseChunk {
+    let sum = XXHash64.hash(bytes)
+    guard bytes.count >= inlineBytes else { return LooseChunk(content: .inline(bytes), length: bytes.count, sum: sum) }
+    return LooseChunk(content: .file(try file.add(bytes)), length: bytes.count, sum: sum)
+  }
+
+  /// As `put`; a chunk that is here already is not kept a second time.
+  func put(_ chunk: LooseChunk, hash: ChunkHash) throws(CaravanError) {
     let known = try database.first("SELECT id, present FROM chunks WHERE hash = ?", hash) { row in
       (id: row.integer(0), isPresent: row.flag(1))
     }
-    if let known, known.isPresent { return }
-    let place = bytes.count < inlineBytes ? nil : try file.append(bytes)
-    let sum = XXHash64.hash(bytes)
+    if let known, known.isPresent { return discard(chunk) }
     if let known {
       try database.run(
-        "UPDATE chunks SET present = 1, place = ?, length = ?, sum = ? WHERE id = ?", place, bytes.count, sum, known.id)
+        "UPDATE chunks SET present = 1, place = ?, length = ?, sum = ? WHERE id = ?", chunk.place, chunk.length,
+        chunk.sum, known.id)
     } else {
       try database.run(
-        "INSERT INTO chunks (hash, refs, present, place, length, sum) VALUES (?, 0, 1, ?, ?, ?)", hash, place,
-        bytes.count, sum)
+        "INSERT INTO chunks (hash, refs, present, place, length, sum) VALUES (?, 0, 1, ?, ?, ?)", hash, chunk.place,
+        chunk.length, chunk.sum)
     }
-    guard place == nil else { return }
+    guard case .inline(let bytes) = chunk.content else { return }
     let id = known?.id ?? database.lastInsertedRow
     try database.statement("INSERT INTO chunk_bytes VALUES (?, ?)").run(id, borrowing: bytes)
+  }
+
+  func discard(_ chunk: LooseChunk) {
+    if let place = chunk.place { file.free(place..<place + chunk.length) }
   }
 
   /// One more names the chunk.
