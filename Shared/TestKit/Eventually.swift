@@ -9,7 +9,7 @@ public struct NeverHappened: Error, CustomStringConvertible {
 /// For tests with real processes, threads and sockets: polls until `condition` holds.
 /// - Throws: `NeverHappened` after `deadline`; what `condition` throws.
 public func eventually(
-  _ what: String, within deadline: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+  _ what: String, within deadline: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
   _ condition: () async throws -> Bool
 ) async throws {
   let clock = Host.live().clock

@@ -220,7 +220,7 @@ struct ConformanceTests {
         try await server.subscribe(.exact(.echo), group: nil, capacity: 8),
       ]
       for limit in [1, 2, 3] {
-        let time: Duration = limit == 3 ? .milliseconds(300) : .seconds(60)
+        let time: Duration = limit == 3 ? .seconds(4) : .seconds(60)
         async let answers = client.gather(Message(), to: .echo, within: time, limit: limit)
         for (number, requests) in everybody.enumerated() {
           let address = try #require(try await requests.nextMessage().reply)

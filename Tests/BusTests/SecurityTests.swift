@@ -158,7 +158,7 @@ struct SecurityTests {
       for credentials in bad {
         let refusal = await failure {
           let bus = try await realm.connect(credentials)
-          try await bus.waitUntilConnected(deadline: .milliseconds(500))
+          try await bus.waitUntilConnected(deadline: .seconds(20))
         }
         #expect(refusal?.code == .notAuthenticated, "\(String(describing: refusal))")
       }
@@ -246,13 +246,14 @@ struct SecurityTests {
       let process = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
       let identity = (try write(client.certificate, "client.pem"), try write(client.privateKey, "client.key"))
       let credentials = try realm.device("pi-4", user: "ann")
-      func attempt(_ tls: NATSOptions.TLS) async -> CaravanError? {
+      func attempt(_ tls: NATSOptions.TLS, for patience: Duration = .milliseconds(500)) async -> CaravanError? {
         await failure {
           let bus = try await realm.connect(credentials, tls: tls)
-          try await bus.waitUntilConnected(deadline: .milliseconds(500))
+          try await bus.waitUntilConnected(deadline: patience)
         }
       }
-      let good = await attempt(.init(authorityFile: ours, certificateFile: identity.0, keyFile: identity.1))
+      let good = await attempt(
+        .init(authorityFile: ours, certificateFile: identity.0, keyFile: identity.1), for: .seconds(20))
       #expect(good == nil)
       #expect(await attempt(.init(authorityFile: ours)) != nil)
       let theirs = try write(other.certificate, "other.pem")

@@ -177,7 +177,7 @@ struct ServiceHostTests {
           -> [JSON]
         {
           let subject = Subject.discovery(verb, service: service, instance: instance)
-          return try await client.gather(Message(), to: subject, within: .milliseconds(500), limit: limit)
+          return try await client.gather(Message(), to: subject, within: .seconds(5), limit: limit)
             .map { try JSON.parse(String(decoding: $0.payload, as: UTF8.self)) }
         }
         try await eventually("both are there") {

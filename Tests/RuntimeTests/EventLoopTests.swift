@@ -57,18 +57,18 @@ struct EventLoopTests {
   func timers() async throws {
     let order = Mutex<[Int]>([])
     let done = Promise<Void>()
-    loop.call(after: .milliseconds(20)) {
-      order.withLock { $0.append(20) }
-      done.fulfil(())
-    }
-    loop.call(after: .milliseconds(5)) { order.withLock { $0.append(5) } }
     let clock = Host.live().clock
     let start = clock.now
-    try await clock.sleep(for: .milliseconds(10))
-    #expect(clock.now - start >= .milliseconds(10))
-    order.withLock { $0.append(10) }
+    loop.call(after: .milliseconds(900)) {
+      order.withLock { $0.append(900) }
+      done.fulfil(())
+    }
+    loop.call(after: .milliseconds(10)) { order.withLock { $0.append(10) } }
+    try await clock.sleep(for: .milliseconds(300))
+    #expect(clock.now - start >= .milliseconds(300))
+    order.withLock { $0.append(300) }
     try await done.wait()
-    #expect(order.withLock { $0 } == [5, 10, 20])
+    #expect(order.withLock { $0 } == [10, 300, 900])
     await withTaskGroup(of: Bool.self) { group in
       group.addTask { (try? await clock.sleep(for: .seconds(3_600))) == nil }
       group.cancelAll()
