@@ -41,8 +41,9 @@ enum PostgresLimits {
   static let leastScanned = 64
   /// Zones of one partition: their ids share an incarnation with the partition's life.
   static let highestZone: Int64 = (1 << 24) - 1
-  /// How often the making of the tables is tried beside other processes that do the same.
-  static let layoutAttempts = 10
+  /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another
+  /// process has made something meanwhile, so at most as often as there are things to make, with room for deadlocks.
+  static let layoutAttempts = 50
 }
 
 extension ConnectionOptions {
