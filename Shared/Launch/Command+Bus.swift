@@ -72,11 +72,11 @@ extension Command {
   /// The whole life of a service process: command line (the flags are `FlagList.bus` and the service's own), bus,
   /// services until one ends or a signal comes, drain, exit code. `main.swift` calls this and nothing else.
   ///
-  ///     await Command("caravan-sync", "…", flags: .bus).serve(onBus: { options, host, bus in [SyncService(…)] })
+  ///     Command("caravan-sync", "…", flags: .bus).serve(onBus: { options, host, bus in [SyncService(…)] })
   public func serve(
-    onBus services: @Sendable (Options, Host, any MessageBus) async throws -> [any Service]
-  ) async -> Never {
-    await serve { options, live in
+    onBus services: @escaping @Sendable (Options, Host, any MessageBus) async throws -> [any Service]
+  ) -> Never {
+    serve { options, live in
       let host = live.loggingContext(options[Flag<LogLevel>.logLevel], name)
       let bus = try await NATSBus.connect(NATSOptions(options, name: name), host: host)
       // Whoever answers on the bus must have one to begin with; later it may come and go.

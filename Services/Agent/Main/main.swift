@@ -10,7 +10,7 @@ let link = Flag<LinkChoice>(
   "link", "CLASS", "what this machine is connected by: wired, wifi, cellular, roaming or none",
   environment: "CARAVAN_LINK", default: LinkChoice(.wired))
 
-await Command(
+Command(
   "caravan-agent", "The device's side of Caravan: keeps the data of all apps, and syncs it when it may.",
   flags: .bus + [Flag<String>.data, socket, link]
 ).serve { options, host in

@@ -11,7 +11,7 @@ let signingKey = Flag<String>(
 let adminToken = Flag<String>(
   "admin-token", "FILE", "what whoever enrols devices must present", environment: "CARAVAN_ADMIN_TOKEN")
 
-await Command(
+Command(
   "caravan-gateway", "Caravan's HTTP side: health, metrics, the status page, enrolment of devices.",
   flags: .bus + [http, signingKey, adminToken]
 ).serve { options, host, bus in

@@ -3,7 +3,7 @@ import Launch
 import NotifyDriver
 import Runtime
 
-await Command(
+Command(
   "caravan-notify", "Tells Caravan's devices which of their subscriptions changed.",
   flags: .bus + [Flag<String>.ticketKey]
 ).serve { options, host, bus in

@@ -2,7 +2,7 @@ import Launch
 import QueryDriver
 import Runtime
 
-await Command(
+Command(
   "caravan-query", "Answers queries over Caravan's records, from indexes that follow the change stream.",
   flags: .bus + [Flag<String>.data]
 ).serve { options, host, bus in

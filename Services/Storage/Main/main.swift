@@ -27,7 +27,7 @@ func open(_ options: Options, _ host: Host, _ feed: ChangeFeed) async throws(Car
   return try await StoreSQLite(layout, host: host, observer: feed)
 }
 
-await Command(
+Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",
   flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files]
 ).serve { options, host, bus in

@@ -3,7 +3,7 @@ import Launch
 import Runtime
 import SyncDriver
 
-await Command(
+Command(
   "caravan-sync", "Caravan's device protocol: push, pull, subscriptions, tickets.",
   flags: .bus + [Flag<String>.ticketKey]
 ).serve { options, host, bus in

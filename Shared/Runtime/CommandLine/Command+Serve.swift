@@ -4,12 +4,9 @@ extension Command {
   /// The whole life of a server: reads the command line, makes the services, runs them until one ends or SIGTERM or
   /// SIGINT comes, and exits with 0, 1 (failed) or 2 (wrong command line). The command has the flag `.logLevel`.
   /// `main.swift` calls this and nothing else.
-  public func serve(_ services: @Sendable (Options, Host) async throws -> [any Service]) async -> Never {
+  public func serve(_ services: @escaping @Sendable (Options, Host) async throws -> [any Service]) -> Never {
     let arguments = Array(CommandLine.arguments.dropFirst())
-    exit(
-      await withTaskExecutorPreference(EventLoop.main) {
-        await run(arguments, environment: Self.environment, services)
-      })
+    Program.run { await run(arguments, environment: Self.environment, services) }
   }
 
   func run(

@@ -1,0 +1,12 @@
+internal import Glibc
+
+/// A whole process: everything happens on the event loop, and the main thread only waits. Top-level code that awaits
+/// would start the concurrency library's own pool, which wakes a process every second to look after itself.
+public enum Program {
+  /// Exits with what `body` returns.
+  public static func run(_ body: @escaping @Sendable () async -> Int32) -> Never {
+    Task(executorPreference: EventLoop.main) { exit(await body()) }
+    // A signal ends one pause.
+    while true { pause() }
+  }
+}
