@@ -51,6 +51,17 @@ public struct Incoming: Sendable {
   }
 }
 
+/// A message to be sent, with the subject it goes to.
+public struct Outgoing: Sendable {
+  public let subject: Subject
+  public let message: Message
+
+  public init(_ message: Message, to subject: Subject) {
+    self.subject = subject
+    self.message = message
+  }
+}
+
 /// An inbox of somebody who waits for an answer.
 public struct ReplyAddress: Sendable, Hashable {
   public let text: String
@@ -91,6 +102,10 @@ public protocol MessageBus: Sendable {
   /// - Throws: `limitExceeded`, or `unavailable` when not connected.
   func publish(_ message: Message, to subject: Subject) async throws(CaravanError)
 
+  /// Sends many at once, in order: with less work for each, and on its way when this returns.
+  /// - Throws: as for one; the ones before it have been sent.
+  func publish(_ messages: [Outgoing]) async throws(CaravanError)
+
   /// Answers an incoming request.
   func reply(_ message: Message, to address: ReplyAddress) async throws(CaravanError)
 
@@ -123,4 +138,10 @@ public protocol MessageBus: Sendable {
 
 public protocol BusEventStream: Sendable {
   func next() async -> BusEvent?
+}
+
+extension MessageBus {
+  public func publish(_ messages: [Outgoing]) async throws(CaravanError) {
+    for outgoing in messages { try await publish(outgoing.message, to: outgoing.subject) }
+  }
 }

@@ -6,6 +6,7 @@ extension Subject {
     switch self {
     case .exchange(let user, let device): "edge.\(user).\(device).exchange"
     case .chunks(let user, let device, let partition): "edge.\(user).\(device).chunks.\(partition)"
+    case .acks(let user, let device, let partition): "edge.\(user).\(device).acks.\(partition)"
     case .notify(let device): "inbox.\(device).notify"
     case .service(let service, let method): "svc.\(service.rawValue).\(method)"
     case .partitioned(let service, let partition, let method): "svc.\(service.rawValue).\(partition).\(method)"
@@ -37,6 +38,8 @@ extension Subject {
       return .exchange(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]))
     case ("edge", 5) where tokens[3] == "chunks":
       return .chunks(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]), try partition(tokens[4]))
+    case ("edge", 5) where tokens[3] == "acks":
+      return .acks(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]), try partition(tokens[4]))
     case ("inbox", 3) where tokens[2] == "notify": return .notify(try DeviceID(tokens[1]))
     case ("svc", 3) where isName(tokens[2]):
       return ServiceName(rawValue: tokens[1]).map { Subject.service($0, method: tokens[2]) }
@@ -74,6 +77,7 @@ extension SubjectPattern {
     case .exact(let subject): subject.text
     case .everyExchange: "edge.*.*.exchange"
     case .everyChunks(let partition): "edge.*.*.chunks.\(partition?.description ?? "*")"
+    case .everyAck(let partition): "edge.*.*.acks.\(partition?.description ?? "*")"
     case .everyPartition(let service, let method): "svc.\(service.rawValue).*.\(method)"
     case .everyChange: "changes.*"
     }
@@ -84,10 +88,11 @@ extension SubjectPattern {
     case (.exact(let wanted), _): wanted == subject
     case (.everyExchange, .exchange): true
     case (.everyChunks(let wanted), .chunks(_, _, let partition)): wanted == nil || wanted == partition
+    case (.everyAck(let wanted), .acks(_, _, let partition)): wanted == nil || wanted == partition
     case (.everyPartition(let service, let method), .partitioned(let toService, _, let toMethod)):
       service == toService && method == toMethod
     case (.everyChange, .changes): true
-    case (.everyExchange, _), (.everyChunks, _), (.everyPartition, _), (.everyChange, _): false
+    case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyPartition, _), (.everyChange, _): false
     }
   }
 }

@@ -17,6 +17,8 @@ public enum Subject: Sendable, Hashable {
   case exchange(user: UserID, device: DeviceID)
   /// `edge.<user>.<device>.chunks.<partition>`
   case chunks(user: UserID, device: DeviceID, Partition)
+  /// `edge.<user>.<device>.acks.<partition>`: the device has taken over a notification. Nobody answers.
+  case acks(user: UserID, device: DeviceID, Partition)
   /// `inbox.<device>.notify`
   case notify(DeviceID)
   /// `svc.<service>.<method>`
@@ -35,7 +37,7 @@ extension Subject {
   /// The device that sent to it, as the broker has proven.
   public var sender: DeviceID? {
     switch self {
-    case .exchange(_, let device), .chunks(_, let device, _): device
+    case .exchange(_, let device), .chunks(_, let device, _), .acks(_, let device, _): device
     case .notify, .service, .partitioned, .changes, .discovery, .claimsUpdate: nil
     }
   }
@@ -48,6 +50,8 @@ public enum SubjectPattern: Sendable, Hashable {
   case everyExchange
   /// `edge.*.*.chunks.<partition>`, or `.*`
   case everyChunks(Partition?)
+  /// `edge.*.*.acks.<partition>`, or `.*`
+  case everyAck(Partition?)
   /// `svc.<service>.*.<method>`: every partition
   case everyPartition(ServiceName, method: String)
   /// `changes.*`

@@ -48,6 +48,8 @@ final class BrokerSocket: Sendable {
 
   func stopWriting() { state.withLock { $0.isWriting = false } }
 
+  func flush() { if loop.isCurrent { write() } }
+
   // MARK: On the loop
 
   private func process(_ readiness: Readiness) {

@@ -27,6 +27,9 @@ final class ConnectionContext: Sendable {
 
   var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: registered.withLock { $0 }) }
 
+  /// Hands to the socket what waits for it, where this is the loop's thread; else that happens at the end of its turn.
+  func flush() { socket.flush() }
+
   /// Doubles from try to try; the second half of it is random, so that a fleet does not come back in step.
   fileprivate func delay(beforeAttempt attempt: Int32) -> Int64 {
     let doublings = min(max(attempt, 1) - 1, 16)

@@ -85,6 +85,12 @@ public final class NATSBus: MessageBus {
     try send(message.inContext(), to: subject.text, reply: nil)
   }
 
+  public func publish(_ messages: [Outgoing]) async throws(CaravanError) {
+    for outgoing in messages { try send(outgoing.message.inContext(), to: outgoing.subject.text, reply: nil) }
+    // The broker begins with these while the next are made.
+    context.flush()
+  }
+
   public func reply(_ message: Message, to address: ReplyAddress) async throws(CaravanError) {
     try send(message, to: address.text, reply: nil)
   }

@@ -19,6 +19,7 @@ struct SubjectTests {
     (.discovery(.info, service: "sync"), "$SRV.INFO.sync"),
     (.discovery(.stats, service: "sync", instance: "abc"), "$SRV.STATS.sync.abc"),
     (.claimsUpdate, "$SYS.REQ.CLAIMS.UPDATE"),
+    (.acks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[5]), "edge.ann.d.acks.5"),
   ]
 
   @Test("Rendering and parsing undo each other", arguments: all)
@@ -31,7 +32,8 @@ struct SubjectTests {
     "What is no subject of Caravan is refused",
     arguments: [
       "", ".", "edge", "edge.ann.d", "edge.ann.d.exchange.x", "edge.Ann.d.exchange", "edge..d.exchange",
-      "edge.*.d.exchange", "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "inbox.d.other",
+      "edge.*.d.exchange", "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "edge.ann.d.acks",
+      "inbox.d.other",
       "svc.unknown.define", "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64",
       "changes.-1", "changes",
       "$SRV", "$SRV.NAP", "$SRV.PING.", "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
@@ -51,7 +53,10 @@ struct SubjectTests {
     #expect(matching(.everyPartition(.storage, method: "commit")).isEmpty)
     #expect(matching(.everyPartition(.query, method: "readLog")).isEmpty)
     #expect(matching(.everyChange) == [subjects[5]])
+    #expect(matching(.everyAck(nil)) == [subjects[10]] && matching(.everyAck(Partition.all[5])) == [subjects[10]])
+    #expect(matching(.everyAck(Partition.all[6])).isEmpty)
     #expect(SubjectPattern.everyChunks(nil).text == "edge.*.*.chunks.*")
+    #expect(SubjectPattern.everyAck(Partition.all[5]).text == "edge.*.*.acks.5")
     #expect(SubjectPattern.everyPartition(.query, method: "find").text == "svc.query.*.find")
   }
 

@@ -68,7 +68,7 @@ struct PermissionTests {
     (
       .sync,
       ["commit", "settle", "changes", "fetch", "drop"].map { "svc.storage.3.\($0)" }
-        + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "svc.notify.5.ack"],
+        + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
       ["edge.*.*.exchange"]
     ),
     (
@@ -79,7 +79,7 @@ struct PermissionTests {
       .notify,
       ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
         + ["svc.notify.abc", "inbox.cam-1.notify"],
-      ["changes.4", "svc.notify.4.attach", "svc.notify.4.ack"]
+      ["changes.4", "svc.notify.4.attach", "edge.*.*.acks.4"]
     ),
     (
       .query,
@@ -95,13 +95,15 @@ struct PermissionTests {
   /// What nobody may, beside those whose job it is.
   static let secrets =
     Self.storage.map { "svc.storage.3.\($0)" } + [
-      "edge.ann.cam-1.exchange", "edge.ann.cam-1.chunks.3", "changes.7", "svc.schema.propose", "svc.notify.5.attach",
+      "edge.ann.cam-1.exchange", "edge.ann.cam-1.chunks.3", "edge.ann.cam-1.acks.5", "changes.7", "svc.schema.propose",
+      "svc.notify.5.attach",
       "inbox.cam-1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]
 
   static let ears = [
     ">", "*", "$SYS.>", "inbox.>", "inbox.cam-1.>", "inbox.svc_sync.>", "inbox.svc_storage.>", "svc.>", "svc.storage.>",
-    "svc.schema.>", "edge.>", "edge.*.*.exchange", "edge.*.*.chunks.*", "changes.>", "changes.*", "_INBOX.>",
+    "svc.schema.>", "edge.>", "edge.*.*.exchange", "edge.*.*.chunks.*", "edge.*.*.acks.*", "changes.>", "changes.*",
+    "_INBOX.>",
   ]
 
   /// What is its own, said with wildcards. Where `*` is allowed at the end, the broker allows `>` as well; nothing is
@@ -110,7 +112,8 @@ struct PermissionTests {
     switch holder {
     case .storage: ["svc.storage.>"]
     case .schema: ["svc.schema.>"]
-    case .notify, .query: ["changes.*", "changes.>"]
+    case .notify: ["changes.*", "changes.>", "edge.*.*.acks.*"]
+    case .query: ["changes.*", "changes.>"]
     case .sync, .gateway, .cli, .system: []
     }
   }
@@ -156,7 +159,7 @@ struct PermissionTests {
           camera,
           [
             "SUB inbox.cam-1.r.x.* 1", "SUB inbox.cam-1.notify 2", "PUB edge.ann.cam-1.exchange 2\r\nhi",
-            "PUB edge.ann.cam-1.chunks.3 2\r\nhi",
+            "PUB edge.ann.cam-1.chunks.3 2\r\nhi", "PUB edge.ann.cam-1.acks.5 2\r\nhi",
           ]) == [])
       for line in ["SUB inbox.cam-2.> 1", "SUB inbox.svc_sync.> 1", "SUB $SRV.> 1", "SUB > 1", "SUB changes.* 1"] {
         #expect(try !world.broker.answers(camera, [line]).isEmpty, "\(line)")

@@ -21,6 +21,13 @@ func moment(_ milliseconds: Int64, wallAhead: Int64 = 0) -> Moment {
   Moment(wall: milliseconds + wallAhead, monotonic: milliseconds)
 }
 
+extension PartitionNotifier {
+  var wake: Wake {
+    var copy = self
+    return copy.nextWake()
+  }
+}
+
 func bits(_ offer: Offer?) -> [Int]? { offer?.bitmap.set }
 
 /// A partition with devices and their lists, at time 0.

@@ -28,6 +28,27 @@ import Wire
     #expect(world.now == before)
   }
 
+  @Test("a small change travels with the notification, to each device under its own number of the zone")
+  func pagesTravel() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let (one, two) = (try world.connect(phone), try world.connect(tablet))
+    try world.subscribe(phone, [(zone("a"), 0), (zone("b"), 0)])
+    try world.subscribe(tablet, [(zone("b"), 0)])
+    for count in 1...3 {
+      try world.write(zone("b"))
+      try world.simulation.run(within: .seconds(20)) {
+        one.notifications.count == count && two.notifications.count == count
+      }
+    }
+    let (first, second) = (one.notifications.compactMap(\.pages.first), two.notifications.compactMap(\.pages.first))
+    #expect(first.map(\.subscription) == [1, 1, 1] && second.map(\.subscription) == [0, 0, 0])
+    #expect(first.map(\.token) == second.map(\.token) && Set(first.map(\.token)).count == 3)
+    #expect(first.dropFirst().map(\.from) == first.dropLast().map(\.token), "each goes on where the one before ends")
+    #expect(first.map(\.page) == second.map(\.page))
+    #expect(try first.map { try EntryPage.decode($0.page).entries.map(\.version) } == [[1], [2], [3]])
+  }
+
   @Test("CK-81 the writer does not hear of its own change") func originExcluded() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())
@@ -280,13 +301,15 @@ import Wire
     let world = try World()
     try world.waitUntilOwned(world.startNotify())
     let home = Partition(of: DatabaseID(container: .system, owner: alice))
-    for method in ["attach", "ack"] {
-      try world.simulation.run {
-        let subject = Subject.partitioned(.notify, home, method: method)
-        let error = await #expect(throws: CaravanError.self) {
-          try await world.bus.request(Message([0xff, 0x07, 0x99]), to: subject, deadline: .seconds(1))
-        }
-        #expect(error?.code == .invalidData)
+    try world.simulation.run {
+      let subject = Subject.partitioned(.notify, home, method: "attach")
+      let error = await #expect(throws: CaravanError.self) {
+        try await world.bus.request(Message([0xff, 0x07, 0x99]), to: subject, deadline: .seconds(1))
+      }
+      #expect(error?.code == .invalidData)
+      let stranger = UserID(unchecked: "bob")
+      for (user, payload) in [(alice, [0xff, 0x07, 0x99]), (stranger, AckNotification(number: 1).encoded())] {
+        try await world.bus.publish(Message(payload), to: .acks(user: user, device: phone, home))
       }
     }
     try world.simulation.run {

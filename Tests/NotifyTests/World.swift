@@ -187,8 +187,8 @@ final class Listener: Sendable {
       let notification = try Notification.decode(incoming.message.payload)
       heard.withLock { $0.append(notification) }
       guard answers.load(ordering: .relaxed) else { continue }
-      let ack = NotifyAckRequest(user: user.text, device: device.text, number: notification.number)
-      let _: Empty? = try? await bus.call(ack, to: .partitioned(.notify, partition, method: "ack"))
+      let ack = AckNotification(number: notification.number)
+      try await bus.publish(ack, to: .acks(user: user, device: device, partition))
     }
   }
 }

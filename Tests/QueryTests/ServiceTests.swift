@@ -109,6 +109,26 @@ import Wire
     #expect(try world.findAll(query()).map(\.name) == ["lost", "heard"])
   }
 
+  @Test("commits that come close together are indexed together, soon; a query sees those that still wait")
+  func groups() throws {
+    let (world, service, type) = try Self.started()
+    for number in 0..<40 {
+      let place = try zone(number % 2 == 0 ? "a" : "b")
+      try world.save([("r\(number % 10)", RecordFields([1: .text("\(number)")]))], type: type, to: place)
+    }
+    // They have been heard of, and nobody waits so long.
+    try world.simulation.run(for: .milliseconds(1))
+    let latest = (30..<40).map { "\($0)" }.sorted()
+    let found = try world.findAll(query(sort: [SortKey("name")]))
+    #expect(try found.map { try RecordFields(body: $0.body)[1] } == latest.map { .text($0) })
+    #expect(service.count("caravan_query_changes_total") == 40)
+    try world.save([("last", RecordFields())], type: type, to: zone("a"))
+    try world.delete(["r0", "r2"], from: zone("a"))
+    try world.simulation.run(within: .seconds(20)) { service.count("caravan_query_changes_total") == 42 }
+    #expect(service.count("caravan_query_groups_total") < 10)
+    #expect(try world.findAll(query()).count == 9)
+  }
+
   @Test("a zone deleted and made anew: nothing of its old life is found") func zoneDeleted() throws {
     let (world, _, type) = try Self.started()
     try world.save([("old", RecordFields([1: .text("x")])), ("both", RecordFields())], type: type, to: zone("photos"))

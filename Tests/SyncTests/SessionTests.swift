@@ -11,7 +11,6 @@ import Wire
 final class RecordingNotifier: Sendable {
   struct Heard: Sendable {
     var attached: [AttachRequest] = []
-    var acknowledged: [NotifyAckRequest] = []
   }
 
   private let state = Mutex(Heard())
@@ -23,12 +22,7 @@ final class RecordingNotifier: Sendable {
       state.withLock { $0.attached.append(request) }
       return AttachReply()
     }
-    let ack = Endpoint("ack", .everyPartition(.notify, method: "ack"), group: nil, maxInFlight: 8) {
-      [self] (request: NotifyAckRequest, _) throws(CaravanError) in
-      state.withLock { $0.acknowledged.append(request) }
-      return Empty()
-    }
-    return ServiceHost(name: "notify", version: "1.0.0", bus: bus, host: host, endpoints: [attach, ack])
+    return ServiceHost(name: "notify", version: "1.0.0", bus: bus, host: host, endpoints: [attach])
   }
 }
 
@@ -98,24 +92,29 @@ final class RecordingNotifier: Sendable {
     }
   }
 
-  @Test("A notifier that is away fails neither hello nor subscribe, only the acknowledgement, and that for now")
+  @Test("A notifier that is away fails nothing: neither hello nor subscribe nor the acknowledgement")
   func withoutNotifier() async throws {
     try await CloudWorld.with { cloud in
       let a = try cloud.device("a")
       #expect(try await a.ask(subscribe(1)) == .done(Empty()))
       #expect(try await !hello(a, 1).resubscribe)
-      let refusal = try await a.refusal(.ack(AckNotification(number: 1)))
-      #expect(refusal?.isTransient == true && refusal?.retryAfterMilliseconds != nil)
+      #expect(try await a.ask(.ack(AckNotification(number: 1))) == .done(Empty()))
     }
   }
 
   @Test("Acknowledgements reach the notifier under the subject's names")
   func acknowledge() async throws {
-    let notifier = RecordingNotifier()
-    try await CloudWorld.with(notifier: notifier) { cloud in
+    try await CloudWorld.with { cloud in
+      let home = Partition(of: DatabaseID(container: .system, owner: try UserID("ann")))
+      let notifier = cloud.hub.connect(as: "notify")
+      let acks = try await notifier.subscribe(.everyAck(home), group: nil, capacity: 8)
       let a = try cloud.device("a")
       #expect(try await a.ask(.ack(AckNotification(number: 9))) == .done(Empty()))
-      #expect(notifier.heard.acknowledged == [NotifyAckRequest(user: "ann", device: "a", number: 9)])
+      guard case .message(let heard)? = await acks.next() else { throw CaravanError(.internalError, "no message") }
+      #expect(heard.subject == .acks(user: try UserID("ann"), device: try DeviceID("a"), home))
+      #expect(try AckNotification.decode(heard.message.payload) == AckNotification(number: 9))
+      #expect(heard.reply == nil)
+      notifier.close()
     }
   }
 

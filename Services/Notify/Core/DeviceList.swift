@@ -14,7 +14,7 @@ package struct DeviceList: Sendable, Hashable {
   }
 
   package let generation: UInt64
-  package let items: [Item]
+  package private(set) var items: [Item]
 
   /// - Throws: `limitExceeded` beyond `Limits.subscriptionsPerDevice`.
   package init(generation: UInt64, items: [Item]) throws(CaravanError) {
@@ -24,6 +24,13 @@ package struct DeviceList: Sendable, Hashable {
     }
     self.generation = generation
     self.items = items
+  }
+
+  /// With each zone replaced by one that equals it.
+  func mapZones(_ zone: (ZoneID) -> ZoneID) -> DeviceList {
+    var list = self
+    list.items = items.map { Item(zone: zone($0.zone), period: $0.period) }
+    return list
   }
 }
 

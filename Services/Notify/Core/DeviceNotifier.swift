@@ -58,12 +58,12 @@ package struct DeviceNotifier: Sendable {
   package var oldestUnconfirmed: UInt64? {
     switch presence {
     case .away: nil
-    case .present: [waitingSince, readySince, outstanding?.since].compactMap(\.self).min()
+    case .present: earliest(earliest(waitingSince, readySince), outstanding?.since)
     }
   }
 
   package var wake: Wake {
-    Wake(wall: timers.values.min(), monotonic: [outstanding?.retryAt, sweepAt].compactMap(\.self).min())
+    Wake(wall: timers.values.min(), monotonic: earliest(outstanding?.retryAt, sweepAt))
   }
 
   // MARK: Changes

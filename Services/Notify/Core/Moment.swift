@@ -22,15 +22,19 @@ package struct Wake: Sendable, Hashable {
 
   /// The earlier of the two, on each clock.
   package func earlier(_ other: Wake) -> Wake {
-    Wake(
-      wall: [wall, other.wall].compactMap(\.self).min(),
-      monotonic: [monotonic, other.monotonic].compactMap(\.self).min())
+    Wake(wall: earliest(wall, other.wall), monotonic: earliest(monotonic, other.monotonic))
   }
 
   /// Milliseconds from `now` until the earlier of both; nil: never.
   package func delay(from now: Moment) -> Int64? {
-    [wall.map { $0 - now.wall }, monotonic.map { $0 - now.monotonic }].compactMap(\.self).min().map { max(0, $0) }
+    earliest(wall.map { $0 - now.wall }, monotonic.map { $0 - now.monotonic }).map { max(0, $0) }
   }
+}
+
+/// Nil is never.
+func earliest<Time: Comparable>(_ a: Time?, _ b: Time?) -> Time? {
+  guard let a, let b else { return a ?? b }
+  return min(a, b)
 }
 
 /// Timers fire on multiples of their period on the wall clock, so those of harmonic periods coincide (MOB-33, MOB-34).

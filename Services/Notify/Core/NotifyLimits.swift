@@ -12,6 +12,12 @@ package enum NotifyLimits {
   package static let sweepMilliseconds: Int64 = 30_000
   /// Changed entries that travel with one notification.
   package static let cargoBytes = 8 << 10
+  /// Notifications handed to the bus at once: the first are on their way while the last are made.
+  package static let offersAtOnce = 128
+  /// Encoded pages kept for the other devices of their zone.
+  package static let cachedPages = 2
+  /// Acknowledgements that wait while earlier ones are taken in; one that is dropped comes again with its notification.
+  package static let acksWaiting = 16_384
   /// Requests of one partition at a time.
   package static let inFlight = 32
   /// The position up to which every device knows is stored this long after it has moved.

@@ -4,6 +4,9 @@ package import Model
 package struct PartitionNotifier: Sendable {
   private struct Subscriber {
     let device: DeviceID
+    /// Of the device among `devices`.
+    let place: Int
+    /// Of the zone in its list.
     let slot: Int
   }
 
@@ -30,34 +33,59 @@ package struct PartitionNotifier: Sendable {
 
   /// The last log position that has been taken in.
   package private(set) var position: UInt64
-  private var devices: [DeviceID: DeviceNotifier] = [:]
+  /// Each at its place; nil: a place that is free.
+  private var devices: [DeviceNotifier?] = []
+  private var places: [DeviceID: Int] = [:]
+  private var freePlaces: [Int] = []
   private var subscribers: [ZoneID: [Subscriber]] = [:]
-  /// Devices with a timer or a notification out.
-  private var active: Set<DeviceID> = []
+  private var wallTimes = DueTimes()
+  private var monotonicTimes = DueTimes()
+  /// The wall clock as it was seen last.
+  private var wall: Int64
+  private var hasWallGoneBack = false
   private var nextNumber: UInt64
   private let deviceLimit: Int
 
   /// - Parameter wall: the wall time now. Numbers begin with it, so that no late answer to an owner before fits them.
   package init(startedAt wall: Int64, position: UInt64, deviceLimit: Int = NotifyLimits.devicesPerPartition) {
     nextNumber = UInt64(max(0, wall)) << 20 + 1
+    self.wall = wall
     self.position = position
     self.deviceLimit = deviceLimit
   }
 
-  package var deviceCount: Int { devices.count }
-  package var awayCount: Int { devices.values.count { $0.presence == .away } }
-  package subscript(device: DeviceID) -> DeviceNotifier? { devices[device] }
+  package var deviceCount: Int { places.count }
+  package var awayCount: Int { devices.count { $0?.presence == .away } }
+  package subscript(device: DeviceID) -> DeviceNotifier? { places[device].flatMap { devices[$0] } }
 
   /// Everything up to here is known to every device, or belongs to one that is away and will ask by itself.
   package var confirmed: UInt64 {
-    active.reduce(position) { floor, device in
-      guard let oldest = devices[device]?.oldestUnconfirmed else { return floor }
+    devices.reduce(position) { floor, device in
+      guard let oldest = device?.oldestUnconfirmed else { return floor }
       return min(floor, oldest - 1)
     }
   }
 
   /// When `tick` has something to do; nil on both clocks: never.
-  package var wake: Wake { active.reduce(Wake()) { $0.earlier(devices[$1]?.wake ?? Wake()) } }
+  package mutating func nextWake() -> Wake {
+    // What nobody waits for any more is looked over here.
+    while let (due, place) = wallTimes.first, devices[place]?.wake.wall != due { lookAgain(at: place, wall: due) }
+    while let (due, place) = monotonicTimes.first, devices[place]?.wake.monotonic != due {
+      lookAgain(at: place, monotonic: due)
+    }
+    return Wake(wall: wallTimes.first?.due, monotonic: monotonicTimes.first?.due)
+  }
+
+  private mutating func lookAgain(at place: Int, wall: Int64 = .min, monotonic: Int64 = .min) {
+    _ = wallTimes.popDue(wall)
+    _ = monotonicTimes.popDue(monotonic)
+    schedule(place, devices[place]?.wake ?? Wake())
+  }
+
+  private mutating func schedule(_ place: Int, _ wake: Wake) {
+    wallTimes.schedule(place, at: wake.wall)
+    monotonicTimes.schedule(place, at: wake.monotonic)
+  }
 
   // MARK: Lists
 
@@ -69,42 +97,52 @@ package struct PartitionNotifier: Sendable {
     _ list: DeviceList, user: UserID, device: DeviceID, isCurrent: Bool, now: Moment
   ) throws(CaravanError) -> Effects {
     var effects = Effects()
-    guard let known = devices[device], known.user == user else {
+    look(at: now)
+    let list = shared(list)
+    guard let place = places[device], let known = devices[place], known.user == user else {
       try admit(DeviceNotifier(user: user, device: device, list: list))
       return effects
     }
     guard isCurrent || list.generation >= known.list.generation, list != known.list else { return effects }
     unindex(known)
-    apply(device, &effects) { $0.replace(list, now: now, number: &$1) }
-    index(device, list)
+    apply(place, &effects) { $0.replace(list, now: now, number: &$1) }
+    index(place, known.device, list)
     return effects
   }
 
+  /// The list with the zones that others' lists have, too, where they are the same: names take more room than all else.
+  private func shared(_ list: DeviceList) -> DeviceList {
+    list.mapZones { zone in subscribers.index(forKey: zone).map { subscribers[$0].key } ?? zone }
+  }
+
   private mutating func admit(_ notifier: DeviceNotifier) throws(CaravanError) {
-    if let former = devices[notifier.device] { unindex(former) }
-    guard devices.count < deviceLimit || devices[notifier.device] != nil else {
+    remove(notifier.device)
+    guard places.count < deviceLimit else {
       throw CaravanError(
-        .limitExceeded, "this partition notifies \(devices.count) devices already: remove subscriptions of unused ones")
+        .limitExceeded, "this partition notifies \(places.count) devices already: remove subscriptions of unused ones")
     }
-    devices[notifier.device] = notifier
-    index(notifier.device, notifier.list)
+    let place = freePlaces.popLast() ?? devices.count
+    if place == devices.count { devices.append(notifier) } else { devices[place] = notifier }
+    places[notifier.device] = place
+    index(place, notifier.device, notifier.list)
   }
 
   /// The device's list was deleted.
   package mutating func remove(_ device: DeviceID) {
-    guard let known = devices.removeValue(forKey: device) else { return }
+    guard let place = places.removeValue(forKey: device), let known = devices[place] else { return }
     unindex(known)
-    active.remove(device)
+    devices[place] = nil
+    freePlaces.append(place)
   }
 
   /// All lists of a user were deleted.
   package mutating func removeAll(of user: UserID) {
-    for device in devices.values.filter({ $0.user == user }).map(\.device) { remove(device) }
+    for device in devices where device?.user == user { if let device { remove(device.device) } }
   }
 
-  private mutating func index(_ device: DeviceID, _ list: DeviceList) {
+  private mutating func index(_ place: Int, _ device: DeviceID, _ list: DeviceList) {
     for (slot, item) in list.items.enumerated() {
-      subscribers[item.zone, default: []].append(Subscriber(device: device, slot: slot))
+      subscribers[item.zone, default: []].append(Subscriber(device: device, place: place, slot: slot))
     }
   }
 
@@ -124,12 +162,15 @@ package struct PartitionNotifier: Sendable {
   ) -> Effects {
     precondition(position > self.position, "change \(position) came after \(self.position) was taken in")
     self.position = position
+    look(at: now)
     var effects = Effects()
     var coalesced = 0
-    let listeners = (subscribers[zone] ?? []).filter { $0.device.text != writer }
-    let cargo = listeners.isEmpty ? nil : cargo()
-    for subscriber in listeners {
-      apply(subscriber.device, &effects) { device, number in
+    guard let listeners = subscribers[zone], listeners.contains(where: { $0.device.text != writer }) else {
+      return effects
+    }
+    let cargo = cargo()
+    for subscriber in listeners where subscriber.device.text != writer {
+      apply(subscriber.place, &effects) { device, number in
         let (step, isCoalesced) = device.changed(
           subscriber.slot, at: position, cargo: cargo, now: now, number: &number)
         if isCoalesced { coalesced += 1 }
@@ -143,64 +184,80 @@ package struct PartitionNotifier: Sendable {
   /// What the device was told, and what of it arrived, is not known: everything is offered, each device at its own
   /// time within the sweep, so that they do not all come at once.
   package mutating func sweep(_ device: DeviceID, now: Moment) {
-    guard devices[device] != nil else { return }
+    guard let place = places[device] else { return }
     let spread = device.text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     let delay = Int64((spread >> 1) % UInt64(NotifyLimits.sweepMilliseconds))
-    devices[device]?.sweep(at: now.monotonic + delay)
-    active.insert(device)
+    devices[place]?.sweep(at: now.monotonic + delay)
+    schedule(place, Wake(monotonic: now.monotonic + delay))
   }
 
   /// The log no longer holds what came before `position`.
   package mutating func sweepAll(upTo position: UInt64, now: Moment) {
     precondition(position >= self.position, "the log went back from \(self.position) to \(position)")
     self.position = position
-    for device in devices.keys.sorted() { sweep(device, now: now) }
+    for device in devices { if let device { sweep(device.device, now: now) } }
   }
 
   package mutating func acked(_ number: UInt64, device: DeviceID, user: UserID, now: Moment) -> Effects {
+    look(at: now)
     var effects = Effects()
-    guard devices[device]?.user == user else { return effects }
-    apply(device, &effects) { $0.acked(number, now: now, next: &$1) }
+    guard let place = places[device], devices[place]?.user == user else { return effects }
+    apply(place, &effects) { $0.acked(number, now: now, next: &$1) }
     return effects
   }
 
   package mutating func tick(_ now: Moment) -> Effects {
+    look(at: now)
     var effects = Effects()
-    for device in active.sorted() {
-      apply(device, &effects) { $0.tick(now, number: &$1) }
-    }
+    // A wall clock that went back may have brought everybody's next multiple nearer.
+    let wall = hasWallGoneBack ? Int64.max : now.wall
+    hasWallGoneBack = false
+    var due: [Int] = []
+    while let place = wallTimes.popDue(wall) { due.append(place) }
+    while let place = monotonicTimes.popDue(now.monotonic) { due.append(place) }
+    for place in due { apply(place, &effects) { $0.tick(now, number: &$1) } }
     return effects
   }
 
+  private mutating func look(at now: Moment) {
+    if now.wall < wall { hasWallGoneBack = true }
+    wall = now.wall
+  }
+
   /// The device is here; the caller asks the store what it lacks, then calls `attached`.
-  package mutating func attachBegan(_ device: DeviceID) { devices[device]?.attachBegan() }
+  package mutating func attachBegan(_ device: DeviceID) {
+    if let place = places[device] { devices[place]?.attachBegan() }
+  }
 
   /// - Parameter behind: by subscription, whether the store has more than the device; of generation `generation`.
   package mutating func attached(
     _ device: DeviceID, generation: UInt64, behind: Bitmap?, now: Moment
   ) -> Effects {
+    look(at: now)
     var effects = Effects()
-    guard let known = devices[device] else { return effects }
-    let usable = known.list.generation == generation ? behind : nil
-    apply(device, &effects) { $0.attached(behind: usable, now: now, number: &$1) }
+    guard let place = places[device] else { return effects }
+    let usable = devices[place]?.list.generation == generation ? behind : nil
+    apply(place, &effects) { $0.attached(behind: usable, now: now, number: &$1) }
     return effects
   }
 
   private mutating func apply(
-    _ device: DeviceID, _ effects: inout Effects,
+    _ place: Int, _ effects: inout Effects,
     _ event: (inout DeviceNotifier, inout UInt64) -> DeviceNotifier.Step
   ) {
-    var number = nextNumber
-    guard let step = devices[device]?.taking({ event(&$0, &number) }) else { return }
-    nextNumber = number
+    guard let (step, wake, device) = devices[place]?.taking(&nextNumber, event) else { return }
     effects.add(step, of: device)
-    let wake = devices[device]?.wake ?? Wake()
     effects.wake = effects.wake.earlier(wake)
-    if wake == Wake() { active.remove(device) } else { active.insert(device) }
+    schedule(place, wake)
   }
 }
 
 extension DeviceNotifier {
   /// In place, without a copy.
-  fileprivate mutating func taking(_ event: (inout DeviceNotifier) -> Step) -> Step { event(&self) }
+  fileprivate mutating func taking(
+    _ number: inout UInt64, _ event: (inout DeviceNotifier, inout UInt64) -> Step
+  ) -> (Step, Wake, DeviceID) {
+    let step = event(&self, &number)
+    return (step, wake, device)
+  }
 }

@@ -16,7 +16,6 @@ actor NotifyDesk {
   private let bus: any MessageBus
   private let storage: StorageClient
   private let subscriptions: SubscriptionStore
-  private let tokens: TokenSeal
   private let host: Host
   private let metrics: NotifyMetrics
   private var machine: PartitionNotifier
@@ -26,12 +25,13 @@ actor NotifyDesk {
   private var sleepsUntil = Int64.max
   /// What every device knows may have become more.
   private let progress = Signal()
+  private var pages: PageEncoder
 
   init(
     lease: PartitionLease, cursor: UInt64, bus: any MessageBus, storage: StorageClient,
     subscriptions: SubscriptionStore, tokens: TokenSeal, host: Host, metrics: NotifyMetrics
   ) {
-    self.tokens = tokens
+    pages = PageEncoder(tokens: tokens)
     self.lease = lease
     self.bus = bus
     self.storage = storage
@@ -66,32 +66,34 @@ actor NotifyDesk {
   }
 
   private func carryOut(_ effects: PartitionNotifier.Effects) async {
-    metrics.notifications.add(effects.sends.count)
-    metrics.resends.add(effects.resends.count)
-    metrics.coalesced.add(effects.coalesced)
-    metrics.away.add(effects.gaveUp.count)
     if machine.position > savedCursor { progress.raise() }
     if let delay = effects.wake.delay(from: now), now.monotonic + delay < sleepsUntil { kick.push(()) }
-    for offer in effects.sends + effects.resends where lease.isHeld { await publish(offer) }
+    metrics.count(effects)
+    await publish(effects.sends)
+    await publish(effects.resends)
   }
 
-  private func publish(_ offer: Offer) async {
-    let notification = Notification(
-      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes, pages: pages(of: offer))
-    do throws(CaravanError) { try await bus.publish(notification, to: .notify(offer.device)) } catch {
-      // It will be sent again for want of an answer.
-      host.log.debug("a notification was not sent", [.device: offer.device.text, .error: error.message])
+  private func publish(_ offers: [Offer]) async {
+    var rest = offers[...]
+    while !rest.isEmpty, lease.isHeld {
+      let some = rest.prefix(NotifyLimits.offersAtOnce)
+      rest = rest.dropFirst(some.count)
+      let messages = some.map { Outgoing(Message(encoded($0)), to: .notify($0.device)) }
+      do throws(CaravanError) { try await bus.publish(messages) } catch {
+        // They will be sent again for want of an answer.
+        host.log.debug("notifications were not sent", [.count: messages.count, .error: error.message])
+      }
     }
   }
 
-  private func pages(of offer: Offer) -> [NotifiedPage] {
-    guard !offer.cargo.isEmpty, let items = machine[offer.device]?.list.items else { return [] }
-    return offer.cargo.sorted { $0.key < $1.key }.map { slot, cargo in
-      func token(_ seq: Seq) -> [UInt8] {
-        tokens.seal(ChangePosition(incarnation: cargo.incarnation, seq: seq), of: items[slot].zone)
-      }
-      return NotifiedPage(
-        subscription: UInt32(slot), from: token(cargo.low), token: token(cargo.high), page: cargo.page)
+  private func encoded(_ offer: Offer) -> [UInt8] {
+    let notification = Notification(
+      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes
+    ).encoded()
+    guard !offer.cargo.isEmpty, let items = machine[offer.device]?.list.items else { return notification }
+    // Of two encoded messages with different fields, one after the other is the encoding of both.
+    return offer.cargo.sorted { $0.key < $1.key }.reduce(into: notification) { bytes, loaded in
+      bytes += pages.encoded(loaded.value, of: items[loaded.key].zone, slot: loaded.key)
     }
   }
 
@@ -140,12 +142,15 @@ actor NotifyDesk {
     return behind
   }
 
-  func ack(_ request: NotifyAckRequest) async throws(CaravanError) -> Empty {
-    let user = try UserID(request.user)
-    let device = try DeviceID(request.device)
-    try check(user)
-    await carryOut(machine.acked(request.number, device: device, user: user, now: now))
-    return Empty()
+  /// Takes in what devices say they have taken over, until cancelled. Nobody waits for an answer.
+  func hear(_ acks: any BusSubscription) async {
+    while let delivery = await acks.next() {
+      // One that is lost, or says nothing, comes again with its notification.
+      guard case .message(let incoming) = delivery, case .acks(let user, let device, _) = incoming.subject,
+        let ack = try? AckNotification.decode(incoming.message.payload)
+      else { continue }
+      await carryOut(machine.acked(ack.number, device: device, user: user, now: now))
+    }
   }
 
   private func check(_ user: UserID) throws(CaravanError) {
@@ -160,8 +165,9 @@ actor NotifyDesk {
   /// Fires timers and sends again, until cancelled.
   func runTimers() async {
     while !Task.isCancelled {
-      let delay = min(machine.wake.delay(from: now) ?? .max, Self.longestSleepMilliseconds)
-      let isIdle = machine.wake == Wake()
+      let wake = machine.nextWake()
+      let isIdle = wake == Wake()
+      let delay = min(wake.delay(from: now) ?? .max, Self.longestSleepMilliseconds)
       sleepsUntil = isIdle ? .max : now.monotonic + delay
       await pause(isIdle ? nil : .milliseconds(delay))
       if Task.isCancelled { return }

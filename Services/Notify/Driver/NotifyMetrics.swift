@@ -1,3 +1,4 @@
+import NotifyCore
 import Runtime
 
 extension CounterName {
@@ -22,5 +23,12 @@ struct NotifyMetrics: Sendable {
     coalesced = metrics.counter(.coalesced)
     away = metrics.counter(.away)
     changes = metrics.counter(.changes)
+  }
+
+  func count(_ effects: PartitionNotifier.Effects) {
+    if !effects.sends.isEmpty { notifications.add(effects.sends.count) }
+    if !effects.resends.isEmpty { resends.add(effects.resends.count) }
+    if effects.coalesced > 0 { coalesced.add(effects.coalesced) }
+    if !effects.gaveUp.isEmpty { away.add(effects.gaveUp.count) }
   }
 }

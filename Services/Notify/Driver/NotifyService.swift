@@ -54,7 +54,7 @@ public final class NotifyService: Service {
   }
 }
 
-/// One partition: its lists, its change stream, its two endpoints.
+/// One partition: its lists, its change stream, the acknowledgements of its devices, its endpoint.
 final class NotifyWork: PartitionWork {
   private let endpoints: ServiceHost
   private let bus: any MessageBus
@@ -85,15 +85,19 @@ final class NotifyWork: PartitionWork {
     desks.withLock { $0[lease.partition] = desk }
     try await desk.load()
     let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: desk)
-    let served = Self.endpoints(lease.partition, desk)
-    defer { for endpoint in served { endpoints.remove(endpoint.pattern) } }
+    let attach = Self.attach(lease.partition, desk)
+    defer { endpoints.remove(attach.pattern) }
+    let acks = try await bus.subscribe(
+      .everyAck(lease.partition), group: NotifyService.name.rawValue, capacity: NotifyLimits.acksWaiting)
+    defer { acks.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await follower.run(from: cursor) {
-          for endpoint in served { try await self.endpoints.add(endpoint) }
+          try await self.endpoints.add(attach)
           lease.serving()
         }
       }
+      group.addTask { await desk.hear(acks) }
       group.addTask { await desk.runTimers() }
       group.addTask { try await desk.runCursor() }
       defer { group.cancelAll() }
@@ -107,18 +111,10 @@ final class NotifyWork: PartitionWork {
     try? await desk.saveCursor()
   }
 
-  private static func endpoints(_ partition: Partition, _ desk: NotifyDesk) -> [Endpoint] {
-    func subject(_ method: String) -> SubjectPattern {
-      .exact(.partitioned(NotifyService.name, partition, method: method))
-    }
-    let group = NotifyService.name.rawValue
-    return [
-      Endpoint("attach", subject("attach"), group: group, maxInFlight: NotifyLimits.inFlight) {
-        (request: AttachRequest, _) async throws(CaravanError) in try await desk.attach(request)
-      },
-      Endpoint("ack", subject("ack"), group: group, maxInFlight: NotifyLimits.inFlight) {
-        (request: NotifyAckRequest, _) async throws(CaravanError) in try await desk.ack(request)
-      },
-    ]
+  private static func attach(_ partition: Partition, _ desk: NotifyDesk) -> Endpoint {
+    Endpoint(
+      "attach", .exact(.partitioned(NotifyService.name, partition, method: "attach")),
+      group: NotifyService.name.rawValue, maxInFlight: NotifyLimits.inFlight
+    ) { (request: AttachRequest, _) async throws(CaravanError) in try await desk.attach(request) }
   }
 }

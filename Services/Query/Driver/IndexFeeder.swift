@@ -17,17 +17,46 @@ struct IndexFeeder: ChangeConsumer {
   /// Rows written in one transaction, roughly.
   private static let rowsPerTransaction = 2_000
 
+  /// What several commits leave of one zone: of each record the last.
+  private struct ZoneBatch {
+    /// nil: gone.
+    var records: [String: IndexRow?] = [:]
+    var progress: ZoneProgress
+
+    func update(of zone: ZoneID) -> IndexUpdate {
+      var rows: [IndexRow] = []
+      var removed: [String] = []
+      // In the order of the table.
+      for (name, row) in records.sorted(by: { $0.key < $1.key }) {
+        if let row { rows.append(row) } else { removed.append(name) }
+      }
+      return .write(zone, rows: rows, removed: removed, progress)
+    }
+  }
+
   private struct Batch {
-    var updates: [IndexUpdate] = []
-    var rows = 0
-    var progress: [ZoneID: ZoneProgress] = [:]
+    private(set) var zones: [ZoneID: ZoneBatch] = [:]
+    private var order: [ZoneID] = []
+    private(set) var rows = 0
+
+    var isEmpty: Bool { order.isEmpty }
+    var updates: [IndexUpdate] { order.compactMap { zones[$0]?.update(of: $0) } }
+
+    mutating func add(_ records: [String: IndexRow?], of zone: ZoneID, _ progress: ZoneProgress) {
+      if zones[zone] == nil { order.append(zone) }
+      zones[zone, default: ZoneBatch(progress: progress)].progress = progress
+      zones[zone]?.records.merge(records) { _, last in last }
+      rows += records.count
+    }
   }
 
   func take(_ changes: [Change]) async throws(CaravanError) {
     var batch = Batch()
     for change in changes where change.zone.database.container != .system {
       let known: ZoneProgress? =
-        if let recent = batch.progress[change.zone] { recent } else { try await index.progress(of: change.zone) }
+        if let recent = batch.zones[change.zone] { recent.progress } else {
+          try await index.progress(of: change.zone)
+        }
       let step = ZoneStep(
         known, incarnation: change.incarnation, low: change.low, high: change.high, isDeletion: change.isZoneDeletion,
         hasPage: change.page != nil)
@@ -35,10 +64,7 @@ struct IndexFeeder: ChangeConsumer {
       case .skip: continue
       case .apply:
         let progress = ZoneProgress(incarnation: change.incarnation, seq: change.high)
-        let update = try await write(change.page?.entries ?? [], to: change.zone, progress)
-        batch.updates.append(update)
-        batch.rows += change.page?.entries.count ?? 0
-        batch.progress[change.zone] = progress
+        try await add(change.page?.entries ?? [], of: change.zone, progress, to: &batch)
       case .read, .reload:
         try await flush(&batch)
         try await read(change.zone, from: step == .reload ? nil : known)
@@ -48,10 +74,20 @@ struct IndexFeeder: ChangeConsumer {
     guard let last = changes.last else { return }
     try await index.apply(batch.updates, cursor: (partition, last.position))
     metrics.changes.add(changes.count)
+    metrics.groups.add()
+  }
+
+  private func add(
+    _ entries: [Wire.Entry], of zone: ZoneID, _ progress: ZoneProgress, to batch: inout Batch
+  ) async throws(CaravanError) {
+    var records: [String: IndexRow?] = [:]
+    for entry in entries { records[entry.name] = .some(try await row(entry.model(), in: zone)) }
+    batch.add(records, of: zone, progress)
+    metrics.rows.add(records.count { $0.value != nil })
   }
 
   private func flush(_ batch: inout Batch) async throws(CaravanError) {
-    if !batch.updates.isEmpty { try await index.apply(batch.updates) }
+    if !batch.isEmpty { try await index.apply(batch.updates) }
     batch = Batch()
   }
 
@@ -88,22 +124,12 @@ struct IndexFeeder: ChangeConsumer {
       }
       let next = ZoneProgress(
         incarnation: reply.incarnation, seq: reply.more ? reply.last : max(reply.last, reply.head))
-      try await index.apply([write(EntryPage.decode(reply.page).entries, to: zone, next)])
+      var batch = Batch()
+      try await add(EntryPage.decode(reply.page).entries, of: zone, next, to: &batch)
+      try await flush(&batch)
       guard reply.more, next != progress else { return }
       progress = next
     }
-  }
-
-  private func write(
-    _ entries: [Wire.Entry], to zone: ZoneID, _ progress: ZoneProgress
-  ) async throws(CaravanError) -> IndexUpdate {
-    var rows: [IndexRow] = []
-    var removed: [String] = []
-    for entry in entries {
-      if let row = try await row(entry.model(), in: zone) { rows.append(row) } else { removed.append(entry.name) }
-    }
-    metrics.rows.add(rows.count)
-    return .write(zone, rows: rows, removed: removed, progress)
   }
 
   /// nil: a tombstone, or a record that no query can find.

@@ -2,6 +2,8 @@ import Runtime
 
 extension CounterName {
   static let indexedChanges = CounterName("caravan_query_changes_total", "Commits taken in from the change stream.")
+  static let indexedGroups = CounterName(
+    "caravan_query_groups_total", "Times commits were taken in: several at once, if they came close together.")
   static let indexedRows = CounterName("caravan_query_rows_indexed_total", "Records written to the index.")
   static let unreadableRows = CounterName(
     "caravan_query_rows_unreadable_total", "Records left out because their body is malformed.")
@@ -11,6 +13,7 @@ extension CounterName {
 
 struct QueryMetrics: Sendable {
   let changes: Counter
+  let groups: Counter
   let rows: Counter
   let unreadable: Counter
   let rebuilds: Counter
@@ -18,6 +21,7 @@ struct QueryMetrics: Sendable {
 
   init(_ metrics: MetricsRegistry) {
     changes = metrics.counter(.indexedChanges)
+    groups = metrics.counter(.indexedGroups)
     rows = metrics.counter(.indexedRows)
     unreadable = metrics.counter(.unreadableRows)
     rebuilds = metrics.counter(.rebuilds)

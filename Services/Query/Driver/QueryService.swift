@@ -85,12 +85,15 @@ final class QueryWork: PartitionWork {
     let partition = lease.partition
     let feeder = IndexFeeder(
       partition: partition, index: desk.writer, storage: storage, types: desk.types, metrics: desk.metrics)
-    let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: feeder)
+    let follower = ChangeFollower(
+      lease, bus: bus, storage: storage, host: host, gathering: .forIndex, consumer: feeder)
     let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
     let find = Endpoint(
       "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
     ) { [desk] (request: QueryRequest, _) async throws(CaravanError) in
-      try await desk.find(request, in: partition)
+      // Who asks sees what has been heard of, also what waits for more of its kind.
+      await follower.takeInHeard()
+      return try await desk.find(request, in: partition)
     }
     defer { endpoints.remove(pattern) }
     try await follower.run(from: desk.writer.cursor(of: partition)) {
@@ -107,4 +110,11 @@ final class QueryWork: PartitionWork {
     await desk.writer.close()
     lock.release()
   }
+}
+
+extension Gathering {
+  /// The index is not in a hurry: a query takes in first what waits.
+  fileprivate static let forIndex = Gathering(
+    linger: .milliseconds(QueryLimits.lingerMilliseconds), hints: QueryLimits.hintsPerGroup,
+    bytes: QueryLimits.groupBytes)
 }

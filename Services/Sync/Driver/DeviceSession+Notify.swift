@@ -62,8 +62,9 @@ extension DeviceSession {
   }
 
   func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
-    let request = NotifyAckRequest(user: user.text, device: device.text, number: ack.number)
-    return try await cloud.bus.call(request, to: notifier("ack"), deadline: SyncLimits.notifyDeadline)
+    // Nobody waits for the notifier: what it does not hear of it offers again.
+    try await cloud.bus.publish(ack, to: .acks(user: user, device: device, partition))
+    return Empty()
   }
 
   private func notifier(_ method: String) -> Subject { .partitioned(.notify, partition, method: method) }

@@ -161,48 +161,6 @@ public struct AttachReply: WireMessage, Equatable {
   }
 }
 
-public struct NotifyAckRequest: WireMessage, Equatable {
-  public var user: String
-  public var device: String
-  public var number: UInt64
-
-  public init(
-    user: String = "",
-    device: String = "",
-    number: UInt64 = 0
-  ) {
-    self.user = user
-    self.device = device
-    self.number = number
-  }
-
-  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NotifyAckRequest> {
-    let m = arena.make(Caravan__V1__NotifyAckRequest.self, caravan__v1__notify_ack_request__init)
-    if !user.isEmpty { m.pointee.user = arena.string(user) }
-    if !device.isEmpty { m.pointee.device = arena.string(device) }
-    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
-    return m
-  }
-
-  init(c m: UnsafePointer<Caravan__V1__NotifyAckRequest>) throws(WireError) {
-    user = try copyText(m.pointee.user)
-    device = try copyText(m.pointee.device)
-    number = m.pointee.has_number != 0 ? m.pointee.number : 0
-  }
-
-  public func encoded() -> [UInt8] {
-    var arena = Arena()
-    let m = pack(into: &arena)
-    return packed(caravan__v1__notify_ack_request__get_packed_size(m)) { caravan__v1__notify_ack_request__pack(m, $0) }
-  }
-
-  public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__notify_ack_request__unpack(nil, data.count, data) else { throw .malformed("NotifyAckRequest") }
-    defer { caravan__v1__notify_ack_request__free_unpacked(m, nil) }
-    try self.init(c: m)
-  }
-}
-
 public struct NotifiedPage: WireMessage, Equatable {
   public var subscription: UInt32
   public var from: [UInt8]

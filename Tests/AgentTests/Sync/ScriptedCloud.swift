@@ -66,12 +66,19 @@ final class ScriptedCloud: Sendable {
   func run() async throws {
     let frames = try await bus.subscribe(.everyExchange, group: "sync", capacity: 100)
     let chunks = try await bus.subscribe(.everyChunks(nil), group: "storage", capacity: 100)
+    let acks = try await bus.subscribe(.everyAck(nil), group: "notify", capacity: 100)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         while case .message(let incoming)? = await frames.next() { try? await self.answer(incoming) }
       }
       group.addTask {
         while case .message(let incoming)? = await chunks.next() { try? await self.answerChunks(incoming) }
+      }
+      group.addTask {
+        while case .message(let incoming)? = await acks.next() {
+          guard let ack = try? AckNotification(decoding: incoming.message.payload) else { continue }
+          self.state.withLock { $0.acks.append(ack.number) }
+        }
       }
     }
   }

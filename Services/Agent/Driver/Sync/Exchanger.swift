@@ -41,6 +41,17 @@ actor Exchanger {
     return try results(codec.decode(answer.payload), of: operations)
   }
 
+  /// Says which notifications were taken over, when nothing else is to be said. One that gets lost is repeated by the
+  /// cloud, and so is the answer.
+  func acknowledge(_ numbers: [UInt64]) async throws(CaravanError) {
+    let home = Partition(of: DatabaseID(container: .system, owner: identity.user))
+    for number in numbers {
+      let ack = Message(AckNotification(number: number).encoded())
+      metrics.bytesUp.add(ack.payload.count)
+      try await connected().publish(ack, to: .acks(user: identity.user, device: identity.device, home))
+    }
+  }
+
   /// One message about chunks.
   func chunks(_ request: ChunkRequest, in partition: Partition) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()

@@ -20,6 +20,7 @@ private struct Rider: Sendable {
 extension SyncEngine {
   /// Sends what is due, each frame as soon as it is full, and sees every table's session to its end.
   func carry(_ transfer: Transfer) async {
+    if transfer.isAcknowledgement, let batch = transfer.errands { return await acknowledge(batch) }
     let riders = await prepare(transfer)
     let loads = riders.map { rider in
       let loads = rider.operations.map { FramePacking.Load($0) }
@@ -33,6 +34,13 @@ extension SyncEngine {
         group.addTask { await self.carry(frame, isLast: index == last) }
       }
     }
+  }
+
+  private func acknowledge(_ batch: Errands.Batch) async {
+    do throws(CaravanError) { try await exchanger.acknowledge(batch.acks) } catch {
+      errands.failed(batch, at: host.clock.now.nanoseconds, random: host.random.next(), retryAfterMilliseconds: nil)
+    }
+    answered()
   }
 
   /// The transfer's last frame has its answer: another may begin, whatever this one's sessions still do.

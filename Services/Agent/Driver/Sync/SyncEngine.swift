@@ -209,4 +209,10 @@ public actor SyncEngine: Service {
 struct Transfer: Sendable {
   var errands: Errands.Batch?
   var items: [Coalescer.Key]
+
+  /// Nothing but notifications taken over is to be told: that needs no frame and no answer.
+  var isAcknowledgement: Bool {
+    guard items.isEmpty, let errands else { return false }
+    return !errands.hello && !errands.subscribe
+  }
 }

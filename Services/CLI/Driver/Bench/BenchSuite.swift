@@ -1,5 +1,6 @@
 internal import Bus
 internal import BusNATS
+internal import CLICore
 internal import Crypto
 internal import Encoding
 internal import Glibc
@@ -98,7 +99,7 @@ actor BenchSuite {
   // MARK: Devices
 
   /// Signed here with the suite's key: hundreds of enrolments are not what is measured.
-  private nonisolated func credentials(_ device: String, user: String) throws -> Credentials {
+  nonisolated func credentials(_ device: String, user: String) throws -> Credentials {
     let keys = "\(directory)/suite/keys"
     func line(_ file: String) throws -> String {
       String(try TextFile.read("\(keys)/\(file)").prefix { !$0.isWhitespace })
@@ -160,11 +161,53 @@ actor BenchSuite {
     return samples
   }
 
+  nonisolated func serviceCredentials(_ service: String) throws(CaravanError) -> Credentials {
+    try Credentials.reading("\(directory)/suite/keys/creds/\(service).creds")
+  }
+
   private nonisolated func connect(as service: String) async throws -> NATSBus {
-    let credentials = try Credentials.reading("\(directory)/suite/keys/creds/\(service).creds")
+    let credentials = try serviceCredentials(service)
     let bus = try await NATSBus.connect(
       NATSOptions(urls: urls, credentials: credentials, name: "\(service)-floor"), host: host)
     try await bus.waitUntilConnected(deadline: .seconds(10))
     return bus
+  }
+
+  // MARK: Processes
+
+  /// On this machine.
+  nonisolated var brokerPort: UInt16 {
+    get throws(CaravanError) {
+      guard let port = urls.first?.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+        throw CaravanError(.internalError, "'\(urls)' names no port")
+      }
+      return port
+    }
+  }
+
+  struct Usage: Sendable {
+    /// Of processor time.
+    let seconds: Double
+    let residentBytes: Int
+  }
+
+  /// What a service has used so far (proc(5)).
+  nonisolated func usage(of service: String) throws -> Usage {
+    let run = try RunFile(JSON.parse(TextFile.read("\(directory)/suite/run.json")))
+    guard let process = run.processes.first(where: { $0.name == service })?.process else {
+      throw CaravanError(.internalError, "no '\(service)' runs: \(run.processes.map(\.name))")
+    }
+    func numbers(_ file: String, after mark: Character? = nil) throws(CaravanError) -> [Int] {
+      let text = try TextFile.read("/proc/\(process)/\(file)")
+      let rest = mark.flatMap { text.lastIndex(of: $0) }.map { text[$0...].dropFirst() } ?? text[...]
+      return rest.split(whereSeparator: \.isWhitespace).map { Int($0) ?? 0 }
+    }
+    // After the name in brackets: user and system time are fields 14 and 15 of all.
+    let times = try numbers("stat", after: ")")
+    let memory = try numbers("statm")
+    guard times.count > 12, memory.count > 1 else { throw CaravanError(.internalError, "/proc/\(process) is cut off") }
+    return Usage(
+      seconds: Double(times[11] + times[12]) / Double(sysconf(Int32(_SC_CLK_TCK))),
+      residentBytes: memory[1] * sysconf(Int32(_SC_PAGESIZE)))
   }
 }

@@ -53,7 +53,7 @@ struct EdgeDevice: Sendable {
     return try required(result, "result")
   }
 
-  private static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
+  static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
     guard frame.compression == .zstd else { return frame.body }
     var decompressor = try Decompressor()
     return try decompressor.decompress(frame.body, limit: Limits.frameBytes)

@@ -40,7 +40,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .storage: [SubjectPattern.everyChange.text]
     case .sync:
       Self.storage([.commit, .settle, .changes, .fetch, .drop]) + Self.schema([.type, .propose])
-        + Self.partitioned(.notify, ["attach", "ack"])
+        + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]
     case .schema: Self.storage([.commit, .changes, .fetch])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
@@ -61,7 +61,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .storage: ["svc.storage.>", SubjectPattern.everyChunks(nil).text] + Self.discovery
     case .sync: [SubjectPattern.everyExchange.text] + Self.discovery
     case .schema: ["svc.schema.*"] + Self.discovery
-    case .notify: ["svc.notify.>", SubjectPattern.everyChange.text] + Self.discovery
+    case .notify: ["svc.notify.>", SubjectPattern.everyAck(nil).text, SubjectPattern.everyChange.text] + Self.discovery
     case .query: ["svc.query.>", SubjectPattern.everyChange.text] + Self.discovery
     case .gateway: Self.discovery
     case .cli, .system: []

@@ -187,51 +187,6 @@ void   caravan__v1__attach_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__attach_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   caravan__v1__notify_ack_request__init
-                     (Caravan__V1__NotifyAckRequest         *message)
-{
-  static const Caravan__V1__NotifyAckRequest init_value = CARAVAN__V1__NOTIFY_ACK_REQUEST__INIT;
-  *message = init_value;
-}
-size_t caravan__v1__notify_ack_request__get_packed_size
-                     (const Caravan__V1__NotifyAckRequest *message)
-{
-  assert(message->base.descriptor == &caravan__v1__notify_ack_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t caravan__v1__notify_ack_request__pack
-                     (const Caravan__V1__NotifyAckRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &caravan__v1__notify_ack_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t caravan__v1__notify_ack_request__pack_to_buffer
-                     (const Caravan__V1__NotifyAckRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &caravan__v1__notify_ack_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Caravan__V1__NotifyAckRequest *
-       caravan__v1__notify_ack_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Caravan__V1__NotifyAckRequest *)
-     protobuf_c_message_unpack (&caravan__v1__notify_ack_request__descriptor,
-                                allocator, len, data);
-}
-void   caravan__v1__notify_ack_request__free_unpacked
-                     (Caravan__V1__NotifyAckRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &caravan__v1__notify_ack_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   caravan__v1__notified_page__init
                      (Caravan__V1__NotifiedPage         *message)
 {
@@ -550,70 +505,6 @@ const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor =
   caravan__v1__attach_reply__field_indices_by_name,
   1,  caravan__v1__attach_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__attach_reply__init,
-  NULL,NULL,NULL    /* reserved[123] */
-};
-static const ProtobufCFieldDescriptor caravan__v1__notify_ack_request__field_descriptors[3] =
-{
-  {
-    "user",
-    1,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Caravan__V1__NotifyAckRequest, user),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "device",
-    2,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Caravan__V1__NotifyAckRequest, device),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "number",
-    3,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__NotifyAckRequest, has_number),
-    offsetof(Caravan__V1__NotifyAckRequest, number),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-};
-static const unsigned caravan__v1__notify_ack_request__field_indices_by_name[] = {
-  1,   /* field[1] = device */
-  2,   /* field[2] = number */
-  0,   /* field[0] = user */
-};
-static const ProtobufCIntRange caravan__v1__notify_ack_request__number_ranges[1 + 1] =
-{
-  { 1, 0 },
-  { 0, 3 }
-};
-const ProtobufCMessageDescriptor caravan__v1__notify_ack_request__descriptor =
-{
-  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "caravan.v1.NotifyAckRequest",
-  "NotifyAckRequest",
-  "Caravan__V1__NotifyAckRequest",
-  "caravan.v1",
-  sizeof(Caravan__V1__NotifyAckRequest),
-  3,
-  caravan__v1__notify_ack_request__field_descriptors,
-  caravan__v1__notify_ack_request__field_indices_by_name,
-  1,  caravan__v1__notify_ack_request__number_ranges,
-  (ProtobufCMessageInit) caravan__v1__notify_ack_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__notified_page__field_descriptors[4] =

@@ -248,6 +248,10 @@ struct  Caravan__V1__Subscribe
     , 0, 0, 0,NULL }
 
 
+/*
+ * Answered where it rides in a frame with other operations; by itself, on edge.<user>.<device>.acks.<partition>, it is
+ * not: a notification that nobody acknowledges comes again.
+ */
 struct  Caravan__V1__AckNotification
 {
   ProtobufCMessage base;

@@ -20,7 +20,6 @@ typedef struct Caravan__V1__Subscription Caravan__V1__Subscription;
 typedef struct Caravan__V1__SubscriptionList Caravan__V1__SubscriptionList;
 typedef struct Caravan__V1__AttachRequest Caravan__V1__AttachRequest;
 typedef struct Caravan__V1__AttachReply Caravan__V1__AttachReply;
-typedef struct Caravan__V1__NotifyAckRequest Caravan__V1__NotifyAckRequest;
 typedef struct Caravan__V1__NotifiedPage Caravan__V1__NotifiedPage;
 typedef struct Caravan__V1__Notification Caravan__V1__Notification;
 
@@ -92,19 +91,6 @@ struct  Caravan__V1__AttachReply
 #define CARAVAN__V1__ATTACH_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__attach_reply__descriptor) \
     , 0, 0 }
-
-
-struct  Caravan__V1__NotifyAckRequest
-{
-  ProtobufCMessage base;
-  char *user;
-  char *device;
-  protobuf_c_boolean has_number;
-  uint64_t number;
-};
-#define CARAVAN__V1__NOTIFY_ACK_REQUEST__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notify_ack_request__descriptor) \
-    , NULL, NULL, 0, 0 }
 
 
 /*
@@ -235,25 +221,6 @@ Caravan__V1__AttachReply *
 void   caravan__v1__attach_reply__free_unpacked
                      (Caravan__V1__AttachReply *message,
                       ProtobufCAllocator *allocator);
-/* Caravan__V1__NotifyAckRequest methods */
-void   caravan__v1__notify_ack_request__init
-                     (Caravan__V1__NotifyAckRequest         *message);
-size_t caravan__v1__notify_ack_request__get_packed_size
-                     (const Caravan__V1__NotifyAckRequest   *message);
-size_t caravan__v1__notify_ack_request__pack
-                     (const Caravan__V1__NotifyAckRequest   *message,
-                      uint8_t             *out);
-size_t caravan__v1__notify_ack_request__pack_to_buffer
-                     (const Caravan__V1__NotifyAckRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Caravan__V1__NotifyAckRequest *
-       caravan__v1__notify_ack_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   caravan__v1__notify_ack_request__free_unpacked
-                     (Caravan__V1__NotifyAckRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Caravan__V1__NotifiedPage methods */
 void   caravan__v1__notified_page__init
                      (Caravan__V1__NotifiedPage         *message);
@@ -306,9 +273,6 @@ typedef void (*Caravan__V1__AttachRequest_Closure)
 typedef void (*Caravan__V1__AttachReply_Closure)
                  (const Caravan__V1__AttachReply *message,
                   void *closure_data);
-typedef void (*Caravan__V1__NotifyAckRequest_Closure)
-                 (const Caravan__V1__NotifyAckRequest *message,
-                  void *closure_data);
 typedef void (*Caravan__V1__NotifiedPage_Closure)
                  (const Caravan__V1__NotifiedPage *message,
                   void *closure_data);
@@ -325,7 +289,6 @@ extern const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__subscription_list__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor;
-extern const ProtobufCMessageDescriptor caravan__v1__notify_ack_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__notification__descriptor;
 

@@ -1,0 +1,58 @@
+/// When devices, by their places, are due on one clock: a binary heap. What is scheduled later than before, or not at
+/// all any more, leaves its entry behind; it comes up once, for nothing.
+struct DueTimes: Sendable {
+  private struct Entry {
+    let due: Int64
+    let place: Int
+
+    static func < (a: Entry, b: Entry) -> Bool { (a.due, a.place) < (b.due, b.place) }
+  }
+
+  private var heap: [Entry] = []
+  /// By place, the earliest entry; `.max`: none.
+  private var earliest: [Int64] = []
+
+  /// The entry that comes up first.
+  var first: (due: Int64, place: Int)? { heap.first.map { ($0.due, $0.place) } }
+
+  mutating func schedule(_ place: Int, at due: Int64?) {
+    guard let due else { return }
+    while earliest.count <= place { earliest.append(.max) }
+    guard due < earliest[place] else { return }
+    earliest[place] = due
+    heap.append(Entry(due: due, place: place))
+    siftUp(heap.count - 1)
+  }
+
+  /// The place whose entry comes up first, if that is at `now` or before. Whoever is still to be looked at later has to
+  /// be scheduled again.
+  mutating func popDue(_ now: Int64) -> Int? {
+    guard let first = heap.first, first.due <= now else { return nil }
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    siftDown(0)
+    if earliest[first.place] == first.due { earliest[first.place] = .max }
+    return first.place
+  }
+
+  private mutating func siftUp(_ start: Int) {
+    var child = start
+    while child > 0, heap[child] < heap[(child - 1) / 2] {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    var parent = start
+    while true {
+      var least = parent
+      for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && heap[child] < heap[least] {
+        least = child
+      }
+      if least == parent { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+}
