@@ -12,11 +12,11 @@ public struct Change: Sendable {
   /// Device, or `@service`, that wrote.
   public let writer: String
   public let isZoneDeletion: Bool
-  /// What it wrote, where that came along; nil: read it from the zone.
-  public let page: EntryPage?
+  /// What it wrote, an encoded `EntryPage`, where that came along; nil: read it from the zone.
+  public let page: [UInt8]?
 
   /// - Throws: `invalidData` when the entry names no zone.
-  public init(_ entry: LogEntry, page: EntryPage?) throws(CaravanError) {
+  public init(_ entry: LogEntry, page: [UInt8]?) throws(CaravanError) {
     position = try required(entry.position, "position")
     zone = try required(entry.zone, "zone").model()
     low = entry.low

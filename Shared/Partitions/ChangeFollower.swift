@@ -228,7 +228,7 @@ public actor ChangeFollower {
   }
 
   private static func changes(
-    _ log: ArraySlice<LogEntry>, pages: [EntryPage]
+    _ log: ArraySlice<LogEntry>, pages: [[UInt8]]
   ) throws(CaravanError) -> [Change] {
     var changes: [Change] = []
     changes.reserveCapacity(log.count)

@@ -215,14 +215,14 @@ extension NotifyDesk: ChangeConsumer {
       await carryOut(
         machine.changed(change.zone, writer: change.writer, position: change.position, now: now) {
           guard !change.isZoneDeletion, let page = change.page else { return nil }
-          return Cargo(incarnation: change.incarnation, low: change.low, high: change.high, page: page.encoded())
+          return Cargo(incarnation: change.incarnation, low: change.low, high: change.high, page: page)
         })
     }
   }
 
   private func takeLists(_ change: Change, of user: UserID) async throws(CaravanError) {
     guard !change.isZoneDeletion else { return machine.removeAll(of: user) }
-    if let page = change.page {
+    if let page = try? change.page.map({ try EntryPage.decode($0) }) {
       for entry in page.entries {
         if let stored = SubscriptionStore.stored(entry, user: user) { await take(stored) }
       }

@@ -64,7 +64,8 @@ struct IndexFeeder: ChangeConsumer {
       case .skip: continue
       case .apply:
         let progress = ZoneProgress(incarnation: change.incarnation, seq: change.high)
-        try await add(change.page?.entries ?? [], of: change.zone, progress, to: &batch)
+        let entries = if let page = change.page { try EntryPage.decode(page).entries } else { [] as [Wire.Entry] }
+        try await add(entries, of: change.zone, progress, to: &batch)
       case .read, .reload:
         try await flush(&batch)
         try await read(change.zone, from: step == .reload ? nil : known)

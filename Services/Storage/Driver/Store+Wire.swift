@@ -9,7 +9,8 @@ extension ChangeHint {
   init(_ hint: Hint) {
     self.init(
       previous: hint.previous, log: hint.changes.map { LogEntry($0.log) },
-      pages: hint.carriesEntries ? hint.changes.map { EntryPage(entries: $0.entries.map { Wire.Entry($0) }) } : [])
+      pages: hint.carriesEntries
+        ? hint.changes.map { EntryPage(entries: $0.entries.map { Wire.Entry($0) }).encoded() } : [])
   }
 }
 

@@ -1019,12 +1019,12 @@ public struct LogHeadsReply: WireMessage, Equatable {
 public struct ChangeHint: WireMessage, Equatable {
   public var previous: UInt64
   public var log: [LogEntry]
-  public var pages: [EntryPage]
+  public var pages: [[UInt8]]
 
   public init(
     previous: UInt64 = 0,
     log: [LogEntry] = [],
-    pages: [EntryPage] = []
+    pages: [[UInt8]] = []
   ) {
     self.previous = previous
     self.log = log
@@ -1035,14 +1035,14 @@ public struct ChangeHint: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__ChangeHint.self, caravan__v1__change_hint__init)
     if previous != 0 { m.pointee.has_previous = 1; m.pointee.previous = previous }
     (m.pointee.n_log, m.pointee.log) = arena.messages(log) { $0.pack(into: &$1) }
-    (m.pointee.n_pages, m.pointee.pages) = arena.messages(pages) { $0.pack(into: &$1) }
+    (m.pointee.n_pages, m.pointee.pages) = arena.byteStrings(pages)
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ChangeHint>) throws(WireError) {
     previous = m.pointee.has_previous != 0 ? m.pointee.previous : 0
     log = try copyMessages(m.pointee.n_log, m.pointee.log) { (p) throws(WireError) in try LogEntry(c: p) }
-    pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try EntryPage(c: p) }
+    pages = copyByteStrings(m.pointee.n_pages, m.pointee.pages)
   }
 
   public func encoded() -> [UInt8] {

@@ -2938,10 +2938,10 @@ static const ProtobufCFieldDescriptor caravan__v1__change_hint__field_descriptor
     "pages",
     3,
     PROTOBUF_C_LABEL_REPEATED,
-    PROTOBUF_C_TYPE_MESSAGE,
+    PROTOBUF_C_TYPE_BYTES,
     offsetof(Caravan__V1__ChangeHint, n_pages),
     offsetof(Caravan__V1__ChangeHint, pages),
-    &caravan__v1__entry_page__descriptor,
+    NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */

@@ -504,10 +504,10 @@ struct  Caravan__V1__ChangeHint
   size_t n_log;
   Caravan__V1__LogEntry **log;
   /*
-   * one a log entry, or none at all
+   * encoded EntryPages, one a log entry, or none at all
    */
   size_t n_pages;
-  Caravan__V1__EntryPage **pages;
+  ProtobufCBinaryData *pages;
 };
 #define CARAVAN__V1__CHANGE_HINT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__change_hint__descriptor) \
