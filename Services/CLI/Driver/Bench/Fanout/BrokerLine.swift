@@ -2,6 +2,7 @@ internal import Crypto
 internal import Encoding
 internal import Glibc
 internal import Model
+internal import Runtime
 
 /// A connection to the broker on this machine, spoken to in its own words: what it costs is the kernel's and the
 /// broker's, hardly ours.
@@ -20,10 +21,7 @@ final class BrokerLine: Sendable {
         unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard status == 0 else {
-      close(descriptor)
-      throw CaravanError(.unavailable, "no broker on port \(port): error \(errno)")
-    }
+    guard status == 0 else { throw CaravanError(.unavailable, "no broker on port \(port): error \(errno)") }
     var atOnce: Int32 = 1
     unsafe setsockopt(
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &atOnce, socklen_t(MemoryLayout<Int32>.size))
@@ -35,8 +33,8 @@ final class BrokerLine: Sendable {
   private func introduce(_ credentials: Credentials) throws(CaravanError) {
     var greeting: [UInt8] = []
     while greeting.last != UInt8(ascii: "\n") { greeting += try receive(isWaiting: true) }
-    let text = String(decoding: greeting.dropFirst("INFO ".utf8.count), as: UTF8.self)
-    guard let nonce = try? JSON.parse(text)["nonce"]?.stringValue,
+    let text = String(decoding: greeting.dropFirst("INFO ".utf8.count), as: UTF8.self).prefix { !$0.isNewline }
+    guard let nonce = try? JSON.parse(String(text))["nonce"]?.stringValue,
       let signature = try? credentials.key.sign(Array(nonce.utf8))
     else { throw CaravanError(.notAuthenticated, "the broker's greeting has no nonce") }
     let hello: JSON = [
@@ -77,4 +75,18 @@ final class BrokerLine: Sendable {
     let reply = reply.isEmpty ? "" : "\(reply) "
     return Array("PUB \(subject) \(reply)\(payload.count)\r\n".utf8) + payload + Array("\r\n".utf8)
   }
+}
+
+/// A line that is written to by a thread of its own, which may wait for room.
+actor BlockingLine {
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+  private let line: BrokerLine
+
+  init(_ line: BrokerLine, executors: any ExecutorSource) {
+    self.line = line
+    executor = executors.makeSerial("line")
+  }
+
+  func send(_ bytes: [UInt8]) throws(CaravanError) { try line.send(bytes) }
 }

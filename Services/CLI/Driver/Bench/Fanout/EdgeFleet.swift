@@ -125,8 +125,12 @@ final class EdgeFleet: Sendable {
   private func read(_ index: Int) {
     do throws(CaravanError) {
       let bytes = try members[index].line.receive()
-      let answer = try state.withLock { state throws(CaravanError) in try take(bytes, of: index, &state) }
+      let (answer, end) = try state.withLock { state throws(CaravanError) in
+        let answer = try take(bytes, of: index, &state)
+        return (answer, state.round?.silent == 0 ? state.round?.end : nil)
+      }
       if !answer.isEmpty { try members[index].line.send(answer) }
+      end?.fulfil(.success(()))
     } catch {
       state.withLock { $0.round?.end }?.fulfil(.failure(error))
     }
@@ -148,7 +152,6 @@ final class EdgeFleet: Sendable {
         state.round?.heard[index] = payload
         state.round?.times.append(host.clock.now)
         state.round?.silent -= 1
-        if let round = state.round, round.silent == 0 { round.end.fulfil(.success(())) }
       }
     }
     return said

@@ -80,14 +80,15 @@ struct FanoutBench: Sendable {
   }
 
   private func measureFloor(_ fleet: EdgeFleet, payload: [UInt8]) async throws(CaravanError) -> Samples {
-    let publisher = try BrokerLine(port: suite.brokerPort, suite.serviceCredentials("notify"))
+    let line = try BrokerLine(port: suite.brokerPort, suite.serviceCredentials("notify"))
+    let publisher = BlockingLine(line, executors: suite.host.executors)
     let messages = fleet.inboxes.reduce(into: [UInt8]()) { $0 += BrokerLine.publish(payload, to: $1) }
     var samples = Samples()
     for _ in 0..<rounds {
       try? await suite.host.clock.sleep(for: Self.pause)
       let start = suite.host.clock.now
       let heard = try await fleet.hearAll(isAcknowledging: false) { () throws(CaravanError) in
-        try publisher.send(messages)
+        try await publisher.send(messages)
       }
       if let last = heard.times.last { samples.add(last - start) }
     }
