@@ -1,5 +1,6 @@
 public import PostgreSQL
 public import Runtime
+internal import Store
 
 public struct PostgresOptions: Sendable {
   public var address: ConnectionString
@@ -18,12 +19,9 @@ public struct PostgresOptions: Sendable {
 
 /// Bounds of this store.
 enum PostgresLimits {
-  /// Writes that may wait for one connection; more are answered `serverBusy`.
-  static let waitingWrites = 1_024
-  static let waitingBytes = 24 << 20
-  /// Writes and bytes of one transaction, so that nobody waits behind more than this.
-  static let groupWrites = 256
-  static let groupBytes = 8 << 20
+  /// Of one connection.
+  static let queue = WriteQueueLimits(
+    waitingWrites: 1_024, waitingBytes: 24 << 20, groupWrites: 256, groupBytes: 8 << 20)
   /// How long opening waits for one, at most: whoever started it wants to know.
   static let openPatience: Duration = .seconds(3)
   /// Between attempts to connect: at once, then this, and twice as long from failure to failure.

@@ -1,6 +1,7 @@
 internal import Model
 internal import PostgreSQL
 internal import Runtime
+internal import Store
 
 /// One connection that reads, on a thread of its own; opened when first used.
 actor ReaderLane {

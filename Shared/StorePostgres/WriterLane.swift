@@ -3,19 +3,6 @@ internal import PostgreSQL
 internal import Runtime
 internal import Store
 
-internal import struct Synchronization.Atomic
-
-/// Whether the store still works; one a store, seen by all its lanes.
-final class Liveness: Sendable {
-  private let isOver = Atomic<Bool>(false)
-
-  func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
-
-  func check() throws(CaravanError) {
-    if isOver.load(ordering: .sequentiallyConsistent) { throw CaravanError(.unavailable, "the store is closed") }
-  }
-}
-
 /// The one writer of some partitions in this process, on a thread and a connection of its own. Group commit: whoever
 /// wants to write puts its work into the queue and asks for a flush; a flush takes all that waits into one transaction,
 /// so the asks behind it mostly find their work done.
@@ -28,7 +15,7 @@ actor WriterLane {
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private let queue = WriteQueue()
+  private let queue = Mutex(WriteQueue<any PendingWrite>(for: "PostgreSQL", PostgresLimits.queue) { $0.byteCount })
   private let liveness: Liveness
   private let observer: (any CommitObserver)?
   private let host: Host
@@ -59,10 +46,12 @@ actor WriterLane {
 
   /// Puts the write into the queue and returns when it is durable, or refused.
   nonisolated func write<Value: Sendable>(_ write: Write<Value>) async throws(CaravanError) -> Value {
-    try queue.append(write)
+    try queue.withLock { (queue) throws(CaravanError) in try queue.append(write) }
     while let pause = await flush(until: write) {
       do { try await host.clock.sleep(for: pause) } catch {
-        if queue.withdraw(write) { write.finish(.failure(CaravanError(.cancelled, "the task was cancelled"))) }
+        if queue.withLock({ $0.withdraw { $0 === write } }) {
+          write.finish(.failure(CaravanError(.cancelled, "the task was cancelled")))
+        }
       }
     }
     return try write.value()
@@ -71,7 +60,7 @@ actor WriterLane {
   /// - Returns: nil when the write is finished; else how long to wait before the next try.
   private func flush(until write: any PendingWrite) -> Duration? {
     while !write.isDone {
-      let group = queue.takeGroup()
+      let group = queue.withLock { $0.takeGroup() }
       precondition(!group.isEmpty, "a write is neither done nor waiting")
       if let pause = run(group) { return pause }
     }
@@ -101,7 +90,7 @@ actor WriterLane {
   private func take(_ error: PostgresError, of group: [any PendingWrite]) -> Duration? {
     switch error.kind {
     case .lost, .refused:
-      queue.putBack(group)
+      queue.withLock { $0.putBack(group) }
       return session.wait ?? .zero
     case .conflict, .duplicate, .constraint:
       // Undone, because another process was quicker.
@@ -112,7 +101,7 @@ actor WriterLane {
         finish(group, error.caravanError)
         return nil
       }
-      queue.putBack(group)
+      queue.withLock { $0.putBack(group) }
       return PostgresLimits.conflictPause * conflicts
     case .busy, .diskRefused, .notPermitted, .noSuchTable:
       finish(group, error.caravanError)
@@ -130,7 +119,7 @@ actor WriterLane {
   private func runSingly(_ group: [any PendingWrite]) -> Duration? {
     for (index, write) in group.enumerated() {
       guard let pause = run([write]) else { continue }
-      queue.putBack(Array(group[(index + 1)...]))
+      queue.withLock { $0.putBack(Array(group[(index + 1)...])) }
       return pause
     }
     return nil

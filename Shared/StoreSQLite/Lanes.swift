@@ -3,19 +3,6 @@ internal import Runtime
 internal import SQLite
 internal import Store
 
-internal import struct Synchronization.Atomic
-
-/// Whether the store still works; one a store, seen by all its lanes.
-final class Liveness: Sendable {
-  private let isOver = Atomic<Bool>(false)
-
-  func end() { isOver.store(true, ordering: .sequentiallyConsistent) }
-
-  func check() throws(CaravanError) {
-    if isOver.load(ordering: .sequentiallyConsistent) { throw CaravanError(.unavailable, "the store is closed") }
-  }
-}
-
 /// The one writer of a file, on a thread of its own. Group commit: whoever wants to write puts its work into the queue
 /// and asks for a flush; a flush takes all that waits into one transaction with one fsync, so the asks behind it mostly
 /// find their work done. Nobody needs to run a loop.
@@ -23,7 +10,7 @@ actor FileWriter {
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private let queue = WriteQueue()
+  private let queue = Mutex(WriteQueue<any PendingWrite>(for: "the disk", FileLimits.queue) { $0.byteCount })
   private let liveness: Liveness
   private let observer: (any CommitObserver)?
   private let metrics: FileMetrics
@@ -57,7 +44,7 @@ actor FileWriter {
     bytes: Int = 0, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
   ) async throws(CaravanError) -> Value {
     let write = Write(byteCount: bytes, work)
-    try queue.append(write)
+    try queue.withLock { (queue) throws(CaravanError) in try queue.append(write) }
     await flush(until: write)
     return try write.value()
   }
@@ -77,7 +64,7 @@ actor FileWriter {
   }
 
   private func flush(until write: any PendingWrite) {
-    while !write.isDone { runGroup(queue.takeGroup()[...]) }
+    while !write.isDone { runGroup(queue.withLock { $0.takeGroup() }[...]) }
   }
 
   /// One transaction; when a failure rolls it back in the middle, those not yet tried get another.

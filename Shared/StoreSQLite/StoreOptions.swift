@@ -1,4 +1,5 @@
 public import SQLite
+internal import Store
 
 public struct StoreOptions: Sendable {
   public enum Location: Sendable, Hashable {
@@ -34,12 +35,8 @@ public struct StoreOptions: Sendable {
 
 /// Bounds of this store.
 enum FileLimits {
-  /// Writes that may wait for a file; more are answered `serverBusy`.
-  static let waitingWrites = 4_096
-  static let waitingBytes = 64 << 20
-  /// Writes and bytes of one transaction, so that nobody waits behind more than this.
-  static let groupWrites = 512
-  static let groupBytes = 8 << 20
+  static let queue = WriteQueueLimits(
+    waitingWrites: 4_096, waitingBytes: 64 << 20, groupWrites: 512, groupBytes: 8 << 20)
   /// Rows remembered by the writer; one more and all are forgotten.
   static let rememberedRows = 8_192
   /// Rows one step of upkeep removes.

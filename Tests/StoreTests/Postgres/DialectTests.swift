@@ -59,6 +59,13 @@ import Testing
       let joins = sql.matches(#"JOIN caravan_\w+ \w+ ON \w+\.(\w+)"#)
       return joins.allSatisfy { $0.hasSuffix(".partition") }
     },
+    Rule(
+      "what a lateral join meets is in the same partition",
+      canary: "SELECT b FROM x CROSS JOIN LATERAL (SELECT b FROM caravan_y WHERE a = x.a LIMIT 1) AS y"
+    ) { sql in
+      let joins = sql.matches(#"LATERAL \( ?SELECT [^()]* FROM caravan_\w+ WHERE [^=]* ="#)
+      return joins.count == sql.matches("LATERAL").count && joins.allSatisfy { $0.hasSuffix(" WHERE partition =") }
+    },
   ]
 
   /// Every SQL literal of the store.

@@ -1,3 +1,4 @@
+internal import Launch
 internal import Model
 public import Runtime
 
@@ -31,7 +32,9 @@ public enum BenchCommand {
   ]
 
   private static func command(_ name: String, _ summary: String) -> Command {
-    Command("caravan bench \(name)", summary, flags: [asJSON, rounds, rows, seconds, devices])
+    Command(
+      "caravan bench \(name)", summary,
+      flags: [asJSON, rounds, rows, seconds, devices, Flag<String?>.postgres])
   }
 
   /// - Parameters:
@@ -41,7 +44,7 @@ public enum BenchCommand {
     let report = BenchReport(bench: name, asJSON: options[asJSON])
     if name == "radio" { return try radio(options, report) }
     if name == "frames" { return try frames(options, report, host) }
-    try await BenchSuite.with(programs: programs, host: host) { suite in
+    try await BenchSuite.with(programs: programs, postgres: options[Flag<String?>.postgres], host: host) { suite in
       switch name {
       case "latency": try await LatencyBench(suite: suite, report: report, rounds: options[rounds]).run()
       case "throughput":

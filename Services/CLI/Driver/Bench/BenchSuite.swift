@@ -19,18 +19,23 @@ actor BenchSuite {
 
   private static let startDeadline: Duration = .seconds(20)
 
-  /// - Parameter programs: the directory of Caravan's executables.
+  /// - Parameters:
+  ///   - programs: the directory of Caravan's executables.
+  ///   - postgres: where the suite keeps its data, if not in files: best a database of its own.
   static func with(
-    programs: String, host: Host, _ body: (BenchSuite) async throws -> Void
+    programs: String, postgres: String?, host: Host, _ body: (BenchSuite) async throws -> Void
   ) async throws {
     var template = Array("/tmp/caravan-bench.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw CaravanError(.storageFull, "cannot make a directory in /tmp") }
     let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { removeTree(directory) }
     raiseFileLimit()
+    var environment = Command.environment
+    environment["CARAVAN_POSTGRES"] = postgres
     let up = try await ChildProcess.start(
-      ChildCommand("\(programs)/caravan", ["up", "--dir", "\(directory)/suite"], output: .file("\(directory)/up.log")),
-      host: host)
+      ChildCommand(
+        "\(programs)/caravan", ["up", "--dir", "\(directory)/suite"], environment: environment,
+        output: .file("\(directory)/up.log")), host: host)
     let suite: BenchSuite
     do {
       let ready = try await readyLine("\(directory)/up.log", up, host)
