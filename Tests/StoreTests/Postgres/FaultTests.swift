@@ -28,6 +28,22 @@ import struct Synchronization.Atomic
     await storm.store.close()
   }
 
+  @Test("I1, I7: the server is gone for good, and its synchronous standby takes over; the address names both")
+  func failover() async throws {
+    let primary = try PostgresServer(durable: false)
+    let standby = try PostgresServer(following: primary)
+    try await eventually("the standby follows", within: .seconds(30)) { try primary.synchronousStandbys() == 1 }
+    let both = "host=127.0.0.1,127.0.0.1 port=\(primary.port),\(standby.port) user=caravan dbname=postgres"
+    let storm = try await Storm(both, clients: 12)
+    try await storm.run(until: 300) { acknowledged in
+      try await eventually("commits go on", within: .seconds(30)) { acknowledged() >= 100 }
+      primary.kill()
+      try standby.promote()
+    }
+    try await storm.check()
+    await storm.store.close()
+  }
+
   @Test("I1, I7: sessions are ended in the middle of commits")
   func terminations() async throws {
     let server = try PostgresServer.shared.get()

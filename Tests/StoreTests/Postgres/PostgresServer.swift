@@ -33,7 +33,8 @@ final class PostgresServer: Sendable {
   private let leash: Pipe
   private let server: Mutex<Process?> = Mutex(nil)
 
-  init(durable: Bool) throws {
+  /// - Parameter making: what makes the data, given the programs and the place for it.
+  private init(durable: Bool, making: (String, String) -> [String]) throws {
     guard let programs = Self.programs else {
       throw Failure(description: "PostgreSQL is not installed: run Deploy/packages test")
     }
@@ -42,16 +43,33 @@ final class PostgresServer: Sendable {
     directory = try Self.makeDirectory()
     port = try Self.freePort()
     (keeper, leash) = try Self.keep(directory)
-    try Self.run(
-      Self.unprivileged(["\(programs)/initdb", "-D", "\(directory)/data", "-U", "caravan", "-E", "UTF8"])
-        + ["--locale=C", "--auth=trust", "--no-sync", "--no-instructions"])
+    try Self.run(Self.unprivileged(making(programs, "\(directory)/data")))
+  }
+
+  convenience init(durable: Bool) throws {
+    try self.init(durable: durable) { programs, data in
+      [
+        "\(programs)/initdb", "-D", data, "-U", "caravan", "-E", "UTF8", "--locale=C", "--auth=trust", "--no-sync",
+        "--no-instructions",
+      ]
+    }
     // One role that needs a password.
     try """
     local all all trust
     host all locked 127.0.0.1/32 scram-sha-256
-    host all all 127.0.0.1/32 trust
+    host all,replication all 127.0.0.1/32 trust
     """.appending("\n").write(toFile: "\(directory)/data/pg_hba.conf", atomically: false, encoding: .utf8)
     try start()
+  }
+
+  /// A standby. From now on `primary` acknowledges only what this one has too.
+  convenience init(following primary: PostgresServer) throws {
+    try self.init(durable: primary.durable) { programs, data in
+      ["\(programs)/pg_basebackup", "-D", data, "-d", primary.address(), "-R", "-c", "fast", "--no-sync"]
+    }
+    try start()
+    try primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    try primary.execute("SELECT pg_reload_conf()")
   }
 
   deinit {
@@ -64,6 +82,9 @@ final class PostgresServer: Sendable {
   func address(user: String = "caravan", database: String = "postgres", rest: String = "") -> String {
     "host=127.0.0.1 port=\(port) user=\(user) dbname=\(database) \(rest)"
   }
+
+  /// Lets in also where nothing can be written.
+  private var readableAddress: String { address(rest: "target_session_attrs=any") }
 
   func connect(_ text: String? = nil) throws -> PostgreSQL.Connection {
     try PostgreSQL.Connection(PostgreSQL.ConnectionOptions(ConnectionString(text ?? address())))
@@ -122,7 +143,7 @@ final class PostgresServer: Sendable {
     try process.run()
     server.withLock { $0 = process }
     let deadline = Date().addingTimeInterval(30)
-    while (try? connect())?.close() == nil {
+    while (try? connect(readableAddress))?.close() == nil {
       guard process.isRunning, Date() < deadline else {
         let log = (try? String(contentsOfFile: "\(directory)/log", encoding: .utf8)) ?? ""
         throw Failure(description: "PostgreSQL did not start: \(log.suffix(600))")
@@ -142,6 +163,23 @@ final class PostgresServer: Sendable {
     Foundation.kill(process.processIdentifier, signal)
     for child in children { Foundation.kill(child, signal) }
     process.waitUntilExit()
+  }
+
+  /// Of a standby: from now on it takes writes.
+  func promote() throws {
+    let connection = try connect(readableAddress)
+    defer { connection.close() }
+    guard try connection.run("SELECT pg_promote(true, 60)").first?.flag(0) == true else {
+      throw Failure(description: "the standby was not promoted")
+    }
+  }
+
+  /// How many standbys must have what this server acknowledges.
+  func synchronousStandbys() throws -> Int64 {
+    let connection = try connect()
+    defer { connection.close() }
+    let rows = try connection.run("SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')")
+    return rows.first?.integer(0) ?? 0
   }
 
   /// Stops every process of the server, as a machine that hangs does; `SIGCONT` lets them go on.
