@@ -72,7 +72,7 @@ let package = Package(
     shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
     shared("SchemaClient", ["Model", "Wire", "Bus"]),
-    shared("Sealing", ["Model", "Wire", "Crypto"]),
+    shared("Sealing", ["Model", "Wire", "Crypto", "Encoding"]),
     shared("Store", ["Model"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
@@ -194,5 +194,8 @@ let package = Package(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
         swiftSettings: house),
       tests("SimulationTests", ["SimulatedSuite", "TestKit"]),
+      .executableTarget(
+        name: "caravan-store-bench", dependencies: ["Store", "StoreSQLite", "Runtime", "Model"],
+        path: "Tests/Benchmarks/Store", swiftSettings: house),
     ]
 )

@@ -44,7 +44,9 @@ extension ErrorCode {
     case .notAuthenticated: 401
     case .networkNotPermitted, .lockNotHeld: 403
     case .tableNotFound, .noSuchObject, .zoneDoesNotExist: 404
-    case .objectExists, .serverRecordChanged, .rowTorn, .rowInConflict, .notInConflictResolution, .chunksMissing: 409
+    case .objectExists, .serverRecordChanged, .referenceViolation, .rowTorn, .rowInConflict, .notInConflictResolution,
+      .chunksMissing:
+      409
     case .resetRequired, .leaseExpired: 410
     case .limitExceeded: 413
     case .chunkDamaged: 422

@@ -169,6 +169,9 @@ extension Wire.Cell {
     case .data(let bytes): self.init(column: column, value: .data(bytes))
     case .asset, .assetList:
       throw CaravanError(.schemaViolation, "column '\(column)' takes an object: open it and write its bytes")
+    case .location, .reference, .list:
+      throw CaravanError(
+        .schemaViolation, "column '\(column)' got a \(value.kindName): tables have texts, numbers, bytes and objects")
     }
   }
 

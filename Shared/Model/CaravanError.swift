@@ -14,6 +14,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case objectExists
   /// The record changed meanwhile; the server's copy comes with it.
   case serverRecordChanged
+  /// A reference points to a record that is not there, or a record is still referred to: the message names both.
+  case referenceViolation
   /// The change token no longer fits: drop it and sync from the beginning, keeping unsynced rows.
   case resetRequired
   /// Absent, or not for you: the two are indistinguishable (CK-65).
@@ -47,7 +49,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A refusal that crosses module, process and device borders unchanged.
-public struct CaravanError: Error, Equatable, Sendable, CustomStringConvertible {
+public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
   public var code: ErrorCode
   /// One line that says what is wrong and what to do.
   public var message: String
@@ -68,7 +70,8 @@ public struct CaravanError: Error, Equatable, Sendable, CustomStringConvertible 
       .storageFull, .quotaExceeded, .cancelled:
       true
     case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
-      .serverRecordChanged, .resetRequired, .zoneDoesNotExist, .chunksMissing, .chunkDamaged, .invalidSyncToken,
+      .serverRecordChanged, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing, .chunkDamaged,
+      .invalidSyncToken,
       .limitExceeded, .lockNotHeld, .notAuthenticated, .rowTorn, .rowInConflict, .notInConflictResolution,
       .internalError:
       false

@@ -7,10 +7,16 @@ public enum Limits {
   public static let operationsPerFrame = 512
   /// CK-101: records of one commit.
   public static let recordsPerCommit = 400
+  /// CK-27: records that one commit deletes because their owners go. A larger tree is deleted from its leaves up.
+  public static let cascadedRecords = 4_000
   /// A record's encoded fields, object manifests included.
   public static let recordBytes = 1 << 20
   public static let recordNameBytes = 255
   public static let fieldsPerType = 256
+  /// Owning and validating references of one record.
+  public static let referencesPerRecord = 256
+  /// Items of one list.
+  public static let listItems = 4_096
   public static let chunkBytes = 256 << 10
   /// Chunks of one object: 4,096 of 64 KiB are 256 MiB.
   public static let chunksPerObject = 4_096

@@ -13,16 +13,21 @@ public struct Mutation: Sendable, Hashable {
     /// `body` is an encoded `Fields`; `chunks` are the hashes that its objects name.
     case save(type: UInt32, body: [UInt8], chunks: [ChunkHash])
     case delete
+    /// Writes nothing: the record must be as `base` says, and the outcome shows it as the commit leaves it (CK-23).
+    case read
   }
 
   public var name: String
   public var base: Base
   public var change: Change
+  /// nil: a plain change.
+  public var terms: WriteTerms?
 
-  public init(name: String, base: Base, change: Change) {
+  public init(name: String, base: Base, change: Change, terms: WriteTerms? = nil) {
     self.name = name
     self.base = base
     self.change = change
+    self.terms = terms
   }
 }
 
@@ -37,10 +42,14 @@ public struct Entry: Sendable, Hashable {
   public var type: UInt32
   public var body: [UInt8]
   public var writer: String
+  /// Unix milliseconds; 0: never (CK-30).
+  public var expires: Int64
+  /// Encoded `FieldVersions`, where the record type's conflict policy keeps them; else empty.
+  public var fields: [UInt8]
 
   public init(
     name: String, version: Seq, created: Seq, isDeleted: Bool = false, type: UInt32 = 0, body: [UInt8] = [],
-    writer: String
+    writer: String, expires: Int64 = 0, fields: [UInt8] = []
   ) {
     self.name = name
     self.version = version
@@ -49,6 +58,8 @@ public struct Entry: Sendable, Hashable {
     self.type = type
     self.body = body
     self.writer = writer
+    self.expires = expires
+    self.fields = fields
   }
 }
 
@@ -79,6 +90,13 @@ public enum Outcome: Sendable, Hashable {
   /// Not applied: another mutation of an atomic batch failed, or the answer had no room to show the conflict. Send it
   /// again.
   case aborted
+  /// Settled by the record type's conflict policy: the record is what `server` says, at this version or a later one.
+  /// nil: the answer had no room for it.
+  case merged(version: Seq, server: Entry?)
+  /// The record that was read; nil: there is none.
+  case read(Entry?)
+  /// Not applied, and as it is it never will be.
+  case refused(CaravanError)
 }
 
 /// What became of a commit.

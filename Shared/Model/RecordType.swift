@@ -4,6 +4,10 @@ public enum FieldKind: String, Sendable, Hashable, CaseIterable {
   case real
   case data
   case object
+  /// Unix milliseconds.
+  case date
+  case location
+  case reference
 }
 
 public struct FieldDefinition: Sendable, Hashable {
@@ -11,12 +15,21 @@ public struct FieldDefinition: Sendable, Hashable {
   public var id: UInt32
   public var name: String
   public var kind: FieldKind
+  /// A list of values of `kind`.
+  public var isList: Bool
+  /// Travels and lies as data that only devices can read (CK-11); `kind` and `isList` say what is in it.
+  public var isEncrypted: Bool
 
-  public init(id: UInt32, name: String, kind: FieldKind) {
+  public init(id: UInt32, name: String, kind: FieldKind, isList: Bool = false, isEncrypted: Bool = false) {
     self.id = id
     self.name = name
     self.kind = kind
+    self.isList = isList
+    self.isEncrypted = isEncrypted
   }
+
+  /// What it holds, in words: `text`, `list of location`, `encrypted date`.
+  public var shape: String { (isEncrypted ? "encrypted " : "") + (isList ? "list of " : "") + kind.rawValue }
 }
 
 /// An immutable record type (CK-90): a change makes another `id` under the same `definition`.
@@ -25,12 +38,17 @@ public struct RecordType: Sendable, Hashable {
   public var definition: UInt32
   public var name: String
   public var fields: [FieldDefinition]
+  /// nil in a proposal: as registered.
+  public var settings: TypeSettings?
 
-  public init(id: UInt32, definition: UInt32, name: String, fields: [FieldDefinition]) {
+  public init(
+    id: UInt32, definition: UInt32, name: String, fields: [FieldDefinition], settings: TypeSettings? = nil
+  ) {
     self.id = id
     self.definition = definition
     self.name = name
     self.fields = fields
+    self.settings = settings
   }
 
   public func field(named name: String) -> FieldDefinition? { fields.first { $0.name == name } }
@@ -46,17 +64,75 @@ public struct RecordType: Sendable, Hashable {
   }
 }
 
+/// What becomes of a save that is not based on what the store holds (UNI-02).
+public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+  /// A conflict: the server's copy comes back, and the app decides.
+  case manual
+  /// Field by field the later write wins; a delete wins over updates (DIF step 6, UNI-09).
+  case fieldMerge
+  /// The later write wins as a whole.
+  case lastWriterWins
+  /// The write of the smaller device id wins, whenever it comes (CK-35).
+  case deterministic
+  /// A program of the app decides (CK-36).
+  case serverExtension
+}
+
+/// How the records of a type behave.
+public struct TypeSettings: Sendable, Hashable {
+  public var conflicts: ConflictPolicy
+  /// Applied when a server extension does not answer in time.
+  public var fallback: ConflictPolicy
+  /// How long a server extension may take.
+  public var extensionMilliseconds: UInt32
+  /// Records end this long after their last write; 0: never (CK-30).
+  public var ttlMilliseconds: UInt64
+  /// Expired records are out of sight before they are collected.
+  public var hidesExpired: Bool
+
+  public static let extensionMilliseconds: UInt32 = 1_000
+
+  public init(
+    conflicts: ConflictPolicy = .manual, fallback: ConflictPolicy = .manual,
+    extensionMilliseconds: UInt32 = Self.extensionMilliseconds, ttlMilliseconds: UInt64 = 0,
+    hidesExpired: Bool = false
+  ) {
+    self.conflicts = conflicts
+    self.fallback = fallback
+    self.extensionMilliseconds = extensionMilliseconds
+    self.ttlMilliseconds = ttlMilliseconds
+    self.hidesExpired = hidesExpired
+  }
+}
+
 extension FieldDefinition {
   /// - Throws: `schemaViolation` when `value` is of another kind. Integers are accepted where reals are expected.
   public func check(_ value: Value) throws(CaravanError) {
-    switch (kind, value) {
-    case (_, .null), (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data),
-      (.object, .asset), (.object, .assetList):
-      return
-    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _):
-      throw CaravanError(
-        .schemaViolation, "field '\(name)' is \(kind.rawValue), not \(value.kindName): give it a \(kind.rawValue) value"
-      )
+    guard !accepts(value) else { return }
+    throw CaravanError(
+      .schemaViolation, "field '\(name)' is \(shape), not \(value.kindName): give it a \(shape) value")
+  }
+
+  private func accepts(_ value: Value) -> Bool {
+    switch value {
+    case .null: true
+    case .data where isEncrypted: true
+    case .list(let items): isList && !isEncrypted && items.allSatisfy { kind.accepts($0) }
+    case .text, .integer, .real, .data, .asset, .assetList, .location, .reference:
+      !isList && !isEncrypted && kind.accepts(value)
+    }
+  }
+}
+
+extension FieldKind {
+  /// Whether one value, no list, is of this kind.
+  fileprivate func accepts(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data), (.object, .asset),
+      (.object, .assetList), (.date, .integer), (.location, .location), (.reference, .reference):
+      true
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _), (.date, _), (.location, _), (.reference, _):
+      false
     }
   }
 }

@@ -55,10 +55,14 @@ extension FieldKind {
     case .real: "FLOAT"
     case .data: "BLOB"
     case .object: "OBJECT"
+    case .date: "DATE"
+    case .location: "LOCATION"
+    case .reference: "REFERENCE"
     }
   }
 
-  /// The kind that a SQL type name means, in any case; nil for a name that is not one.
+  /// The kind that a SQL type name means, in any case; nil for a name that is not one. Tables have no columns of the
+  /// kinds that SQL has no type for.
   public init?(schemaWord word: String) {
     switch word.uppercased() {
     case "VARCHAR", "TEXT", "STRING", "CHAR", "CLOB": self = .text
@@ -172,7 +176,7 @@ private struct SchemaParser {
     advance()
     switch kind {
     case .text, .integer: return true
-    case .real, .data, .object:
+    case .real, .data, .object, .date, .location, .reference:
       throw refusal(at: start, "column '\(name)' is \(kind.schemaWord): only VARCHAR or INTEGER can be PRIMARY KEY")
     }
   }

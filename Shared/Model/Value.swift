@@ -1,4 +1,4 @@
-/// One field's value (CK-07 as far as record types know it today).
+/// One field's value (CK-07). A date is an integer, Unix milliseconds; an encrypted value is data.
 public enum Value: Sendable, Hashable {
   case null
   case text(String)
@@ -8,6 +8,10 @@ public enum Value: Sendable, Hashable {
   case asset(AssetManifest)
   /// An object of many chunks: the chunk that lists them, and the object's bytes.
   case assetList(ChunkHash, size: UInt64)
+  case location(Location)
+  case reference(Reference)
+  /// Values of one kind, none of them null or a list.
+  case list([Value])
 
   public var kindName: String {
     switch self {
@@ -17,6 +21,9 @@ public enum Value: Sendable, Hashable {
     case .real: "real"
     case .data: "data"
     case .asset, .assetList: "object"
+    case .location: "location"
+    case .reference: "reference"
+    case .list: "list"
     }
   }
 }
@@ -44,6 +51,48 @@ public struct AssetManifest: Sendable, Hashable {
   }
 }
 
+/// A place on earth, in degrees (WGS 84).
+public struct Location: Sendable, Hashable {
+  public let latitude: Double
+  public let longitude: Double
+
+  /// - Throws: `invalidData` when there is no such place.
+  public init(latitude: Double, longitude: Double) throws(CaravanError) {
+    guard Self.exists(latitude: latitude, longitude: longitude) else {
+      throw CaravanError(
+        .invalidData,
+        "there is no place at \(latitude), \(longitude): latitudes are -90 to 90 degrees, longitudes -180 to 180")
+    }
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  static func exists(latitude: Double, longitude: Double) -> Bool {
+    (-90...90).contains(latitude) && (-180...180).contains(longitude)
+  }
+}
+
+/// Another record of the same zone.
+public struct Reference: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    /// A name and no more: nothing is checked.
+    case plain
+    /// Deleting the target deletes whoever refers to it, in the same commit (CK-27).
+    case owning
+    /// While it is referred to, the target cannot be deleted (CK-28).
+    case validating
+  }
+
+  /// Name of the record referred to.
+  public let target: String
+  public let kind: Kind
+
+  public init(to target: String, _ kind: Kind = .plain) {
+    self.target = target
+    self.kind = kind
+  }
+}
+
 /// A record's fields by field id, ascending; a field that is absent is null.
 public struct RecordFields: Sendable, Hashable {
   public private(set) var values: [UInt32: Value]
@@ -65,13 +114,20 @@ public struct RecordFields: Sendable, Hashable {
     var seen: Set<ChunkHash> = []
     var list: [ChunkHash] = []
     for (_, value) in ascending {
-      switch value {
-      case .asset(let manifest):
-        for part in manifest.parts where seen.insert(part.hash).inserted { list.append(part.hash) }
-      case .assetList(let hash, _): if seen.insert(hash).inserted { list.append(hash) }
-      case .null, .text, .integer, .real, .data: continue
-      }
+      for hash in value.chunks where seen.insert(hash).inserted { list.append(hash) }
     }
     return list
+  }
+}
+
+extension Value {
+  /// Chunks that its objects name, lists themselves but not what they list.
+  fileprivate var chunks: [ChunkHash] {
+    switch self {
+    case .asset(let manifest): manifest.parts.map(\.hash)
+    case .assetList(let list, _): [list]
+    case .list(let items): items.flatMap(\.chunks)
+    case .null, .text, .integer, .real, .data, .location, .reference: []
+    }
   }
 }

@@ -104,8 +104,11 @@ extension StorageClient {
   }
 
   /// Entries of the records that exist or left a tombstone; the others are left out.
-  public func fetch(_ names: [String], from zone: ZoneID) async throws(CaravanError) -> [Model.Entry] {
-    let request = FetchRequest(zone: ZoneRef(zone), names: names)
+  /// - Parameter fields: ids of those the bodies are to have; none: all.
+  public func fetch(
+    _ names: [String], fields: [UInt32] = [], from zone: ZoneID
+  ) async throws(CaravanError) -> [Model.Entry] {
+    let request = FetchRequest(zone: ZoneRef(zone), names: names, fields: fields)
     let reply: FetchReply = try await call(.fetch, in: Partition(of: zone.database), request)
     return reply.entries.map { $0.model() }
   }
@@ -132,6 +135,13 @@ extension StorageClient {
   ) async throws(CaravanError) -> [ZoneHead] {
     let reply: ListZonesReply = try await call(.zones, in: partition, request)
     return reply.zones
+  }
+
+  /// Makes a zone, unless it is there.
+  public func create(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZoneHead {
+    let request = CreateZoneRequest(zone: ZoneRef(zone), writer: writer)
+    let reply: CreateZoneReply = try await call(.create, in: Partition(of: zone.database), request)
+    return try required(reply.zone, "zone")
   }
 
   /// - Returns: whether there was such a zone.

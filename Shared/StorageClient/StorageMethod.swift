@@ -13,6 +13,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case fetch
   /// `ListZonesRequest` → `ListZonesReply`
   case zones
+  /// `CreateZoneRequest` → `CreateZoneReply`
+  case create
   /// `DeleteZoneRequest` → `DeleteZoneReply`
   case drop
   /// `MissingChunksRequest` → `MissingChunksReply`
@@ -36,7 +38,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .settle, .changes, .fetch, .zones, .missing, .log, .heads, .lease, .cursor, .status: true
+    case .commit, .settle, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease, .cursor, .status: true
     case .drop: false  // a zone made anew meanwhile would go too
     }
   }

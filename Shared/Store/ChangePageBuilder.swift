@@ -34,7 +34,7 @@ public struct ChangePageBuilder {
     // CK-43: who only reads, and has nothing before `created`, never saw the record that is gone.
     if !(head.isDeleted && head.created > after && !allTombstones) {
       let bodyBytes = head.isOwn ? 0 : bodyBytes
-      let size = nameBytes + bodyBytes + writerName.count + Self.overhead
+      let size = nameBytes + bodyBytes + writerName.count + head.fields.count + Self.overhead
       guard writer.count < maxRecords, writer.count == 0 || writer.bytes.count + size <= maxBytes else {
         isFull = true
         return false

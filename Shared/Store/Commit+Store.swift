@@ -7,12 +7,10 @@ extension Commit {
   public func entries(_ writes: [ZoneCommit.Write]) -> [Entry] {
     let superseded = Set(writes.compactMap(\.replaced?.version))
     return writes.filter { !superseded.contains($0.version) }.map { write in
-      let mutation = mutations[write.mutation]
-      var entry = Entry(
-        name: mutation.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
-        writer: op.writer)
-      if case .save(let type, let body, _) = mutation.change { (entry.type, entry.body) = (type, body) }
-      return entry
+      Entry(
+        name: write.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
+        type: write.content.type, body: write.content.body, writer: op.writer, expires: write.expires,
+        fields: write.fields)
     }
   }
 
@@ -21,15 +19,13 @@ extension Commit {
 }
 
 extension Mutation {
-  /// Hashes its body names; none for a delete.
+  /// Hashes its body names; none for what is no save.
   public var chunks: [ChunkHash] {
     switch change {
     case .save(_, _, let chunks): chunks
-    case .delete: []
+    case .delete, .read: []
     }
   }
-
-  public var holdsChunks: Bool { !chunks.isEmpty }
 
   /// Each hash its body names, once, in order of first use.
   public var distinctChunks: [ChunkHash] {
@@ -43,7 +39,7 @@ extension Mutation {
     let fixed = 64 + name.utf8.count
     switch change {
     case .save(_, let body, let chunks): return fixed + body.count + chunks.count * ChunkHash.byteCount
-    case .delete: return fixed
+    case .delete, .read: return fixed
     }
   }
 }

@@ -1,6 +1,4 @@
-public import Model
-
-/// What a store keeps of an entry in bits.
+/// What a store keeps of an entry in bits; they lie in its files, so their values never change.
 public struct EntryFlags: OptionSet, Sendable, Hashable {
   public let rawValue: Int64
 
@@ -9,17 +7,13 @@ public struct EntryFlags: OptionSet, Sendable, Hashable {
   public static let deleted = EntryFlags(rawValue: 1)
   /// The last of its batch: pages like to end here.
   public static let endsBatch = EntryFlags(rawValue: 2)
-  /// Its body names chunks.
+  /// Its body names chunks, so that replacing it gives references back.
   public static let holdsChunks = EntryFlags(rawValue: 4)
-}
-
-extension ZoneCommit.Write {
-  /// - Parameter mutation: that this writes.
-  public func flags(of mutation: Mutation) -> EntryFlags {
-    var flags: EntryFlags = []
-    if isDeleted { flags.insert(.deleted) }
-    if endsBatch { flags.insert(.endsBatch) }
-    if mutation.holdsChunks { flags.insert(.holdsChunks) }
-    return flags
-  }
+  /// It has owning or validating references, which are in the store's index of references.
+  public static let holdsReferences = EntryFlags(rawValue: 8)
+  public static let expires = EntryFlags(rawValue: 16)
+  /// Out of sight once it has expired.
+  public static let hidesExpired = EntryFlags(rawValue: 32)
+  /// Its writer has not seen it as it is: it was merged, or deleted with its owner. It is no echo to anybody.
+  public static let unseen = EntryFlags(rawValue: 64)
 }

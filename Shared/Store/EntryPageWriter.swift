@@ -16,13 +16,21 @@ public struct EntryPageWriter: Sendable {
     public var isDeleted: Bool
     public var type: UInt32
     public var isOwn: Bool
+    /// Unix milliseconds; 0: never.
+    public var expires: Int64
+    /// Encoded `FieldVersions`, or empty.
+    public var fields: [UInt8]
 
-    public init(version: Seq, created: Seq, isDeleted: Bool, type: UInt32, isOwn: Bool) {
+    public init(
+      version: Seq, created: Seq, isDeleted: Bool, type: UInt32, isOwn: Bool, expires: Int64 = 0, fields: [UInt8] = []
+    ) {
       self.version = version
       self.created = created
       self.isDeleted = isDeleted
       self.type = type
       self.isOwn = isOwn
+      self.expires = expires
+      self.fields = fields
     }
   }
 
@@ -43,6 +51,10 @@ public struct EntryPageWriter: Sendable {
     if bodyBytes > 0 { bytes.append(0x32, varint: UInt64(bodyBytes), then: appendBody) }
     if head.isOwn { bytes.append(0x38, varint: 1) }
     if !writer.isEmpty { bytes.append(0x42, varint: UInt64(writer.count)) { $0.append(contentsOf: writer) } }
+    if head.expires > 0 { bytes.append(0x48, varint: UInt64(head.expires)) }
+    if !head.fields.isEmpty {
+      bytes.append(0x52, varint: UInt64(head.fields.count)) { $0.append(contentsOf: head.fields) }
+    }
     precondition(
       bytes.count - start == size(head, nameBytes: nameBytes, bodyBytes: bodyBytes, writerBytes: writer.count),
       "an entry has another size than it announced")
@@ -51,7 +63,8 @@ public struct EntryPageWriter: Sendable {
 
   public mutating func append(_ entry: Entry, isOwn: Bool = false) {
     let head = Head(
-      version: entry.version, created: entry.created, isDeleted: entry.isDeleted, type: entry.type, isOwn: isOwn)
+      version: entry.version, created: entry.created, isDeleted: entry.isDeleted, type: entry.type, isOwn: isOwn,
+      expires: entry.expires, fields: entry.fields)
     append(
       head, writer: Array(entry.writer.utf8), nameBytes: entry.name.utf8.count, bodyBytes: isOwn ? 0 : entry.body.count
     ) {
@@ -73,6 +86,7 @@ public struct EntryPageWriter: Sendable {
     func number(_ value: UInt64) -> Int { value > 0 ? 1 + value.varintBytes : 0 }
     return field(nameBytes) + number(head.version) + number(head.created) + (head.isDeleted ? 2 : 0)
       + number(UInt64(head.type)) + field(bodyBytes) + (head.isOwn ? 2 : 0) + field(writerBytes)
+      + number(UInt64(head.expires)) + field(head.fields.count)
   }
 }
 

@@ -8,9 +8,22 @@ public enum OpOutcome: Sendable, Hashable {
   case aborted
 
   private static let abortedTag: UInt8 = 0
-  private static let decidedTag: UInt8 = 1
+  private static let decidedTag: UInt8 = 2
 
-  /// For the store's own file: a tag, then LEB128 numbers; per verdict `value << 2 | kind`.
+  /// What a stored verdict is, in the low bits of its first number.
+  fileprivate enum Kind: UInt64 {
+    case accepted = 0
+    case conflict = 1
+    case aborted = 2
+    case merged = 3
+    case read = 4
+    case refused = 5
+
+    static let bits: UInt64 = 3
+  }
+
+  /// For the store's own file: a tag, then LEB128 numbers; per verdict `value << 3 | kind`, where the value is a
+  /// version or the length of a text that follows.
   public var encoded: [UInt8] {
     switch self {
     case .aborted: return [Self.abortedTag]
@@ -22,11 +35,15 @@ public enum OpOutcome: Sendable, Hashable {
       bytes.append(varint: UInt64(verdicts.count))
       for verdict in verdicts {
         switch verdict {
-        case .accepted(let version): bytes.append(varint: version << 2)
-        case .conflict(let name):
-          bytes.append(varint: UInt64(name.utf8.count) << 2 | 1)
-          bytes.append(contentsOf: name.utf8)
-        case .aborted: bytes.append(2)
+        case .accepted(let version): bytes.append(.accepted, value: version)
+        case .conflict(let name): bytes.append(.conflict, text: name)
+        case .aborted: bytes.append(.aborted, value: 0)
+        case .merged(let name): bytes.append(.merged, text: name)
+        case .read(let name): bytes.append(.read, text: name)
+        case .refused(let error):
+          bytes.append(.refused, text: error.code.rawValue)
+          bytes.append(varint: UInt64(error.message.utf8.count))
+          bytes.append(contentsOf: error.message.utf8)
         }
       }
       return bytes
@@ -53,6 +70,17 @@ public enum OpOutcome: Sendable, Hashable {
   fileprivate static let damaged = CaravanError(.internalError, "a stored op outcome is damaged: restore the file")
 }
 
+extension [UInt8] {
+  fileprivate mutating func append(_ kind: OpOutcome.Kind, value: UInt64) {
+    append(varint: value << OpOutcome.Kind.bits | kind.rawValue)
+  }
+
+  fileprivate mutating func append(_ kind: OpOutcome.Kind, text: String) {
+    append(kind, value: UInt64(text.utf8.count))
+    append(contentsOf: text.utf8)
+  }
+}
+
 extension ArraySlice<UInt8> {
   fileprivate mutating func takeVarint() throws(CaravanError) -> UInt64 {
     var value: UInt64 = 0
@@ -66,18 +94,26 @@ extension ArraySlice<UInt8> {
     throw OpOutcome.damaged
   }
 
+  fileprivate mutating func takeText(_ length: UInt64) throws(CaravanError) -> String {
+    let length = Int(clamping: length)
+    guard length <= count else { throw OpOutcome.damaged }
+    defer { removeFirst(length) }
+    return String(decoding: prefix(length), as: UTF8.self)
+  }
+
   fileprivate mutating func takeVerdict() throws(CaravanError) -> ZoneCommit.Verdict {
     let word = try takeVarint()
-    switch word & 3 {
-    case 0: return .accepted(version: word >> 2)
-    case 1:
-      let length = Int(clamping: word >> 2)
-      guard length <= count else { throw OpOutcome.damaged }
-      let name = String(decoding: prefix(length), as: UTF8.self)
-      removeFirst(length)
-      return .conflict(name: name)
-    case 2: return .aborted
-    default: throw OpOutcome.damaged
+    let value = word >> OpOutcome.Kind.bits
+    switch OpOutcome.Kind(rawValue: word & ((1 << OpOutcome.Kind.bits) - 1)) {
+    case .accepted: return .accepted(version: value)
+    case .conflict: return .conflict(name: try takeText(value))
+    case .aborted: return .aborted
+    case .merged: return .merged(name: try takeText(value))
+    case .read: return .read(name: try takeText(value))
+    case .refused:
+      guard let code = ErrorCode(rawValue: try takeText(value)) else { throw OpOutcome.damaged }
+      return .refused(CaravanError(code, try takeText(takeVarint())))
+    case nil: throw OpOutcome.damaged
     }
   }
 }

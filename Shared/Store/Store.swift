@@ -19,13 +19,18 @@ public protocol Store: Sendable {
 
   func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage
 
-  /// Entries of the records that exist or left a tombstone, in the order of `names`; the others are left out.
-  func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry]
+  /// Entries of the records that exist or left a tombstone, in the order of `names`; the others are left out, as are
+  /// those expired out of sight (CK-30).
+  /// - Parameter fields: ids of those the bodies are to have; nil: all (CK-24).
+  func fetch(_ names: [String], fields: Set<UInt32>?, in zone: ZoneID) async throws(CaravanError) -> [Entry]
 
   // MARK: Zones
 
   /// In the order of their creation.
   func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition]
+
+  /// Makes a zone, unless it is there.
+  func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition
 
   /// Removes the zone from sight at once; its entries go in steps of `collect`. A zone of the same name gets another
   /// incarnation, and versions that continue the old ones, so that no old version fits a new record.
@@ -78,6 +83,12 @@ public protocol Store: Sendable {
   /// One bounded step of upkeep: entries of deleted zones, unreferenced chunks after their grace, old log, old pages.
   /// - Returns: whether there is more to do now.
   func collect() async throws(CaravanError) -> Bool
+}
+
+extension Store {
+  public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
+    try await fetch(names, fields: nil, in: zone)
+  }
 }
 
 /// Hears of commits, after each is durable, in the order of positions within a partition. Called on the writing thread:

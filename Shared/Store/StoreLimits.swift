@@ -10,6 +10,8 @@ public enum StoreLimits {
   public static let leasesPerRequest = 256
   public static let leaseNameBytes = 255
   public static let fetchedNames = Limits.recordsPerCommit
+  /// Records that refer to one record, of which a commit is told: one more than it may delete.
+  public static let referrersAsked = Limits.cascadedRecords + 1
   public static let hashesPerRequest = Limits.chunksPerObject * 4
   public static let zonesListed = 10_000
   public static let recordsPerPage = 4_096

@@ -7,7 +7,7 @@ internal import Store
 /// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
 /// database. All text is kept as bytes: they have one order on every server, where collations have many.
 enum Layout {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   static let tables = [
     """
@@ -43,10 +43,23 @@ enum Layout {
     CREATE TABLE IF NOT EXISTS caravan_records(
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, name bytea NOT NULL,
       created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL, writer bytea NOT NULL,
-      epoch bigint NOT NULL, chunks bytea, body bytea NOT NULL, PRIMARY KEY (partition, zone, seq))
+      epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea, body bytea NOT NULL,
+      PRIMARY KEY (partition, zone, seq))
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_records_named ON caravan_records(partition, zone, name)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_records_expiring ON caravan_records(partition, expires) WHERE expires > 0
+    """,
+    // Who refers to whom by owning and validating references; kinds: 1 owning, 2 validating.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_refs(
+      partition integer NOT NULL, zone bigint NOT NULL, target bytea NOT NULL, source bytea NOT NULL,
+      kinds bigint NOT NULL, PRIMARY KEY (partition, zone, target, source))
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_refs_by_source ON caravan_refs(partition, zone, source)
     """,
     """
     CREATE TABLE IF NOT EXISTS caravan_writers(
@@ -95,7 +108,8 @@ enum Layout {
   ]
 
   static let tableNames = [
-    "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_writers", "caravan_ops",
+    "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_refs", "caravan_writers",
+    "caravan_ops",
     "caravan_log", "caravan_chunks", "caravan_leases", "caravan_cursors",
   ]
 

@@ -7,13 +7,12 @@ extension PartitionState {
       return answer(outcome, in: commit.zone)
     }
     let zone = zone(commit.zone)
-    let state = ZoneCommit(
-      zoneSeq: newest[commit.zone].flatMap { zones[$0]?.seq } ?? 0, heads: heads(of: commit, in: zone),
-      lacking: lacking(of: commit))
-    switch state.plan(commit) {
+    let low = newest[commit.zone].flatMap { zones[$0]?.seq } ?? 0
+    let facts = try facts(for: commit, in: zone)
+    switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
     case .missing(let hashes): return { _ throws(CaravanError) in .missing(hashes) }
     case .decided(let writes, let verdicts, let zoneSeq):
-      let outcome = try carryOut(commit, writes, verdicts, from: state.zoneSeq, to: zoneSeq, zone)
+      let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       keep(outcome, of: commit.op, in: commit.zone, floor: commit.opFloor)
       return answer(outcome, in: commit.zone)
     }
@@ -46,44 +45,33 @@ extension PartitionState {
     }
   }
 
-  /// The answer to an op, now or again: conflicts show what the store holds when it is given.
+  /// The answer to an op, now or again: conflicts, merges and reads show what the store holds when it is given.
   private func answer(_ outcome: OpOutcome, in zone: ZoneID) -> Answer<CommitResult> {
     switch outcome {
     case .aborted: return { _ throws(CaravanError) in .aborted }
     case .decided(let verdicts, let zoneSeq, let incarnation):
-      for case .conflict(let name) in verdicts { shown.insert(Wants.Record(zone: zone, name: name)) }
+      for verdict in verdicts {
+        switch verdict {
+        case .conflict(let name), .merged(let name), .read(let name):
+          shown.insert(Wants.Record(zone: zone, name: name))
+        case .accepted, .aborted, .refused: continue
+        }
+      }
       return { (state) throws(CaravanError) in
+        let entry = { (name: String) in state.entries[Wants.Record(zone: zone, name: name)] }
         let outcomes = verdicts.map { verdict -> Outcome in
           switch verdict {
           case .accepted(let version): .accepted(version: version)
           case .aborted: .aborted
-          case .conflict(let name): .conflict(server: state.entries[Wants.Record(zone: zone, name: name)])
+          case .conflict(let name): .conflict(server: entry(name))
+          case .merged(let name): .merged(version: entry(name)?.version ?? 0, server: entry(name))
+          case .read(let name): .read(entry(name).flatMap { $0.isDeleted ? nil : $0 })
+          case .refused(let error): .refused(error)
           }
         }
         return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation)
       }
     }
-  }
-
-  // MARK: What the planner asks for
-
-  private func heads(of commit: Commit, in zone: Zone?) -> [String: RecordHead] {
-    guard let zone else { return [:] }
-    var heads: [String: RecordHead] = [:]
-    for mutation in commit.mutations {
-      heads[mutation.name] = self.heads[RecordKey(zone: zone.id, name: mutation.name)]?.head
-    }
-    return heads
-  }
-
-  private func lacking(of commit: Commit) -> Set<ChunkHash> {
-    var lacking: Set<ChunkHash> = []
-    for mutation in commit.mutations {
-      for hash in mutation.chunks where chunks[Wants.Chunk(database: commit.zone.database, hash: hash)] == nil {
-        lacking.insert(hash)
-      }
-    }
-    return lacking
   }
 
   // MARK: Writing
@@ -103,24 +91,22 @@ extension PartitionState {
     for write in writes { self.write(write, of: commit, &zone) }
     zone.seq = high
     save(zone)
-    append(zone, low: low, writer: commit.op.writer, entries: commit.entries(writes))
+    // Who does not know all of it must hear of it like everybody else.
+    let writer = writes.areKnownToWriter ? commit.op.writer : ""
+    append(zone, low: low, writer: writer, entries: commit.entries(writes))
     return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation(of: zone.id))
   }
 
   private func write(_ write: ZoneCommit.Write, of commit: Commit, _ zone: inout Zone) {
-    let mutation = commit.mutations[write.mutation]
-    let key = RecordKey(zone: zone.id, name: mutation.name)
-    let hashes = mutation.distinctChunks
-    exchange(heads[key]?.chunks ?? [], for: hashes, in: commit.zone.database)
-    var (type, body): (UInt32, [UInt8]) = (0, [])
-    if case .save(let saved, let bytes, _) = mutation.change { (type, body) = (saved, bytes) }
+    let key = RecordKey(zone: zone.id, name: write.name)
+    exchange(heads[key]?.chunks ?? [], for: write.content.chunks, in: commit.zone.database)
     heads[key] = Head(
-      head: RecordHead(
-        version: write.version, created: write.created, isDeleted: write.isDeleted, holdsChunks: !hashes.isEmpty),
-      chunks: hashes)
+      head: RecordHead(version: write.version, created: write.created, flags: write.flags, expires: write.expires),
+      chunks: write.content.chunks)
     rows[key] = Row(
-      version: write.version, created: write.created, flags: write.flags(of: mutation), type: type, op: commit.op,
-      chunks: hashes, body: body)
+      version: write.version, created: write.created, flags: write.flags, op: commit.op, content: write.content,
+      expires: write.expires, fields: write.fields)
+    if write.replaced?.holdsReferences ?? false || !write.references.isEmpty { links[key] = write.references }
     let wasLive = write.replaced.map { !$0.isDeleted } ?? false
     zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
   }

@@ -6,97 +6,145 @@ internal import Store
 /// groups never wait for each other; then come statements that each see everything committed before.
 struct GroupLoad {
   private var pipeline = Pipeline()
-  private var parts: [Part] = []
-
-  /// What was asked of one partition, in the order asked, and where the answers are.
-  private struct Part {
-    let partition: Partition
-    let zones: [ZoneID]
-    let records: [Wants.Record]
-    let ops: [OpID]
-    let chunks: [Wants.Chunk]
-    let counts: Int
-    var zonesAt: Int?
-    var recordsAt: Int?
-    var opsAt: Int?
-    var chunksAt: Int?
-    var leasesAt: Int?
-  }
+  private var parts: [(counts: Int, part: PartLoad)] = []
+  private let clockAt: Int
 
   /// - Parameter clock: nil: the database's.
   init(_ wants: [(Partition, Wants)], clock: Int64?) {
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED")
     for (partition, wants) in wants {
       let counts = pipeline.add(Statements.holdPartition, Int32(partition.number))
-      parts.append(
-        Part(
-          partition: partition, zones: Array(wants.zones), records: Array(wants.records), ops: Array(wants.ops),
-          chunks: Array(wants.chunks), counts: counts))
+      parts.append((counts, PartLoad(partition, wants)))
     }
     // The clock is read once nobody has to be waited for any more.
     clockAt = pipeline.add(Statements.clock, clock)
-    for (index, (_, wants)) in wants.enumerated() { ask(index, leases: Array(wants.leases)) }
-  }
-
-  private let clockAt: Int
-
-  private mutating func ask(_ index: Int, leases: [String]) {
-    var part = parts[index]
-    let partition = Int32(part.partition.number)
-    if !part.zones.isEmpty {
-      part.zonesAt = pipeline.add(
-        Statements.newestZones, partition, part.zones.map(\.database.key), part.zones.map(\.name))
-    }
-    if !part.records.isEmpty {
-      part.recordsAt = pipeline.add(
-        Statements.heads, partition, part.records.map(\.zone.database.key), part.records.map(\.zone.name),
-        part.records.map(\.name))
-    }
-    if !part.ops.isEmpty {
-      part.opsAt = pipeline.add(
-        Statements.ops, partition, part.ops.map(\.writer), part.ops.map(\.epoch), part.ops.map(\.number))
-    }
-    if !part.chunks.isEmpty {
-      part.chunksAt = pipeline.add(
-        Statements.chunks, partition, part.chunks.map(\.database.key), part.chunks.map(\.hash))
-    }
-    if !leases.isEmpty { part.leasesAt = pipeline.add(Statements.leases, partition, leases) }
-    parts[index] = part
+    for index in parts.indices { parts[index].part.ask(&pipeline) }
   }
 
   func run(on db: Connection) throws(PostgresError) -> [PartitionState] {
     let answers = try db.run(pipeline)
     let now = answers[clockAt].first?.integer(0) ?? 0
     var states: [PartitionState] = []
-    for part in parts { states.append(try Self.state(part, answers, now: now)) }
+    for (counts, part) in parts {
+      guard let row = answers[counts].first else {
+        throw PostgresError(
+          state: "", message: "partition \(part.partition) is not in the database: restore it", kind: .other)
+      }
+      let state = PartitionState(
+        part.partition,
+        counts: PartitionState.Counts(
+          life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
+          records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6)), now: now)
+      try part.read(answers, into: state)
+      state.knownLeases = Set(state.leases.keys)
+      states.append(state)
+    }
     return states
+  }
+
+  /// More that a group must see, within its transaction.
+  static func look(for wants: Wants, on db: Connection, into state: PartitionState) throws(PostgresError) {
+    var pipeline = Pipeline()
+    var part = PartLoad(state.partition, wants)
+    part.ask(&pipeline)
+    try part.read(db.run(pipeline), into: state)
+  }
+}
+
+/// What is asked of one partition, in the order asked, and where the answers are.
+private struct PartLoad {
+  let partition: Partition
+  private let zones: [ZoneID]
+  private let records: [Wants.Record]
+  private let entries: [Wants.Record]
+  private let referrers: [Wants.Record]
+  private let ops: [OpID]
+  private let chunks: [Wants.Chunk]
+  private let lists: [Wants.Chunk]
+  private let leases: [String]
+  private var zonesAt: Int?
+  private var recordsAt: Int?
+  private var entriesAt: Int?
+  private var referrersAt: Int?
+  private var opsAt: Int?
+  private var chunksAt: Int?
+  private var listsAt: Int?
+  private var leasesAt: Int?
+
+  init(_ partition: Partition, _ wants: Wants) {
+    self.partition = partition
+    zones = Array(wants.zones)
+    records = Array(wants.records)
+    entries = Array(wants.entries)
+    referrers = Array(wants.referrers)
+    ops = Array(wants.ops)
+    chunks = Array(wants.chunks)
+    lists = Array(wants.lists)
+    leases = Array(wants.leases)
+  }
+
+  mutating func ask(_ pipeline: inout Pipeline) {
+    let number = Int32(partition.number)
+    if !zones.isEmpty {
+      zonesAt = pipeline.add(Statements.newestZones, number, zones.map(\.database.key), zones.map(\.name))
+    }
+    if !records.isEmpty {
+      recordsAt = pipeline.add(
+        Statements.heads, number, records.map(\.zone.database.key), records.map(\.zone.name), records.map(\.name))
+    }
+    if !entries.isEmpty {
+      entriesAt = pipeline.add(
+        Statements.entries, number, entries.map(\.zone.database.key), entries.map(\.zone.name), entries.map(\.name))
+    }
+    if !referrers.isEmpty {
+      referrersAt = pipeline.add(
+        Statements.referrers, number, referrers.map(\.zone.database.key), referrers.map(\.zone.name),
+        referrers.map(\.name), Int64(StoreLimits.referrersAsked))
+    }
+    if !ops.isEmpty {
+      opsAt = pipeline.add(Statements.ops, number, ops.map(\.writer), ops.map(\.epoch), ops.map(\.number))
+    }
+    if !chunks.isEmpty {
+      chunksAt = pipeline.add(Statements.chunks, number, chunks.map(\.database.key), chunks.map(\.hash))
+    }
+    if !lists.isEmpty {
+      listsAt = pipeline.add(Statements.listBytes, number, lists.map(\.database.key), lists.map(\.hash))
+    }
+    if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
   }
 
   // MARK: Reading the answers
 
-  private static func state(_ part: Part, _ answers: [Rows], now: Int64) throws(PostgresError) -> PartitionState {
-    guard let row = answers[part.counts].first else {
-      throw PostgresError(
-        state: "", message: "partition \(part.partition) is not in the database: restore it", kind: .other)
-    }
-    let state = PartitionState(
-      part.partition,
-      counts: PartitionState.Counts(
-        life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
-        records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6)), now: now)
-    if let at = part.zonesAt { read(answers[at], part.zones, into: state) }
-    if let at = part.recordsAt { try read(answers[at], part.records, into: state) }
-    if let at = part.opsAt { try read(answers[at], part.ops, into: state) }
-    if let at = part.chunksAt {
+  func read(_ answers: [Rows], into state: PartitionState) throws(PostgresError) {
+    if let at = zonesAt { Self.read(answers[at], zones, into: state) }
+    if let at = recordsAt { try Self.read(answers[at], records, into: state) }
+    if let at = entriesAt { read(entries: answers[at], into: state) }
+    if let at = referrersAt { read(referrers: answers[at], into: state) }
+    if let at = opsAt { try Self.read(answers[at], ops, into: state) }
+    if let at = chunksAt {
       for row in answers[at] {
-        state.chunks[part.chunks[row.ordinal]] = PartitionState.Chunk(size: row.integer(1), refs: row.integer(2))
+        state.chunks[chunks[row.ordinal]] = PartitionState.Chunk(size: row.integer(1), refs: row.integer(2))
       }
     }
-    if let at = part.leasesAt {
-      for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) }
+    if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }
+    if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
+  }
+
+  private func read(entries rows: Rows, into state: PartitionState) {
+    for record in entries { if let key = state.key(of: record) { state.looked.entries[key] = .some(nil) } }
+    for row in rows {
+      let name = entries[row.ordinal].name
+      state.looked.entries[PartitionState.RecordKey(zone: row.integer(9), name: name)] = Entry(row, name: name)
     }
-    state.knownLeases = Set(state.leases.keys)
-    return state
+  }
+
+  private func read(referrers rows: Rows, into state: PartitionState) {
+    for record in referrers { if let key = state.key(of: record) { state.looked.referrers[key] = [] } }
+    for row in rows {
+      let key = PartitionState.RecordKey(zone: row.integer(1), name: referrers[row.ordinal].name)
+      let referrer = Referrer(name: row.text(2), kinds: Referrer.Kinds(rawValue: row.integer(3)))
+      state.looked.referrers[key, default: []].append(referrer)
+    }
   }
 
   private static func read(_ rows: Rows, _ zones: [ZoneID], into state: PartitionState) {
@@ -111,12 +159,12 @@ struct GroupLoad {
   }
 
   private static func read(_ rows: Rows, _ records: [Wants.Record], into state: PartitionState) throws(PostgresError) {
+    for record in records { if let key = state.key(of: record) { state.looked.heads.insert(key) } }
     for row in rows {
-      let flags = EntryFlags(rawValue: row.integer(4))
       let head = RecordHead(
-        version: row.unsigned(2), created: row.unsigned(3), isDeleted: flags.contains(.deleted),
-        holdsChunks: flags.contains(.holdsChunks))
-      guard let chunks = try? ChunkHash.list(row.bytes(5)) else {
+        version: row.unsigned(2), created: row.unsigned(3), flags: EntryFlags(rawValue: row.integer(4)),
+        expires: row.integer(5))
+      guard let chunks = try? ChunkHash.list(row.bytes(6)) else {
         throw PostgresError(
           state: "", message: "a stored list of chunks is damaged: restore the database", kind: .other)
       }
@@ -136,6 +184,13 @@ struct GroupLoad {
       }
       state.ops[op] = PartitionState.Op(outcome: outcome, zone: row.isNull(3) ? nil : try row.zone(from: 3))
     }
+  }
+}
+
+extension PartitionState {
+  /// nil: its zone is not alive.
+  fileprivate func key(of record: Wants.Record) -> RecordKey? {
+    zone(record.zone).map { RecordKey(zone: $0.id, name: record.name) }
   }
 }
 

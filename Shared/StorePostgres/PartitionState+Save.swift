@@ -14,6 +14,7 @@ struct GroupSave {
       addCounts(state)
       addZones(state)
       addRecords(state)
+      addLinks(state)
       addLog(state)
       addOps(state)
       addChunks(state)
@@ -63,10 +64,29 @@ struct GroupSave {
     let rows = state.rows.sorted { ($0.key.zone, $0.value.version) < ($1.key.zone, $1.value.version) }
     pipeline.add(
       Statements.saveRecords, state.key, rows.map(\.key.zone), rows.map(\.value.version), rows.map(\.key.name),
-      rows.map(\.value.created), rows.map(\.value.flags.rawValue), rows.map { Int64($0.value.type) },
-      rows.map(\.value.op.writer), rows.map(\.value.op.epoch),
-      rows.map { $0.value.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.value.chunks)) },
-      rows.map { Bytes($0.value.body) })
+      rows.map(\.value.created), rows.map(\.value.flags.rawValue), rows.map { Int64($0.value.content.type) },
+      rows.map(\.value.op.writer), rows.map(\.value.op.epoch), rows.map(\.value.expires),
+      rows.map { $0.value.fields.isEmpty ? nil : Bytes($0.value.fields) },
+      rows.map { $0.value.content.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.value.content.chunks)) },
+      rows.map { Bytes($0.value.content.body) })
+  }
+
+  private mutating func addLinks(_ state: PartitionState) {
+    guard !state.links.isEmpty else { return }
+    let sources = state.links.keys.sorted { ($0.zone, $0.name) < ($1.zone, $1.name) }
+    for (zone, sources) in Dictionary(grouping: sources, by: \.zone) {
+      pipeline.add(Statements.removeRefs, state.key, zone, sources.map(\.name))
+    }
+    var links: [(source: PartitionState.RecordKey, target: String, kinds: Referrer.Kinds)] = []
+    for source in sources {
+      let kinds = Dictionary(grouping: state.links[source] ?? [], by: \.target)
+        .mapValues { $0.reduce(Referrer.Kinds()) { $0.union(Referrer.Kinds($1.kind)) } }
+      for (target, kinds) in kinds.sorted(by: { $0.key < $1.key }) { links.append((source, target, kinds)) }
+    }
+    guard !links.isEmpty else { return }
+    pipeline.add(
+      Statements.addRefs, state.key, links.map(\.source.zone), links.map(\.target), links.map(\.source.name),
+      links.map(\.kinds.rawValue))
   }
 
   private mutating func addLog(_ state: PartitionState) {
@@ -159,11 +179,12 @@ extension PartitionState {
 }
 
 extension Entry {
-  /// From columns -, seq, created, flags, type, writer, body.
+  /// From columns -, seq, created, flags, type, writer, body, expires, fields.
   init(_ row: Row, name: String) {
     self.init(
       name: name, version: row.unsigned(1), created: row.unsigned(2),
       isDeleted: EntryFlags(rawValue: row.integer(3)).contains(.deleted),
-      type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(6), writer: row.text(5))
+      type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(6), writer: row.text(5),
+      expires: row.integer(7), fields: row.bytes(8))
   }
 }

@@ -43,10 +43,10 @@ final class PartitionState {
     let version: Seq
     let created: Seq
     let flags: EntryFlags
-    let type: UInt32
     let op: OpID
-    let chunks: [ChunkHash]
-    let body: [UInt8]
+    let content: ZoneCommit.Content
+    let expires: Int64
+    let fields: [UInt8]
   }
 
   struct Writer: Hashable {
@@ -78,9 +78,27 @@ final class PartitionState {
   var ops: [OpID: Op] = [:]
   var chunks: [Wants.Chunk: Chunk] = [:]
   var leases: [String: LeaseTenure] = [:]
+  /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
+  /// there, or that nobody refers to, are looked up as well.
+  var looked = Looked()
+
+  struct Looked {
+    var heads: Set<RecordKey> = []
+    var entries: [RecordKey: Entry?] = [:]
+    var referrers: [RecordKey: [Referrer]] = [:]
+    /// Bytes of chunks that list those of large objects.
+    var lists: [Wants.Chunk: [UInt8]] = [:]
+  }
+
+  /// What is to be looked up that no commit told in advance: while the group decides, on its own connection.
+  var connection: Connection?
+  /// Why the group cannot go on.
+  var failure: PostgresError?
 
   // What the group has decided.
   var rows: [RecordKey: Row] = [:]
+  /// References of the records that have other ones now, or had.
+  var links: [RecordKey: [Reference]] = [:]
   var log: [LoggedCommit] = []
   /// Ids of the zones in `log`.
   var loggedZones: [Int64] = []
@@ -142,6 +160,16 @@ final class PartitionState {
     counts.records += zone.records - (zones[zone.id]?.records ?? 0)
     zones[zone.id] = zone
     newest[zone.name] = zone.id
+  }
+
+  func createZone(_ name: ZoneID, writer: String) throws(CaravanError) -> ZonePosition {
+    if let zone = zone(name) {
+      return ZonePosition(zone: name, seq: zone.seq, incarnation: incarnation(of: zone.id))
+    }
+    let zone = try makeZone(name, seq: newest[name].flatMap { zones[$0]?.seq } ?? 0)
+    save(zone)
+    append(zone, low: zone.seq, writer: writer, entries: [])
+    return ZonePosition(zone: name, seq: zone.seq, incarnation: incarnation(of: zone.id))
   }
 
   /// - Returns: whether there was such a zone.

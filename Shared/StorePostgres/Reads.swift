@@ -25,7 +25,8 @@ struct Reads {
       pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
       pipeline.add(
         Statements.changes, partition, database, query.zone.name, after, query.reader?.writer ?? "",
-        query.reader?.epoch ?? 0, max(query.recordBound + 1, PostgresLimits.leastScanned), Int64(query.byteBound))
+        query.reader?.epoch ?? 0, max(query.recordBound + 1, PostgresLimits.leastScanned), Int64(query.byteBound),
+        EntryFlags.unseen.rawValue)
     }
     guard let rows = answers.last, let zone = answers.first?.first else {
       return ChangePage(resetRequired: query.incarnation != 0)
@@ -36,22 +37,21 @@ struct Reads {
       return ChangePage(head: head, incarnation: incarnation, resetRequired: true)
     }
     var page = ChangePageBuilder(query, after: start)
-    let reader = query.reader.map { (Array($0.writer.utf8), $0.epoch) }
-    for row in rows where !add(row, to: &page, reader) { return page.finish(head: head, incarnation: incarnation) }
+    for row in rows where !add(row, to: &page, isOwn: query.reader != nil && row.flag(5)) {
+      return page.finish(head: head, incarnation: incarnation)
+    }
     if let last = rows.last, last.unsigned(0) < head { page.stop() }
     return page.finish(head: head, incarnation: incarnation)
   }
 
   /// - Returns: whether there is room for more.
-  private func add(_ row: Row, to page: inout ChangePageBuilder, _ reader: (name: [UInt8], epoch: UInt64)?) -> Bool {
+  private func add(_ row: Row, to page: inout ChangePageBuilder, isOwn: Bool) -> Bool {
     let flags = EntryFlags(rawValue: row.integer(2))
-    let writer = row.bytes(4)
     let head = EntryPageWriter.Head(
       version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
-      type: UInt32(truncatingIfNeeded: row.integer(3)),
-      isOwn: reader.map { $0.name == writer && $0.epoch == row.unsigned(5) } ?? false)
+      type: UInt32(truncatingIfNeeded: row.integer(3)), isOwn: isOwn, expires: row.integer(9), fields: row.bytes(10))
     return page.add(
-      head, endsBatch: flags.contains(.endsBatch), writer: writer, nameBytes: row.byteCount(6),
+      head, endsBatch: flags.contains(.endsBatch), writer: row.bytes(4), nameBytes: row.byteCount(6),
       bodyBytes: Int(row.integer(7))
     ) {
       row.append(6, to: &$0)
@@ -60,11 +60,20 @@ struct Reads {
     }
   }
 
-  func fetch(_ names: [String], in zone: ZoneID) throws(PostgresError) -> [Entry] {
-    try db.run(
+  /// - Parameter clock: nil: the database's. What expired before is out of sight, where its type wants that.
+  func fetch(_ names: [String], in zone: ZoneID, clock: Int64?) throws(PostgresError) -> [Entry] {
+    var pipeline = Pipeline()
+    pipeline.add(Statements.clock, clock)
+    pipeline.add(
       Statements.entries, Int32(Partition(of: zone.database).number), names.map { _ in zone.database.key },
-      names.map { _ in zone.name }, names
-    ).map { Entry($0, name: names[$0.ordinal]) }
+      names.map { _ in zone.name }, names)
+    let answers = try db.run(pipeline)
+    let now = answers[0].first?.integer(0) ?? 0
+    return answers[1].filter { row in
+      let flags = EntryFlags(rawValue: row.integer(3))
+      let head = RecordHead(version: row.unsigned(1), created: 0, flags: flags, expires: row.integer(7))
+      return head.isDeleted || head.isLive(at: now)
+    }.map { Entry($0, name: names[$0.ordinal]) }
   }
 
   // MARK: Zones

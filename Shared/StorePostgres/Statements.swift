@@ -22,14 +22,27 @@ enum Statements {
     """
 
   static let heads: StaticString = """
-    SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.chunks
+    SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.expires, r.chunks
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, chunks FROM caravan_records
+      SELECT seq, created, flags, expires, chunks FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
+    """
+
+  /// Who refers to records, by name, the first of them.
+  static let referrers: StaticString = """
+    SELECT w.ordinal, z.id, f.source, f.kinds
+    FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT id FROM caravan_zones
+      WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
+    CROSS JOIN LATERAL (
+      SELECT source, kinds FROM caravan_refs
+      WHERE partition = $1 AND zone = z.id AND target = w.name ORDER BY source LIMIT $5) AS f
+    ORDER BY w.ordinal, f.source
     """
 
   /// One row for each op: its writer's floor, and its outcome with the zone it wrote to.
@@ -50,6 +63,13 @@ enum Statements {
     SELECT w.ordinal, c.size, c.refs FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
     CROSS JOIN LATERAL (
       SELECT size, refs FROM caravan_chunks
+      WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS c
+    """
+
+  static let listBytes: StaticString = """
+    SELECT w.ordinal, c.bytes FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT bytes FROM caravan_chunks
       WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS c
     """
 
@@ -81,13 +101,24 @@ enum Statements {
     """
 
   static let saveRecords: StaticString = """
-    INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, chunks, body)
-    SELECT $1, w.zone, w.seq, w.name, w.created, w.flags, w.type, w.writer, w.epoch, w.chunks, w.body
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-      AS w(zone, seq, name, created, flags, type, writer, epoch, chunks, body)
+    INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
+      chunks, body)
+    SELECT $1, w.zone, w.seq, w.name, w.created, w.flags, w.type, w.writer, w.epoch, w.expires, w.fields, w.chunks,
+      w.body
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body)
     ON CONFLICT (partition, zone, name) DO UPDATE SET seq = excluded.seq, created = excluded.created,
       flags = excluded.flags, type = excluded.type, writer = excluded.writer, epoch = excluded.epoch,
-      chunks = excluded.chunks, body = excluded.body
+      expires = excluded.expires, fields = excluded.fields, chunks = excluded.chunks, body = excluded.body
+    """
+
+  static let removeRefs: StaticString = """
+    DELETE FROM caravan_refs WHERE partition = $1 AND zone = $2 AND source = ANY($3)
+    """
+
+  static let addRefs: StaticString = """
+    INSERT INTO caravan_refs(partition, zone, target, source, kinds)
+    SELECT $1, w.zone, w.target, w.source, w.kinds FROM unnest($2, $3, $4, $5) AS w(zone, target, source, kinds)
     """
 
   static let addLog: StaticString = """
@@ -145,13 +176,13 @@ enum Statements {
   // MARK: What readers read
 
   static let entries: StaticString = """
-    SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body
+    SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body, r.expires, r.fields, z.id
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, type, writer, body FROM caravan_records
+      SELECT seq, created, flags, type, writer, body, expires, fields FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     ORDER BY w.ordinal
     """
@@ -164,14 +195,16 @@ enum Statements {
   /// The next entries of a zone, as many as have room, without the bodies of the reader's own. The zone is found by a
   /// subquery, so that its entries are read in order and no further than needed.
   static let changes: StaticString = """
-    SELECT seq, created, flags, type, writer, epoch, name, size, CASE WHEN is_own THEN NULL ELSE body END
+    SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
+      expires, CASE WHEN is_own THEN NULL ELSE fields END
     FROM (
-      SELECT seq, created, flags, type, writer, epoch, name, size, is_own, body,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields,
         sum(sent) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
-        SELECT seq, created, flags, type, writer, epoch, name, body, octet_length(body) AS size,
-          writer = $5 AND epoch = $6 AS is_own,
-          CASE WHEN writer = $5 AND epoch = $6 THEN 0 ELSE octet_length(body) END AS sent
+        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields,
+          writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
+          CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
+            ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent
         FROM caravan_records
         WHERE partition = $1 AND seq > $4 AND zone = (
           SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
@@ -265,7 +298,7 @@ enum UpkeepStatements {
     """
 
   static let purgedRecords: StaticString = """
-    SELECT seq, chunks FROM caravan_records WHERE partition = $1 AND zone = $2 ORDER BY seq LIMIT $3
+    SELECT seq, chunks, name, flags FROM caravan_records WHERE partition = $1 AND zone = $2 ORDER BY seq LIMIT $3
     """
 
   static let removeRecords: StaticString = """

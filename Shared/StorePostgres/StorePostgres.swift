@@ -117,14 +117,29 @@ public final class StorePostgres: Store {
     try await read { (reads) throws(PostgresError) in try reads.changes(query) }
   }
 
-  public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
-    try await read { (reads) throws(PostgresError) in try reads.fetch(names, in: zone) }
+  public func fetch(
+    _ names: [String], fields: Set<UInt32>?, in zone: ZoneID
+  ) async throws(CaravanError) -> [Entry] {
+    let clock = clock
+    var entries = try await read { (reads) throws(PostgresError) in try reads.fetch(names, in: zone, clock: clock) }
+    guard let fields else { return entries }
+    for index in entries.indices { try entries[index].select(fields) }
+    return entries
   }
 
   // MARK: Zones
 
   public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
     try await read { (reads) throws(PostgresError) in try reads.zones(in: partition, filter) }
+  }
+
+  public func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition {
+    try await write(to: Partition(of: zone.database)) {
+      $0.add(zone)
+    } _: { (state) throws(CaravanError) in
+      let position = try state.createZone(zone, writer: writer)
+      return { _ throws(CaravanError) in position }
+    }
   }
 
   public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {

@@ -18,15 +18,31 @@ struct Wants {
   private(set) var ops: Set<OpID> = []
   private(set) var chunks: Set<Chunk> = []
   private(set) var leases: Set<String> = []
+  /// Whose entries commits look into.
+  private(set) var entries: Set<Record> = []
+  /// To whom others may refer.
+  private(set) var referrers: Set<Record> = []
+  private(set) var lists: Set<Chunk> = []
 
+  /// Nothing that a look-up while a group decides may bring.
+  var isEmpty: Bool { records.isEmpty && entries.isEmpty && referrers.isEmpty && lists.isEmpty }
+
+  /// Everything that the commit is certain to ask about, and most of what it may.
   mutating func add(_ commit: Commit) {
     zones.insert(commit.zone)
     ops.insert(commit.op)
-    for mutation in commit.mutations {
-      records.insert(Record(zone: commit.zone, name: mutation.name))
-      add(mutation.chunks, in: commit.zone.database)
-    }
+    let questions = ZoneInquiry.likely(commit)
+    add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
+    add(questions.chunks, in: commit.zone.database)
   }
+
+  mutating func add(records: [String], entries: [String], referrers: [String], of zone: ZoneID) {
+    for name in records { self.records.insert(Record(zone: zone, name: name)) }
+    for name in entries { self.entries.insert(Record(zone: zone, name: name)) }
+    for name in referrers { self.referrers.insert(Record(zone: zone, name: name)) }
+  }
+
+  mutating func add(lists chunks: [Chunk]) { lists.formUnion(chunks) }
 
   mutating func add(_ op: OpID, in zone: ZoneID) {
     ops.insert(op)

@@ -134,9 +134,18 @@ actor WriterLane {
 
   private func transact(_ group: [any PendingWrite]) throws(PostgresError) {
     let start = host.clock.now
-    let states = try onSession { (db) throws(PostgresError) in try self.load(group).run(on: db) }
+    let states = try onSession { (db) throws(PostgresError) in
+      let states = try self.load(group).run(on: db)
+      for state in states { state.connection = db }
+      let byPartition = Dictionary(uniqueKeysWithValues: states.map { ($0.partition.number, $0) })
+      for write in group { if let state = byPartition[write.partition] { write.decide(state) } }
+      for state in states {
+        state.connection = nil
+        if let failure = state.failure { throw failure }
+      }
+      return states
+    }
     let byPartition = Dictionary(uniqueKeysWithValues: states.map { ($0.partition.number, $0) })
-    for write in group { if let state = byPartition[write.partition] { write.decide(state) } }
     do throws(PostgresError) {
       try onSession { (db) throws(PostgresError) in try GroupSave(states).run(on: db) }
     } catch {

@@ -21,14 +21,17 @@ extension FileReads {
     // The upper bound matters for nothing but the plan: key order then ends the scan at the zone's end.
     try db.statement(
       """
-      SELECT key, writer, created, flags, type, name, body FROM entries WHERE key > ? AND key <= ? ORDER BY key
+      SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
+      WHERE key > ? AND key <= ? ORDER BY key
       """
     ).visit(Key.make(zone.id, page.after), Key.make(zone.id, zone.seq)) { (row) throws(CaravanError) -> Bool in
       let writer = row.integer(1)
       let flags = EntryFlags(rawValue: row.integer(3))
+      let isOwn = writer == own && !flags.contains(.unseen)
       let head = EntryPageWriter.Head(
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
-        type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: writer == own)
+        type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
+        fields: isOwn ? [] : row.bytes(8))
       return page.add(
         head, endsBatch: flags.contains(.endsBatch), writer: try writers.name(writer, db),
         nameBytes: row.byteCount(5), bodyBytes: row.byteCount(6)

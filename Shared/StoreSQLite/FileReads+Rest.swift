@@ -29,10 +29,18 @@ extension FileReads {
       }
       size += row.size
       if size > maxBytes, size > row.size { return found }
-      let bytes = try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", row.id) { row in row.bytes(0) }
-      found.append(FoundChunk(hash: hash, bytes: bytes))
+      found.append(FoundChunk(hash: hash, bytes: try bytes(of: row)))
     }
     return found
+  }
+
+  func bytes(of hash: ChunkHash, in database: Int64) throws(CaravanError) -> [UInt8]? {
+    guard let row = try chunk(hash, in: database) else { return nil }
+    return try bytes(of: row)
+  }
+
+  private func bytes(of chunk: ChunkRow) throws(CaravanError) -> [UInt8]? {
+    try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", chunk.id) { row in row.bytes(0) }
   }
 
   // MARK: The log

@@ -41,24 +41,32 @@ struct FileReads {
   }
 
   func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
-    try db.first("SELECT seq, created, flags FROM names WHERE zone = ? AND name = ?", zone, name) { row in
-      let flags = EntryFlags(rawValue: row.integer(2))
-      return RecordHead(
-        version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
-        holdsChunks: flags.contains(.holdsChunks))
+    let head = try db.first("SELECT seq, created, flags FROM names WHERE zone = ? AND name = ?", zone, name) { row in
+      RecordHead(
+        version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)))
     }
+    guard var head, head.flags.contains(.expires) else { return head }
+    let key = Key.make(zone, head.version)
+    head.expires = try db.first("SELECT expires FROM entries WHERE key = ?", key, read: { $0.integer(0) }) ?? 0
+    return head
   }
 
   func entry(_ name: String, in zone: Int64) throws(CaravanError) -> Entry? {
     guard let head = try head(of: name, in: zone) else { return nil }
+    return try entry(name, head, in: zone)
+  }
+
+  func entry(_ name: String, _ head: RecordHead, in zone: Int64) throws(CaravanError) -> Entry {
     let entry = try db.first(
       """
-      SELECT e.type, w.name, e.body FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key = ?
+      SELECT e.type, w.name, e.expires, e.fields, e.body FROM entries e JOIN writers w ON w.id = e.writer
+      WHERE e.key = ?
       """, Key.make(zone, head.version),
       read: {
         Entry(
           name: name, version: head.version, created: head.created, isDeleted: head.isDeleted,
-          type: UInt32(truncatingIfNeeded: $0.integer(0)), body: $0.bytes(2), writer: $0.text(1))
+          type: UInt32(truncatingIfNeeded: $0.integer(0)), body: $0.bytes(4), writer: $0.text(1),
+          expires: $0.integer(2), fields: $0.bytes(3))
       })
     guard let entry else {
       throw CaravanError(.internalError, "record '\(name)' is in the names but not in the index: restore the file")
@@ -66,11 +74,30 @@ struct FileReads {
     return entry
   }
 
-  func fetch(_ names: [String], in zone: ZoneID) throws(CaravanError) -> [Entry] {
+  /// - Parameters:
+  ///   - fields: ids of those the bodies are to have; nil: all.
+  ///   - now: Unix milliseconds: what expired before is out of sight, where its type wants that.
+  func fetch(
+    _ names: [String], fields: Set<UInt32>?, in zone: ZoneID, now: Int64
+  ) throws(CaravanError) -> [Entry] {
     guard let row = try self.zone(zone), row.isAlive else { return [] }
     var entries: [Entry] = []
-    for name in names { if let entry = try entry(name, in: row.id) { entries.append(entry) } }
+    for name in names {
+      guard let head = try head(of: name, in: row.id), head.isDeleted || head.isLive(at: now) else { continue }
+      var entry = try entry(name, head, in: row.id)
+      if let fields { try entry.select(fields) }
+      entries.append(entry)
+    }
     return entries
+  }
+
+  /// Records that refer to one, by name.
+  func referrers(of target: String, in zone: Int64, atMost count: Int) throws(CaravanError) -> [Referrer] {
+    try db.all(
+      "SELECT source, kinds FROM refs WHERE zone = ? AND target = ? ORDER BY source LIMIT ?", zone, target, count,
+      read: {
+        Referrer(name: $0.text(0), kinds: Referrer.Kinds(rawValue: $0.integer(1)))
+      })
   }
 
   func zones(in partition: Partition, _ filter: ZoneFilter) throws(CaravanError) -> [ZonePosition] {

@@ -8,7 +8,7 @@ internal import Store
 /// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
 /// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
 enum FileSchema {
-  static let version = 1
+  static let version = 2
 
   static let tables = """
     CREATE TABLE meta(
@@ -28,11 +28,18 @@ enum FileSchema {
     -- without its overflow pages.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
-      type INTEGER NOT NULL, name TEXT NOT NULL, chunks BLOB, body BLOB NOT NULL);
+      type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL);
+    CREATE INDEX entries_by_expiry ON entries(expires) WHERE expires IS NOT NULL;
     -- Repeats what a commit must know of a record (created, flags), so that it looks here only and not in entries.
     CREATE TABLE names(
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL,
       flags INTEGER NOT NULL, PRIMARY KEY (zone, name)) WITHOUT ROWID;
+    -- Who refers to whom by owning and validating references: looked up by target when that is deleted, by source when
+    -- that is written. kinds: 1 owning, 2 validating.
+    CREATE TABLE refs(
+      zone INTEGER NOT NULL, target TEXT NOT NULL, source TEXT NOT NULL, kinds INTEGER NOT NULL,
+      PRIMARY KEY (zone, target, source)) WITHOUT ROWID;
+    CREATE INDEX refs_by_source ON refs(zone, source);
     CREATE TABLE writers(
       id INTEGER PRIMARY KEY, name TEXT NOT NULL, epoch INTEGER NOT NULL, floor INTEGER NOT NULL,
       UNIQUE (name, epoch));

@@ -10,12 +10,13 @@ extension FileState {
     }
 
     let zone = try self.zone(commit.zone)
-    let state = ZoneCommit(
-      zoneSeq: try seq(of: commit.zone, zone), heads: try heads(of: commit, in: zone), lacking: try lacking(of: commit))
-    switch state.plan(commit) {
+    let low = try seq(of: commit.zone, zone)
+    let now = now
+    let facts = try facts(for: commit, in: zone, now: now)
+    switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
     case .missing(let hashes): return .missing(hashes)
     case .decided(let writes, let verdicts, let zoneSeq):
-      let outcome = try carryOut(commit, writes, verdicts, from: state.zoneSeq, to: zoneSeq, zone)
+      let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       try keep(outcome, of: commit.op, writer, floor: commit.opFloor)
       return try result(of: outcome, in: commit.zone)
     }
@@ -62,7 +63,7 @@ extension FileState {
     remember(writer, of: op)
   }
 
-  /// The answer to an op, now or again: conflicts show what the store holds at this moment.
+  /// The answer to an op, now or again: conflicts, merges and reads show what the store holds at this moment.
   private func result(of outcome: OpOutcome, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     switch outcome {
     case .aborted: return .aborted
@@ -70,13 +71,20 @@ extension FileState {
       let row = try self.zone(zone)
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(verdicts.count)
+      let entry = { (name: String) throws(CaravanError) -> Entry? in
+        guard let row else { return nil }
+        return try self.reads.entry(name, in: row.id)
+      }
       for verdict in verdicts {
         switch verdict {
         case .accepted(let version): outcomes.append(.accepted(version: version))
         case .aborted: outcomes.append(.aborted)
-        case .conflict(let name):
-          outcomes.append(
-            .conflict(server: try row.flatMap { (row) throws(CaravanError) in try reads.entry(name, in: row.id) }))
+        case .conflict(let name): outcomes.append(.conflict(server: try entry(name)))
+        case .merged(let name):
+          let server = try entry(name)
+          outcomes.append(.merged(version: server?.version ?? 0, server: server))
+        case .read(let name): outcomes.append(.read(try entry(name).flatMap { $0.isDeleted ? nil : $0 }))
+        case .refused(let error): outcomes.append(.refused(error))
         }
       }
       return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation)
@@ -91,27 +99,41 @@ extension FileState {
     return try reads.zone(zone)?.seq ?? 0
   }
 
-  private func heads(of commit: Commit, in zone: ZoneRecord?) throws(CaravanError) -> [String: RecordHead] {
-    guard let zone else { return [:] }
-    var heads: [String: RecordHead] = [:]
-    for mutation in commit.mutations {
-      if let head = try reads.head(of: mutation.name, in: zone.id) { heads[mutation.name] = head }
-    }
-    return heads
-  }
-
-  private func lacking(of commit: Commit) throws(CaravanError) -> Set<ChunkHash> {
-    var lacking: Set<ChunkHash> = []
-    var seen: Set<ChunkHash> = []
-    guard commit.mutations.contains(where: \.holdsChunks) else { return lacking }
-    let database = try databaseID(of: commit.zone.database)
-    for mutation in commit.mutations {
-      for hash in mutation.chunks where seen.insert(hash).inserted {
-        let row = try database.flatMap { (id) throws(CaravanError) in try reads.chunk(hash, in: id) }
-        if row == nil { lacking.insert(hash) }
+  private func facts(
+    for commit: Commit, in zone: ZoneRecord?, now: Int64
+  ) throws(CaravanError) -> ZoneFacts {
+    var inquiry = ZoneInquiry(commit, now: now)
+    var facts = ZoneFacts()
+    while let questions = inquiry.next(knowing: facts) {
+      if let zone { try answer(questions, about: zone.id, &facts) }
+      try find(questions.chunks, in: commit.zone.database, &facts)
+      guard !questions.lists.isEmpty, let database = try databaseID(of: commit.zone.database) else { continue }
+      for list in questions.lists {
+        if let bytes = try reads.bytes(of: list, in: database) { try facts.add(list: list, bytes: bytes) }
       }
     }
-    return lacking
+    return facts
+  }
+
+  private func answer(
+    _ questions: ZoneQuestions, about zone: Int64, _ facts: inout ZoneFacts
+  ) throws(CaravanError) {
+    for name in questions.heads { facts.heads[name] = try reads.head(of: name, in: zone) }
+    for name in questions.entries { facts.entries[name] = try reads.entry(name, in: zone) }
+    for name in questions.referrers {
+      facts.referrers[name] = try reads.referrers(of: name, in: zone, atMost: StoreLimits.referrersAsked)
+    }
+  }
+
+  private func find(
+    _ hashes: [ChunkHash], in database: DatabaseID, _ facts: inout ZoneFacts
+  ) throws(CaravanError) {
+    guard !hashes.isEmpty else { return }
+    let id = try databaseID(of: database)
+    for hash in hashes {
+      let row = try id.flatMap { (id) throws(CaravanError) in try reads.chunk(hash, in: id) }
+      if row == nil { facts.lacking.insert(hash) }
+    }
   }
 
   // MARK: Writing
@@ -127,19 +149,20 @@ extension FileState {
     var zone: ZoneRecord
     if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
     let writer = try self.writer(commit.op).id
-    for write in writes { try self.write(write, of: commit, by: writer, &zone) }
+    for write in writes { try self.write(write, by: writer, &zone) }
     zone.seq = high
     try save(zone, of: commit.zone)
+    // Who does not know all of it must hear of it like everybody else.
     try log(
-      commit.zone, zone, low: low, high: high, writer: commit.op.writer, entries: commit.entries(writes))
+      commit.zone, zone, low: low, high: high, writer: writes.areKnownToWriter ? commit.op.writer : "",
+      entries: commit.entries(writes))
     return .decided(verdicts: verdicts, zoneSeq: high, incarnation: reads.incarnation(zone.id))
   }
 
   private func write(
-    _ write: ZoneCommit.Write, of commit: Commit, by writer: Int64, _ zone: inout ZoneRecord
+    _ write: ZoneCommit.Write, by writer: Int64, _ zone: inout ZoneRecord
   ) throws(CaravanError) {
-    let mutation = commit.mutations[write.mutation]
-    let hashes = mutation.distinctChunks
+    let hashes = write.content.chunks
     if let replaced = write.replaced {
       let old = Key.make(zone.id, replaced.version)
       try exchangeChunks(of: old, held: replaced.holdsChunks, hashes, in: zone.database)
@@ -147,29 +170,40 @@ extension FileState {
     } else {
       for hash in hashes { try refer(to: hash, in: zone.database) }
     }
-    let flags = write.flags(of: mutation).rawValue
-    let (type, body): (UInt32, [UInt8]) =
-      switch mutation.change {
-      case .save(let type, let body, _): (type, body)
-      case .delete: (0, [])
-      }
+    let flags = write.flags.rawValue
     try db.statement(
       """
-      INSERT INTO entries(key, writer, created, flags, type, name, chunks, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(
-      Key.make(zone.id, write.version), writer, write.created, flags, type, mutation.name,
-      hashes.isEmpty ? nil : ChunkHash.joined(hashes), borrowing: body)
+      Key.make(zone.id, write.version), writer, write.created, flags, write.content.type, write.name,
+      write.expires == 0 ? nil : write.expires, write.fields.isEmpty ? nil : write.fields,
+      hashes.isEmpty ? nil : ChunkHash.joined(hashes), borrowing: write.content.body)
     if write.replaced == nil {
       try db.run(
-        "INSERT INTO names(zone, name, seq, created, flags) VALUES (?, ?, ?, ?, ?)", zone.id, mutation.name,
+        "INSERT INTO names(zone, name, seq, created, flags) VALUES (?, ?, ?, ?, ?)", zone.id, write.name,
         write.version, write.created, flags)
     } else {
       try db.run(
         "UPDATE names SET seq = ?, created = ?, flags = ? WHERE zone = ? AND name = ?", write.version, write.created,
-        flags, zone.id, mutation.name)
+        flags, zone.id, write.name)
     }
+    try exchangeReferences(of: write, in: zone.id)
     let wasLive = write.replaced.map { !$0.isDeleted } ?? false
     zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
+  }
+
+  private func exchangeReferences(of write: ZoneCommit.Write, in zone: Int64) throws(CaravanError) {
+    if write.replaced?.holdsReferences ?? false {
+      try db.run("DELETE FROM refs WHERE zone = ? AND source = ?", zone, write.name)
+    }
+    for reference in write.references {
+      try db.run(
+        """
+        INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET kinds = kinds | excluded.kinds
+        """, zone, reference.target, write.name, Referrer.Kinds(reference.kind).rawValue)
+    }
   }
 }

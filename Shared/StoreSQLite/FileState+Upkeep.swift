@@ -26,6 +26,9 @@ extension FileState {
       if row.flags.contains(.holdsChunks) {
         for hash in try chunks(ofEntry: row.key) { try release(hash, in: zone.database) }
       }
+      if row.flags.contains(.holdsReferences) {
+        try db.run("DELETE FROM refs WHERE zone = ? AND source = ?", zone.id, row.name)
+      }
       try db.run("DELETE FROM entries WHERE key = ?", row.key)
       try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone.id, row.name)
     }

@@ -126,6 +126,17 @@ final class FileState {
     remember(&zoneRows, zone, row)
   }
 
+  func createZone(_ zone: ZoneID, writer: String) throws(CaravanError) -> ZonePosition {
+    let row: ZoneRecord
+    if let known = try self.zone(zone) {
+      row = known
+    } else {
+      row = try makeZone(zone, seq: reads.zone(zone)?.seq ?? 0)
+      try log(zone, row, low: row.seq, high: row.seq, writer: writer, entries: [])
+    }
+    return ZonePosition(zone: zone, seq: row.seq, incarnation: reads.incarnation(row.id))
+  }
+
   func deleteZone(_ zone: ZoneID, writer: String) throws(CaravanError) -> Bool {
     guard let row = try self.zone(zone) else { return false }
     try db.run("UPDATE zones SET state = 1, records = 0 WHERE id = ?", row.id)

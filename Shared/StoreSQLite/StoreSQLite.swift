@@ -66,14 +66,23 @@ public final class StoreSQLite: Store {
     try await file(query.zone.database).read { (file) throws(CaravanError) in try file.changes(query) }
   }
 
-  public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
-    try await file(zone.database).read { (file) throws(CaravanError) in try file.fetch(names, in: zone) }
+  public func fetch(
+    _ names: [String], fields: Set<UInt32>?, in zone: ZoneID
+  ) async throws(CaravanError) -> [Entry] {
+    let now = clock.wallTime.milliseconds
+    return try await file(zone.database).read { (file) throws(CaravanError) in
+      try file.fetch(names, fields: fields, in: zone, now: now)
+    }
   }
 
   // MARK: Zones
 
   public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
     try await file(partition).read { (file) throws(CaravanError) in try file.zones(in: partition, filter) }
+  }
+
+  public func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition {
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.createZone(zone, writer: writer) }
   }
 
   public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {

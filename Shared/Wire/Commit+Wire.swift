@@ -12,9 +12,10 @@ extension Mutation {
     case .save(let type, let body, let chunks):
       self.init(
         name: mutation.name, kind: .save, basedOn: based, type: type, body: body, chunks: ChunkHash.joined(chunks))
-    case .delete:
-      self.init(name: mutation.name, kind: .delete, basedOn: based)
+    case .delete: self.init(name: mutation.name, kind: .delete, basedOn: based)
+    case .read: self.init(name: mutation.name, kind: .read, basedOn: based)
     }
+    if let terms = mutation.terms { add(terms) }
   }
 
   /// - Throws: `invalidData` for a bad name, kind or hash list; `limitExceeded` for a body beyond `Limits.recordBytes`.
@@ -25,13 +26,15 @@ extension Mutation {
         .limitExceeded, "record '\(name)' has \(body.count) bytes: the limit is \(Limits.recordBytes), use an object")
     }
     let base: Base = basedOn.map { $0 == 0 ? .absent : .version($0) } ?? .any
+    let change: Model.Mutation.Change
     switch kind {
-    case .save:
-      return Model.Mutation(
-        name: name, base: base, change: .save(type: type, body: body, chunks: try ChunkHash.list(chunks)))
-    case .delete: return Model.Mutation(name: name, base: base, change: .delete)
-    case .unspecified: throw CaravanError(.invalidData, "the mutation of '\(name)' has no kind: save or delete")
+    case .save: change = .save(type: type, body: body, chunks: try ChunkHash.list(chunks))
+    case .delete: change = .delete
+    case .read: change = .read
+    case .unspecified:
+      throw CaravanError(.invalidData, "the mutation of '\(name)' has no kind: save, delete or read")
     }
+    return Model.Mutation(name: name, base: base, change: change, terms: try terms())
   }
 }
 
@@ -81,13 +84,16 @@ extension CommitReply {
 }
 
 extension CommitReply {
-  /// Says of conflicts whose server copies do not fit in `bytes` only that they were not applied: who sent them sends
-  /// them again, without those that were answered in full, and gets their copies then.
+  /// Says of conflicts and reads whose copies do not fit in `bytes` only that they were not applied: who sent them
+  /// sends them again, without those that were answered in full, and gets their copies then. What was merged comes with
+  /// the next pull.
   public mutating func limitCopies(to bytes: Int) {
     var left = bytes
     for index in outcomes.indices where outcomes[index].copyBytes > 0 {
       if outcomes[index].copyBytes <= left {
         left -= outcomes[index].copyBytes
+      } else if outcomes[index].verdict == .merged {
+        outcomes[index].server = nil
       } else {
         outcomes[index] = Outcome(verdict: .aborted)
       }
@@ -96,9 +102,9 @@ extension CommitReply {
 }
 
 extension Outcome {
-  /// What the server's copy takes, or a little less than 64 bytes more; 0: there is none.
+  /// What the server's copy takes, or a little less than 80 bytes more; 0: there is none.
   public var copyBytes: Int {
-    server.map { 64 + $0.name.utf8.count + $0.body.count + $0.writer.utf8.count } ?? 0
+    server.map { 80 + $0.name.utf8.count + $0.body.count + $0.writer.utf8.count + $0.fields.count } ?? 0
   }
 
   public init(_ outcome: Model.Outcome) {
@@ -106,6 +112,10 @@ extension Outcome {
     case .accepted(let version): self.init(verdict: .accepted, version: version)
     case .conflict(let server): self.init(verdict: .conflict, server: server.map { Entry($0) })
     case .aborted: self.init(verdict: .aborted)
+    case .merged(let version, let server):
+      self.init(verdict: .merged, version: version, server: server.map { Entry($0) })
+    case .read(let entry): self.init(verdict: .read, server: entry.map { Entry($0) })
+    case .refused(let error): self.init(verdict: .refused, failure: Failure(error))
     }
   }
 
@@ -114,6 +124,9 @@ extension Outcome {
     case .accepted: .accepted(version: version)
     case .conflict: .conflict(server: server?.model())
     case .aborted: .aborted
+    case .merged: .merged(version: version, server: server?.model())
+    case .read: .read(server?.model())
+    case .refused: .refused(try required(failure, "failure").model())
     case .unspecified: throw CaravanError(.invalidData, "an outcome has no verdict this release knows")
     }
   }

@@ -55,6 +55,75 @@ extension Asset {
   }
 }
 
+extension Location {
+  public init(_ location: Model.Location) {
+    self.init(latitude: location.latitude, longitude: location.longitude)
+  }
+
+  public func model() throws(CaravanError) -> Model.Location {
+    try Model.Location(latitude: latitude, longitude: longitude)
+  }
+}
+
+extension Reference {
+  public init(_ reference: Model.Reference) {
+    let kind: ReferenceKind =
+      switch reference.kind {
+      case .plain: .unspecified
+      case .owning: .owning
+      case .validating: .validating
+      }
+    self.init(target: reference.target, kind: kind)
+  }
+
+  /// - Throws: `invalidData` when no record can have the target's name.
+  public func model() throws(CaravanError) -> Model.Reference {
+    try RecordName.check(target)
+    switch kind {
+    case .unspecified: return Model.Reference(to: target)
+    case .owning: return Model.Reference(to: target, .owning)
+    case .validating: return Model.Reference(to: target, .validating)
+    }
+  }
+}
+
+extension ListValue {
+  /// Items of another kind than the first are left out: a list has one.
+  public init(_ items: [Model.Value]) {
+    self.init()
+    for item in items {
+      switch (items[0], item) {
+      case (.text, .text(let text)): texts.append(text)
+      case (.integer, .integer(let number)): integers.append(number)
+      case (.real, .real(let number)): reals.append(number)
+      case (.data, .data(let bytes)): data.append(bytes)
+      case (.asset, .asset(let manifest)), (.assetList, .asset(let manifest)): assets.append(Asset(manifest))
+      case (.asset, .assetList(let list, let size)), (.assetList, .assetList(let list, let size)):
+        assets.append(Asset(list: list, size: size))
+      case (.location, .location(let place)): locations.append(Location(place))
+      case (.reference, .reference(let reference)): references.append(Reference(reference))
+      case (_, _): continue
+      }
+    }
+  }
+
+  /// - Throws: `invalidData` for items of more than one kind.
+  public func model() throws(CaravanError) -> [Model.Value] {
+    var items: [Model.Value] = texts.map { .text($0) } + integers.map { .integer($0) } + reals.map { .real($0) }
+    items += data.map { .data($0) }
+    for asset in assets { items.append(try asset.value()) }
+    for location in locations { items.append(.location(try location.model())) }
+    for reference in references { items.append(.reference(try reference.model())) }
+    let counts = [
+      texts.count, integers.count, reals.count, data.count, assets.count, locations.count, references.count,
+    ]
+    guard counts.count(where: { $0 > 0 }) <= 1 else {
+      throw CaravanError(.invalidData, "a list has items of more than one kind: give it one")
+    }
+    return items
+  }
+}
+
 extension Field {
   public init(id: UInt32, _ value: Model.Value) {
     let wire: Field.Value? =
@@ -66,6 +135,9 @@ extension Field {
       case .data(let bytes): .data(bytes)
       case .asset(let manifest): .asset(Asset(manifest))
       case .assetList(let list, let size): .asset(Asset(list: list, size: size))
+      case .location(let place): .location(Location(place))
+      case .reference(let reference): .reference(Reference(reference))
+      case .list(let items): .list(ListValue(items))
       }
     self.init(id: id, value: wire)
   }
@@ -78,6 +150,9 @@ extension Field {
     case .real(let number): .real(number)
     case .data(let bytes): .data(bytes)
     case .asset(let asset): try asset.value()
+    case .location(let place): .location(try place.model())
+    case .reference(let reference): .reference(try reference.model())
+    case .list(let list): .list(try list.model())
     }
   }
 }
@@ -118,12 +193,14 @@ extension Entry {
   public init(_ entry: Model.Entry) {
     self.init(
       name: entry.name, version: entry.version, created: entry.created, deleted: entry.isDeleted, type: entry.type,
-      body: entry.body, writer: entry.writer)
+      body: entry.body, writer: entry.writer, expires: entry.expires == 0 ? nil : UInt64(entry.expires),
+      fields: entry.fields)
   }
 
   public func model() -> Model.Entry {
     Model.Entry(
-      name: name, version: version, created: created, isDeleted: deleted, type: type, body: body, writer: writer)
+      name: name, version: version, created: created, isDeleted: deleted, type: type, body: body, writer: writer,
+      expires: Int64(clamping: expires ?? 0), fields: fields)
   }
 }
 
@@ -131,7 +208,10 @@ extension RecordType {
   public init(_ type: Model.RecordType) {
     self.init(
       id: type.id, definition: type.definition, name: type.name,
-      fields: type.fields.map { FieldDefinition(id: $0.id, name: $0.name, kind: FieldKind($0.kind)) })
+      fields: type.fields.map {
+        FieldDefinition(
+          id: $0.id, name: $0.name, kind: FieldKind($0.kind), list: $0.isList, encrypted: $0.isEncrypted)
+      }, settings: type.settings.map { TypeSettings($0) })
   }
 
   /// - Throws: `schemaViolation` when there are too many fields or one has no kind.
@@ -145,9 +225,12 @@ extension RecordType {
       guard let kind = field.kind.model else {
         throw CaravanError(.schemaViolation, "field '\(field.name)' of '\(name)' has no kind this release knows")
       }
-      list.append(Model.FieldDefinition(id: field.id, name: field.name, kind: kind))
+      list.append(
+        Model.FieldDefinition(
+          id: field.id, name: field.name, kind: kind, isList: field.list, isEncrypted: field.encrypted))
     }
-    return Model.RecordType(id: id, definition: definition, name: name, fields: list)
+    return Model.RecordType(
+      id: id, definition: definition, name: name, fields: list, settings: settings?.model())
   }
 }
 
@@ -160,6 +243,9 @@ extension FieldKind {
       case .real: .real
       case .data: .data
       case .object: .asset
+      case .date: .date
+      case .location: .location
+      case .reference: .reference
       }
   }
 
@@ -171,6 +257,9 @@ extension FieldKind {
     case .real: .real
     case .data: .data
     case .asset: .object
+    case .date: .date
+    case .location: .location
+    case .reference: .reference
     }
   }
 }

@@ -60,14 +60,16 @@ struct PermissionTests {
     }
   }
 
-  static let storage = ["commit", "settle", "changes", "fetch", "zones", "drop", "missing", "log", "heads", "lease"]
+  static let storage = [
+    "commit", "settle", "changes", "fetch", "zones", "create", "drop", "missing", "log", "heads", "lease",
+  ]
 
   /// What each may publish to and subscribe to: what its code does.
   static let jobs: [(Holder, publishes: [String], subscribes: [String])] = [
     (.storage, ["changes.7"], ["svc.storage.*.commit", "edge.*.*.chunks.*"]),
     (
       .sync,
-      ["commit", "settle", "changes", "fetch", "drop"].map { "svc.storage.3.\($0)" }
+      ["commit", "settle", "changes", "fetch", "zones", "create", "drop"].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
       ["edge.*.*.exchange"]
     ),

@@ -1,4 +1,5 @@
 import Model
+import QueryCore
 import Runtime
 import TestKit
 
@@ -81,7 +82,7 @@ struct Naive {
     case (.integer, _), (.real, _):
       let (x, y) = (number(a), number(b))
       return x < y ? -1 : x > y ? 1 : 0
-    case (.text, _), (.data, _), (.asset, _), (.assetList, _):
+    case (.text, _), (.data, _), (.asset, _), (.assetList, _), (.location, _), (.reference, _), (.list, _):
       guard let x = bytes(a), let y = bytes(b) else { return 0 }
       return x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1
     }
@@ -91,7 +92,7 @@ struct Naive {
     switch value {
     case .integer(let number): Double(number)
     case .real(let number): number
-    case .null, .text, .data, .asset, .assetList: 0
+    case .null, .text, .data, .asset, .assetList, .location, .reference, .list: 0
     }
   }
 
@@ -99,7 +100,8 @@ struct Naive {
     switch value {
     case .text(let text): Array(text.utf8)
     case .data(let bytes): bytes
-    case .null, .integer, .real, .asset, .assetList: nil
+    case .reference(let reference): Array(reference.target.utf8)
+    case .null, .integer, .real, .asset, .assetList, .location, .list: nil
     }
   }
 }
@@ -113,21 +115,22 @@ struct Generator {
 
   func record() -> RecordFields {
     var record = RecordFields()
-    for field in type.fields where random.below(5) > 0 && field.kind != .object { record[field.id] = value(field.kind) }
+    for field in type.fields where random.below(5) > 0 && field.isQueryable { record[field.id] = value(field.kind) }
     return record
   }
 
   func value(_ kind: FieldKind) -> Value {
     switch kind {
     case .text: .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --"]))
-    case .integer: .integer(pick([.min, -1, 0, 1, 2, 3, 7, .max]))
+    case .integer, .date: .integer(pick([.min, -1, 0, 1, 2, 3, 7, .max]))
     case .real: random.below(3) == 0 ? .integer(pick([0, 1, 2])) : .real(pick([-1.5, 0, 0.5, 1, 2, .infinity]))
-    case .data, .object: .data(pick([[], [0], [1], [1, 0xff], [0xff], [0xff, 0xff, 1]]))
+    case .reference: .reference(Reference(to: pick(["a", "ab", "b"]), pick([.plain, .owning])))
+    case .data, .object, .location: .data(pick([[], [0], [1], [1, 0xff], [0xff], [0xff, 0xff, 1]]))
     }
   }
 
   func query() -> Query {
-    let fields = type.fields.filter { $0.kind != .object }
+    let fields = type.fields.filter(\.isQueryable)
     var terms: [Predicate.Term] = []
     var depth: UInt32 = 0
     for _ in 0..<random.below(6) {

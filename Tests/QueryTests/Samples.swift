@@ -9,7 +9,10 @@ let photos = RecordType(
   fields: [
     FieldDefinition(id: 1, name: "name", kind: .text), FieldDefinition(id: 2, name: "date", kind: .integer),
     FieldDefinition(id: 3, name: "location", kind: .real), FieldDefinition(id: 4, name: "photo", kind: .object),
-    FieldDefinition(id: 5, name: "hash", kind: .data),
+    FieldDefinition(id: 5, name: "hash", kind: .data), FieldDefinition(id: 6, name: "taken", kind: .date),
+    FieldDefinition(id: 7, name: "album", kind: .reference),
+    FieldDefinition(id: 8, name: "tags", kind: .text, isList: true),
+    FieldDefinition(id: 9, name: "secret", kind: .text, isEncrypted: true),
   ])
 
 func zone(_ name: String, in database: DatabaseID = album) throws -> ZoneID { try ZoneID(database, name) }

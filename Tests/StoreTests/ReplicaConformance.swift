@@ -36,10 +36,11 @@ import Wire
           switch mutation.change {
           case .save(_, let body, _): rows[mutation.name] = (version, body)
           case .delete: rows[mutation.name] = nil
+          case .read: break
           }
         case .conflict(let server):
           #expect(server?.isDeleted ?? true == (held == nil) && (held == nil || server?.version == held?.version))
-        case .aborted: break
+        case .aborted, .merged, .read, .refused: break
         }
       }
     }

@@ -1,5 +1,6 @@
 import Model
 import Store
+import Wire
 
 /// Short ways to say what a test commits.
 enum Sample {
@@ -9,12 +10,34 @@ enum Sample {
 
   static func zone(_ name: String = "t", of user: String = "ada") throws -> ZoneID { try ZoneID(database(user), name) }
 
-  static func save(_ name: String, base: Base = .any, body: [UInt8] = [1, 2, 3], chunks: [ChunkHash] = []) -> Mutation {
-    Mutation(name: name, base: base, change: .save(type: 1, body: body, chunks: chunks))
+  static func save(
+    _ name: String, base: Base = .any, body: [UInt8] = [1, 2, 3], chunks: [ChunkHash] = []
+  ) -> Model.Mutation {
+    Model.Mutation(name: name, base: base, change: .save(type: 1, body: body, chunks: chunks))
   }
 
-  static func delete(_ name: String, base: Base = .any) -> Mutation {
-    Mutation(name: name, base: base, change: .delete)
+  /// A save of fields by id, with terms.
+  static func save(
+    _ name: String, base: Base = .any, _ fields: [UInt32: Model.Value], _ terms: WriteTerms = WriteTerms()
+  ) -> Model.Mutation {
+    let record = RecordFields(fields)
+    return Model.Mutation(
+      name: name, base: base, change: .save(type: 1, body: record.body, chunks: record.chunks), terms: terms)
+  }
+
+  /// A save of a record that refers to others.
+  static func link(_ name: String, base: Base = .any, to references: [Model.Reference]) -> Model.Mutation {
+    var fields: [UInt32: Model.Value] = [:]
+    for (id, reference) in zip(UInt32(1)..., references) { fields[id] = .reference(reference) }
+    return save(name, base: base, fields, WriteTerms(references: references.filter { $0.kind != .plain }))
+  }
+
+  static func read(_ name: String, base: Base = .any) -> Model.Mutation {
+    Model.Mutation(name: name, base: base, change: .read)
+  }
+
+  static func delete(_ name: String, base: Base = .any, _ terms: WriteTerms? = nil) -> Model.Mutation {
+    Model.Mutation(name: name, base: base, change: .delete, terms: terms)
   }
 
   static func hash(_ number: UInt8) -> ChunkHash {
@@ -26,7 +49,7 @@ enum Sample {
   }
 
   /// For the planner, which does not look at zone and op.
-  static func commit(_ mutations: [Mutation], atomic: Bool = false) -> Commit {
+  static func commit(_ mutations: [Model.Mutation], atomic: Bool = false) -> Commit {
     let zone = (try? zone()) ?? { preconditionFailure("the sample zone is well formed") }()
     return Commit(
       zone: zone, op: OpID(writer: "phone", epoch: 1, number: 1), isAtomic: atomic, mutations: mutations)

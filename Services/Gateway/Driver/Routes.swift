@@ -147,7 +147,9 @@ extension HTTPResponse {
       400
     case .notAuthenticated: 401
     case .tableNotFound, .noSuchObject, .zoneDoesNotExist: 404
-    case .objectExists, .serverRecordChanged, .resetRequired, .rowInConflict, .rowTorn, .lockNotHeld, .leaseExpired: 409
+    case .objectExists, .serverRecordChanged, .referenceViolation, .resetRequired, .rowInConflict, .rowTorn,
+      .lockNotHeld, .leaseExpired:
+      409
     case .limitExceeded: 413
     case .rateLimited: 429
     case .serverBusy, .unavailable, .networkNotConnected, .networkNotPermitted, .cancelled: 503

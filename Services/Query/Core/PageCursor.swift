@@ -29,7 +29,8 @@ package struct PageCursor: Sendable, Equatable {
     Self.append(fingerprint, to: &out)
     for key in keys {
       switch key {
-      case .null, .asset, .assetList: out.append(Tag.null)
+      // What has no order is null to a query.
+      case .null, .asset, .assetList, .location, .reference, .list: out.append(Tag.null)
       case .text(let text): Self.append(Tag.text, Array(text.utf8), to: &out)
       case .data(let data): Self.append(Tag.data, data, to: &out)
       case .integer(let number):

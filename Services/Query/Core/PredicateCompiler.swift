@@ -64,7 +64,7 @@ package struct PredicateCompiler {
       switch value {
       case .text(let text): PrefixRange.upperBound(text).map { .text($0) }
       case .data(let bytes): PrefixRange.upperBound(bytes).map { .data($0) }
-      case .null, .integer, .real, .asset, .assetList: nil
+      case .null, .integer, .real, .asset, .assetList, .location, .reference, .list: nil
       }
     guard let bound else { return Fragment("\(column) >= ?", [value]) }
     return Fragment("(\(column) >= ? AND \(column) < ?)", [value, bound])
@@ -80,27 +80,28 @@ extension FieldDefinition {
   /// The column of this field in its table.
   package var column: String { "f\(id)" }
 
-  /// Objects are not indexed.
+  /// Objects, lists, places and what only devices can read are not indexed. A reference is by its target's name.
   package var isQueryable: Bool {
+    guard !isList, !isEncrypted else { return false }
     switch kind {
-    case .text, .integer, .real, .data: true
-    case .object: false
+    case .text, .integer, .real, .data, .date, .reference: return true
+    case .object, .location: return false
     }
   }
 
   /// - Throws: `schemaViolation` when `value` cannot be compared with this field in that way.
   func check(_ comparison: Comparison, _ value: Value) throws(CaravanError) {
     switch (kind, value) {
-    case (.text, .text), (.data, .data): return
-    case (.integer, .integer), (.real, .integer), (.real, .real), (.integer, .real):
+    case (.text, .text), (.data, .data), (.reference, .reference), (.reference, .text): return
+    case (.integer, .integer), (.real, .integer), (.real, .real), (.integer, .real), (.date, .integer):
       try checkNumber(comparison, value)
-    case (.text, .null), (.integer, .null), (.real, .null), (.data, .null):
+    case (.text, .null), (.integer, .null), (.real, .null), (.data, .null), (.date, .null), (.reference, .null):
       guard comparison == .equal || comparison == .notEqual else {
         throw CaravanError(
           .schemaViolation,
           "field '\(name)' is compared (\(comparison.rawValue)) with null: only equal and notEqual can be")
       }
-    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _):
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _), (.date, _), (.location, _), (.reference, _):
       throw CaravanError(
         .schemaViolation,
         "field '\(name)' is \(kind.rawValue), not \(value.kindName): compare it with a \(kind.rawValue)")
@@ -118,13 +119,13 @@ extension FieldDefinition {
 }
 
 extension RecordType {
-  /// - Throws: `schemaViolation` when there is no such field, or it is an object.
+  /// - Throws: `schemaViolation` when there is no such field, or no index of it.
   func queryable(_ name: String) throws(CaravanError) -> FieldDefinition {
     guard let field = field(named: name) else {
       throw CaravanError(.schemaViolation, "record type '\(self.name)' has no field '\(name.prefix(80))'")
     }
     guard field.isQueryable else {
-      throw CaravanError(.schemaViolation, "field '\(name)' is an object: objects cannot be queried or sorted by")
+      throw CaravanError(.schemaViolation, "field '\(name)' is \(field.shape): it cannot be queried or sorted by")
     }
     return field
   }

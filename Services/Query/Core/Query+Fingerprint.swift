@@ -39,7 +39,8 @@ extension Query {
     mutating func add(_ item: Value) {
       add(item.kindName)
       switch item {
-      case .null, .asset, .assetList: return
+      case .null, .asset, .assetList, .location, .list: return
+      case .reference(let reference): add(reference.target)
       case .text(let text): add(text)
       case .integer(let number): add(String(number))
       case .real(let number): add(String(number.bitPattern))

@@ -30,10 +30,11 @@ enum IndexUpdate: Sendable {
 }
 
 extension SQLValue {
-  /// Objects, and what is no number, are null to a query.
+  /// What is not indexed, and what is no number, is null to a query.
   init(_ value: Value) {
     switch value {
-    case .null, .asset, .assetList: self = .null
+    case .null, .asset, .assetList, .location, .list: self = .null
+    case .reference(let reference): self = .text(reference.target)
     case .text(let text): self = .text(text)
     case .integer(let number): self = .integer(number)
     case .real(let number): self = number.isNaN ? .null : .real(number)

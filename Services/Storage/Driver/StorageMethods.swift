@@ -29,6 +29,7 @@ struct StorageMethods: Sendable {
     case .changes: serve(method, StorageLimits.readsInFlight, changes)
     case .fetch: serve(method, StorageLimits.readsInFlight, fetch)
     case .zones: serve(method, StorageLimits.readsInFlight, zones)
+    case .create: serve(method, StorageLimits.leasesInFlight, create)
     case .drop: serve(method, StorageLimits.leasesInFlight, drop)
     case .missing: serve(method, StorageLimits.readsInFlight, missing)
     case .log: serve(method, StorageLimits.readsInFlight, log)
@@ -88,7 +89,9 @@ struct StorageMethods: Sendable {
       switch outcome {
       case .accepted: metrics.accepted.add()
       case .conflict: metrics.conflicts.add()
-      case .aborted: break
+      case .merged: metrics.merged.add()
+      case .refused: metrics.refused.add()
+      case .aborted, .read: break
       }
     }
   }
@@ -111,7 +114,8 @@ struct StorageMethods: Sendable {
   private func fetch(_ request: FetchRequest, _ partition: Partition) async throws(CaravanError) -> FetchReply {
     let zone = try zone(request.zone, partition)
     try RequestRules.check(names: request.names)
-    return FetchReply(entries: try await store.fetch(request.names, in: zone).map { Wire.Entry($0) })
+    let fields = request.fields.isEmpty ? nil : Set(request.fields)
+    return FetchReply(entries: try await store.fetch(request.names, fields: fields, in: zone).map { Wire.Entry($0) })
   }
 
   // MARK: Zones
@@ -122,6 +126,13 @@ struct StorageMethods: Sendable {
     let filter = try RequestRules.filter(
       database: database, owner: request.owner, named: request.named, in: partition)
     return ListZonesReply(zones: try await store.zones(in: partition, filter).map { ZoneHead($0) })
+  }
+
+  private func create(
+    _ request: CreateZoneRequest, _ partition: Partition
+  ) async throws(CaravanError) -> CreateZoneReply {
+    let zone = try zone(request.zone, partition)
+    return CreateZoneReply(zone: ZoneHead(try await store.createZone(zone, writer: request.writer)))
   }
 
   private func drop(_ request: DeleteZoneRequest, _ partition: Partition) async throws(CaravanError) -> DeleteZoneReply

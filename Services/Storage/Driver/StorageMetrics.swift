@@ -20,6 +20,9 @@ extension GaugeName {
 struct StorageMetrics: Sendable {
   let accepted: Counter
   let conflicts: Counter
+  /// Conflicts that a policy settled.
+  let merged: Counter
+  let refused: Counter
   let entriesRead: Counter
   let chunkBytesIn: Counter
   let chunkBytesOut: Counter
@@ -36,6 +39,8 @@ struct StorageMetrics: Sendable {
   init(_ registry: MetricsRegistry) {
     accepted = registry.counter(.rows, [.outcome: "accepted"])
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
+    merged = registry.counter(.rows, [.outcome: "merged"])
+    refused = registry.counter(.rows, [.outcome: "refused"])
     entriesRead = registry.counter(.entriesRead)
     chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
     chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])

@@ -2,30 +2,28 @@ package import Model
 
 /// What is checked of every row a device pushes, once, before the store sees it.
 package enum PushCheck {
-  /// What a body's objects name.
+  /// What a body's objects and references name.
   package struct Named: Sendable, Hashable {
     /// Hashes of chunks, concatenated, lists among them; one that is used twice may stand here twice.
     package var chunks: [UInt8]
-    package var lists: [List]
-
-    /// The chunk that lists those of an object of `size` bytes.
-    package struct List: Sendable, Hashable {
-      package var hash: ChunkHash
-      package var size: UInt64
-
-      package init(hash: ChunkHash, size: UInt64) {
-        self.hash = hash
-        self.size = size
-      }
-    }
+    package var lists: [BodyScanner.List]
+    /// Owning and validating ones, each once.
+    package var references: [Reference]
   }
 
-  /// - Parameter body: encoded `Fields`.
+  /// - Parameters:
+  ///   - body: encoded `Fields`.
+  ///   - isPublic: it goes to a public database.
   /// - Throws: `schemaViolation` naming record, field, expected and actual kind; `invalidData` when the body cannot be
   ///   decoded; `limitExceeded`.
   package static func save(
-    _ record: String, body: [UInt8], against type: RecordType
+    _ record: String, body: [UInt8], against type: RecordType, isPublic: Bool = false
   ) throws(CaravanError) -> Named {
+    if isPublic, let field = type.fields.first(where: \.isEncrypted) {
+      throw CaravanError(
+        .schemaViolation,
+        "record '\(record)' of '\(type.name)': field '\(field.name)' is encrypted, which only private databases have")
+    }
     guard body.count <= Limits.recordBytes else {
       throw CaravanError(
         .limitExceeded,
@@ -34,9 +32,36 @@ package enum PushCheck {
     do throws(BodyProblem) {
       var scanner = BodyScanner()
       try scanner.scan(body.span, against: type)
-      return Named(chunks: scanner.hashes, lists: scanner.lists)
+      return Named(chunks: scanner.hashes, lists: scanner.lists, references: scanner.references)
     } catch {
       throw error.refusal(of: record, type: type.name)
+    }
+  }
+
+  /// Fields that a write depends on, or began with: any that can be decoded.
+  package static func fields(
+    _ record: String, _ body: [UInt8], against type: RecordType?
+  ) throws(CaravanError) {
+    guard body.count <= Limits.recordBytes else {
+      throw CaravanError(
+        .limitExceeded, "record '\(record)' has \(body.count) bytes of guards: the limit is \(Limits.recordBytes)")
+    }
+    do throws(BodyProblem) {
+      var scanner = BodyScanner()
+      try scanner.scan(body.span, against: type)
+    } catch {
+      throw error.refusal(of: record, type: type?.name ?? "")
+    }
+  }
+
+  /// - Throws: `invalidData` for what the default zone does not have (CK-10).
+  package static func defaultZone(records: Int, isAtomic: Bool, hasReferences: Bool) throws(CaravanError) {
+    guard records == 1, !isAtomic else {
+      throw CaravanError(.invalidData, "the default zone has no batches: push its records one by one")
+    }
+    guard !hasReferences else {
+      throw CaravanError(
+        .invalidData, "the default zone has no owning or validating references: use a zone of your own, or plain ones")
     }
   }
 

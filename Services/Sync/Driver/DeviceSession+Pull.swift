@@ -9,6 +9,7 @@ extension DeviceSession {
   /// A page of changes after the device's token. The page's bytes are storage's; nobody decodes them on the way.
   func pull(_ pull: Pull, _ account: ReplyAccount) async throws(CaravanError) -> PullResult {
     let zone = try zone(pull.container, pull.zone)
+    try DefaultZone.refuse(zone, "keeps no changes to pull")
     let position =
       pull.token.isEmpty
       ? ChangePosition(incarnation: 0, seq: 0) : try cloud.tokens.open(pull.token, of: zone)
@@ -40,7 +41,9 @@ extension DeviceSession {
 
   /// Removes the table's zone with all its rows; none there is done already.
   func drop(_ drop: DropTable) async throws(CaravanError) -> Empty {
-    _ = try await cloud.storage.drop(zone(drop.container, drop.zone), writer: device.text)
+    let zone = try zone(drop.container, drop.zone)
+    try DefaultZone.refuse(zone, "cannot be deleted")
+    _ = try await cloud.storage.drop(zone, writer: device.text)
     return Empty()
   }
 }

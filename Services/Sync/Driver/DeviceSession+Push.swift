@@ -6,25 +6,24 @@ import SyncCore
 import Wire
 
 extension DeviceSession {
-  func zone(_ container: String, _ name: String) throws(CaravanError) -> ZoneID {
-    try ZoneID(DeviceScope.database(container: container, environment: cloud.environment, of: user), name)
-  }
-
   /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
   func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
-    let zone = try zone(push.container, push.zone)
+    let zone = try zone(push.container, push.zone, push.database)
+    let mutations = try await checked(push, of: zone)
     let request = CommitRequest(
-      zone: ZoneRef(zone), writer: device.text, epoch: epoch, op: push.op, opFloor: push.opFloor, atomic: false,
-      mutations: try await checked(push, of: zone.database), chunks: push.chunks)
-    let reply = try await cloud.storage.commit(request, in: partition)
+      zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: push.op, opFloor: push.opFloor,
+      atomic: push.atomic, mutations: mutations, chunks: push.chunks)
+    let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     cloud.metrics.accepted.add(reply.outcomes.count { $0.verdict == .accepted })
     cloud.metrics.conflicts.add(reply.outcomes.count { $0.verdict == .conflict })
+    cloud.metrics.merged.add(reply.outcomes.count { $0.verdict == .merged })
     return try admit(reply, expected: ReplyBudget.estimate(push), account)
   }
 
   func settle(_ settle: Settle, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
-    let op = OpID(writer: device.text, epoch: epoch, number: settle.op)
-    let reply = try await cloud.storage.settle(op, in: zone(settle.container, settle.zone))
+    let zone = try zone(settle.container, settle.zone, settle.database)
+    let op = OpID(writer: writer(in: zone.database), epoch: epoch, number: settle.op)
+    let reply = try await cloud.storage.settle(op, in: zone)
     return try admit(reply, expected: 0, account)
   }
 
@@ -43,30 +42,64 @@ extension DeviceSession {
     return reply
   }
 
-  /// Every row against its record type. Bodies are looked at once and pass on as they are; the chunks they name are
-  /// those the store will count.
-  private func checked(_ push: Push, of database: DatabaseID) async throws(CaravanError) -> [Wire.Mutation] {
+  // MARK: Checks
+
+  /// Every row against its record type, and with what the type says of it. Bodies are looked at once and pass on as
+  /// they are; the chunks they name are those the store will count.
+  private func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> [Wire.Mutation] {
     try PushCheck.batch(push.mutations.map(\.name))
     var types: [UInt32: Model.RecordType] = [:]
     var mutations = push.mutations
-    for (index, mutation) in push.mutations.enumerated() {
-      (mutations[index].chunks, mutations[index].lists) = ([], [])
-      switch mutation.kind {
-      case .delete: continue
-      case .unspecified:
-        throw CaravanError(.invalidData, "the mutation of '\(mutation.name)' has no kind: save or delete")
-      case .save:
-        if types[mutation.type] == nil {
-          types[mutation.type] = try await cloud.schema.type(
-            mutation.type, of: database.container, in: database.environment)
-        }
-        guard let type = types[mutation.type] else { continue }
-        let named = try PushCheck.save(mutation.name, body: mutation.body, against: type)
-        mutations[index].chunks = named.chunks
-        mutations[index].lists = named.lists.map { Asset(list: $0.hash, size: $0.size) }
+    for index in mutations.indices {
+      let id = mutations[index].type
+      if id != 0, types[id] == nil {
+        types[id] = try await cloud.schema.type(id, of: zone.database.container, in: zone.database.environment)
       }
+      try check(&mutations[index], types[id], in: zone)
+    }
+    if zone.name == DefaultZone.name {
+      try PushCheck.defaultZone(
+        records: mutations.count, isAtomic: push.atomic, hasReferences: !mutations[0].references.isEmpty)
     }
     return mutations
+  }
+
+  private func check(
+    _ mutation: inout Wire.Mutation, _ type: Model.RecordType?, in zone: ZoneID
+  ) throws(CaravanError) {
+    // Said by the body and its record type, or by nobody.
+    (mutation.chunks, mutation.lists) = ([], [])
+    (mutation.references, mutation.policy, mutation.hideExpired, mutation.knownFields) = ([], .unspecified, false, 0)
+    switch mutation.kind {
+    case .read: return
+    case .delete: break
+    case .unspecified:
+      throw CaravanError(.invalidData, "the mutation of '\(mutation.name)' has no kind: save, delete or read")
+    case .save:
+      guard let type else {
+        throw CaravanError(.schemaViolation, "record '\(mutation.name)' has no record type: propose one")
+      }
+      let named = try PushCheck.save(
+        mutation.name, body: mutation.body, against: type, isPublic: zone.database.owner == nil)
+      mutation.chunks = named.chunks
+      mutation.lists = named.lists.map { Asset(list: $0.hash, size: $0.size) }
+      mutation.references = named.references.map { Reference($0) }
+    }
+    try PushCheck.fields(mutation.name, mutation.guards, against: type)
+    mutation.ancestor = []
+    guard let type else { return }
+    mutation.obey(type)
+  }
+}
+
+extension Wire.Mutation {
+  /// Takes over what the record type says of its records.
+  fileprivate mutating func obey(_ type: Model.RecordType) {
+    if scope == .known { knownFields = type.fields.map(\.id).max() ?? 0 }
+    guard let settings = type.settings else { return }
+    if settings.conflicts != .manual { policy = ConflictPolicy(settings.conflicts) }
+    hideExpired = settings.hidesExpired
+    if settings.ttlMilliseconds > 0, expires == nil, ttlMilliseconds == 0 { ttlMilliseconds = settings.ttlMilliseconds }
   }
 }
 

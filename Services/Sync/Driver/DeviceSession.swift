@@ -79,6 +79,10 @@ struct DeviceSession: Sendable {
     case .ack(let ack): return .done(try await acknowledge(ack))
     case .ticket(let request): return .ticket(try ticket(request))
     case .drop(let drop): return .done(try await self.drop(drop))
+    case .read(let read): return .records(try await self.read(read, account))
+    case .zones(let list): return .zones(try await zones(list, account))
+    case .createZone(let zone): return .zone(try await create(zone))
+    case .whoAmI(let question): return .person(try whoAmI(question))
     case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
     }
   }
@@ -91,8 +95,10 @@ extension Wire.Operation {
     case .settle(let settle): .zone(container: settle.container, zone: settle.zone)
     case .pull(let pull): .zone(container: pull.container, zone: pull.zone)
     case .drop(let drop): .zone(container: drop.container, zone: drop.zone)
+    case .read(let read): .zone(container: read.container, zone: read.zone)
+    case .createZone(let create): .zone(container: create.container, zone: create.zone)
     case .propose(let proposal): .types(container: proposal.container)
-    case .hello, .subscribe, .ack, .ticket, nil: .session
+    case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, nil: .session
     }
   }
 

@@ -12,6 +12,7 @@ struct SyncMetrics: Sendable {
   private let refused: Counter
   let accepted: Counter
   let conflicts: Counter
+  let merged: Counter
   let pageBytes: Counter
 
   init(_ registry: MetricsRegistry) {
@@ -19,6 +20,7 @@ struct SyncMetrics: Sendable {
     refused = registry.counter(.operations, [.outcome: "refused"])
     accepted = registry.counter(.rows, [.outcome: "accepted"])
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
+    merged = registry.counter(.rows, [.outcome: "merged"])
     pageBytes = registry.counter(.pageBytes)
   }
 

@@ -52,6 +52,7 @@ struct Cloud: Sendable {
   let schema: SchemaClient
   let tokens: TokenSeal
   let tickets: TicketSeal
+  let aliases: UserAlias
   let metrics: SyncMetrics
 
   init(bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment) {
@@ -62,6 +63,7 @@ struct Cloud: Sendable {
     schema = SchemaClient(bus: bus)
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)
+    aliases = UserAlias(key: ticketKey)
     metrics = SyncMetrics(host.metrics)
   }
 }

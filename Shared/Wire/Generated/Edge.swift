@@ -3,6 +3,20 @@
 internal import CProtobufC
 internal import CWire
 
+public enum DatabaseScope: UInt32, Sendable, CaseIterable {
+  case `private` = 0
+  case `public` = 1
+
+  var c: Caravan__V1__DatabaseScope {
+    switch self {
+    case .`private`: CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE
+    case .`public`: CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PUBLIC
+    }
+  }
+
+  init(c: Caravan__V1__DatabaseScope) { self = Self(rawValue: c.rawValue) ?? .`private` }
+}
+
 public enum FrameCompression: UInt32, Sendable, CaseIterable {
   case none = 0
   case zstd = 1
@@ -107,6 +121,10 @@ public struct Operation: WireMessage, Equatable {
     case ack(AckNotification)
     case ticket(RequestTicket)
     case drop(DropTable)
+    case read(ReadRecords)
+    case zones(ListZones)
+    case createZone(CreateZone)
+    case whoAmI(WhoAmI)
   }
 
   public var kind: Kind?
@@ -147,6 +165,18 @@ public struct Operation: WireMessage, Equatable {
     case .drop(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_DROP
       m.pointee.drop = value.pack(into: &arena)
+    case .read(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_READ
+      m.pointee.read = value.pack(into: &arena)
+    case .zones(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_ZONES
+      m.pointee.zones = value.pack(into: &arena)
+    case .createZone(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_CREATE_ZONE
+      m.pointee.create_zone = value.pack(into: &arena)
+    case .whoAmI(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_WHO_AM_I
+      m.pointee.who_am_i = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -163,6 +193,10 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_ACK: kind = .ack(try AckNotification(c: m.pointee.ack))
     case CARAVAN__V1__OPERATION__KIND_TICKET: kind = .ticket(try RequestTicket(c: m.pointee.ticket))
     case CARAVAN__V1__OPERATION__KIND_DROP: kind = .drop(try DropTable(c: m.pointee.drop))
+    case CARAVAN__V1__OPERATION__KIND_READ: kind = .read(try ReadRecords(c: m.pointee.read))
+    case CARAVAN__V1__OPERATION__KIND_ZONES: kind = .zones(try ListZones(c: m.pointee.zones))
+    case CARAVAN__V1__OPERATION__KIND_CREATE_ZONE: kind = .createZone(try CreateZone(c: m.pointee.create_zone))
+    case CARAVAN__V1__OPERATION__KIND_WHO_AM_I: kind = .whoAmI(try WhoAmI(c: m.pointee.who_am_i))
     default: kind = nil
     }
   }
@@ -266,6 +300,8 @@ public struct Push: WireMessage, Equatable {
   public var opFloor: UInt64
   public var mutations: [Mutation]
   public var chunks: [Chunk]
+  public var atomic: Bool
+  public var database: DatabaseScope
 
   public init(
     container: String = "",
@@ -273,7 +309,9 @@ public struct Push: WireMessage, Equatable {
     op: UInt64 = 0,
     opFloor: UInt64 = 0,
     mutations: [Mutation] = [],
-    chunks: [Chunk] = []
+    chunks: [Chunk] = [],
+    atomic: Bool = false,
+    database: DatabaseScope = .`private`
   ) {
     self.container = container
     self.zone = zone
@@ -281,6 +319,8 @@ public struct Push: WireMessage, Equatable {
     self.opFloor = opFloor
     self.mutations = mutations
     self.chunks = chunks
+    self.atomic = atomic
+    self.database = database
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Push> {
@@ -291,6 +331,8 @@ public struct Push: WireMessage, Equatable {
     if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
     (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
     return m
   }
 
@@ -301,6 +343,8 @@ public struct Push: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
     mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+    atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
   public func encoded() -> [UInt8] {
@@ -320,15 +364,18 @@ public struct Settle: WireMessage, Equatable {
   public var container: String
   public var zone: String
   public var op: UInt64
+  public var database: DatabaseScope
 
   public init(
     container: String = "",
     zone: String = "",
-    op: UInt64 = 0
+    op: UInt64 = 0,
+    database: DatabaseScope = .`private`
   ) {
     self.container = container
     self.zone = zone
     self.op = op
+    self.database = database
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Settle> {
@@ -336,6 +383,7 @@ public struct Settle: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
     return m
   }
 
@@ -343,6 +391,7 @@ public struct Settle: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     zone = try copyText(m.pointee.zone)
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
   public func encoded() -> [UInt8] {
@@ -600,6 +649,164 @@ public struct DropTable: WireMessage, Equatable {
   }
 }
 
+public struct ReadRecords: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var names: [String]
+  public var fields: [UInt32]
+  public var database: DatabaseScope
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    names: [String] = [],
+    fields: [UInt32] = [],
+    database: DatabaseScope = .`private`
+  ) {
+    self.container = container
+    self.zone = zone
+    self.names = names
+    self.fields = fields
+    self.database = database
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadRecords> {
+    let m = arena.make(Caravan__V1__ReadRecords.self, caravan__v1__read_records__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    (m.pointee.n_names, m.pointee.names) = arena.strings(names)
+    (m.pointee.n_fields, m.pointee.fields) = arena.scalars(fields)
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReadRecords>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    names = try copyStrings(m.pointee.n_names, m.pointee.names)
+    fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__read_records__get_packed_size(m)) { caravan__v1__read_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__read_records__unpack(nil, data.count, data) else { throw .malformed("ReadRecords") }
+    defer { caravan__v1__read_records__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListZones: WireMessage, Equatable {
+  public var container: String
+  public var database: DatabaseScope
+
+  public init(
+    container: String = "",
+    database: DatabaseScope = .`private`
+  ) {
+    self.container = container
+    self.database = database
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListZones> {
+    let m = arena.make(Caravan__V1__ListZones.self, caravan__v1__list_zones__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListZones>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_zones__get_packed_size(m)) { caravan__v1__list_zones__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_zones__unpack(nil, data.count, data) else { throw .malformed("ListZones") }
+    defer { caravan__v1__list_zones__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CreateZone: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+
+  public init(
+    container: String = "",
+    zone: String = ""
+  ) {
+    self.container = container
+    self.zone = zone
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CreateZone> {
+    let m = arena.make(Caravan__V1__CreateZone.self, caravan__v1__create_zone__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CreateZone>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__create_zone__get_packed_size(m)) { caravan__v1__create_zone__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__create_zone__unpack(nil, data.count, data) else { throw .malformed("CreateZone") }
+    defer { caravan__v1__create_zone__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct WhoAmI: WireMessage, Equatable {
+  public var container: String
+
+  public init(
+    container: String = ""
+  ) {
+    self.container = container
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WhoAmI> {
+    let m = arena.make(Caravan__V1__WhoAmI.self, caravan__v1__who_am_i__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WhoAmI>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__who_am_i__get_packed_size(m)) { caravan__v1__who_am_i__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__who_am_i__unpack(nil, data.count, data) else { throw .malformed("WhoAmI") }
+    defer { caravan__v1__who_am_i__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ExchangeReply: WireMessage, Equatable {
   public var results: [Result]
 
@@ -641,6 +848,10 @@ public struct Result: WireMessage, Equatable {
     case pull(PullResult)
     case ticket(Ticket)
     case done(Empty)
+    case records(RecordsResult)
+    case zones(ZonesResult)
+    case zone(ZoneState)
+    case person(Person)
   }
 
   public var kind: Kind?
@@ -675,6 +886,18 @@ public struct Result: WireMessage, Equatable {
     case .done(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_DONE
       m.pointee.done = value.pack(into: &arena)
+    case .records(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_RECORDS
+      m.pointee.records = value.pack(into: &arena)
+    case .zones(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_ZONES
+      m.pointee.zones = value.pack(into: &arena)
+    case .zone(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_ZONE
+      m.pointee.zone = value.pack(into: &arena)
+    case .person(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PERSON
+      m.pointee.person = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -689,6 +912,10 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_PULL: kind = .pull(try PullResult(c: m.pointee.pull))
     case CARAVAN__V1__RESULT__KIND_TICKET: kind = .ticket(try Ticket(c: m.pointee.ticket))
     case CARAVAN__V1__RESULT__KIND_DONE: kind = .done(try Empty(c: m.pointee.done))
+    case CARAVAN__V1__RESULT__KIND_RECORDS: kind = .records(try RecordsResult(c: m.pointee.records))
+    case CARAVAN__V1__RESULT__KIND_ZONES: kind = .zones(try ZonesResult(c: m.pointee.zones))
+    case CARAVAN__V1__RESULT__KIND_ZONE: kind = .zone(try ZoneState(c: m.pointee.zone))
+    case CARAVAN__V1__RESULT__KIND_PERSON: kind = .person(try Person(c: m.pointee.person))
     default: kind = nil
     }
   }
@@ -702,6 +929,149 @@ public struct Result: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__result__unpack(nil, data.count, data) else { throw .malformed("Result") }
     defer { caravan__v1__result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RecordsResult: WireMessage, Equatable {
+  public var entries: [Entry]
+  public var answered: UInt32
+
+  public init(
+    entries: [Entry] = [],
+    answered: UInt32 = 0
+  ) {
+    self.entries = entries
+    self.answered = answered
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordsResult> {
+    let m = arena.make(Caravan__V1__RecordsResult.self, caravan__v1__records_result__init)
+    (m.pointee.n_entries, m.pointee.entries) = arena.messages(entries) { $0.pack(into: &$1) }
+    if answered != 0 { m.pointee.has_answered = 1; m.pointee.answered = answered }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordsResult>) throws(WireError) {
+    entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
+    answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__records_result__get_packed_size(m)) { caravan__v1__records_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__records_result__unpack(nil, data.count, data) else { throw .malformed("RecordsResult") }
+    defer { caravan__v1__records_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZoneState: WireMessage, Equatable {
+  public var zone: String
+  public var seq: UInt64
+  public var incarnation: UInt64
+
+  public init(
+    zone: String = "",
+    seq: UInt64 = 0,
+    incarnation: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.seq = seq
+    self.incarnation = incarnation
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneState> {
+    let m = arena.make(Caravan__V1__ZoneState.self, caravan__v1__zone_state__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZoneState>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zone_state__get_packed_size(m)) { caravan__v1__zone_state__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zone_state__unpack(nil, data.count, data) else { throw .malformed("ZoneState") }
+    defer { caravan__v1__zone_state__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZonesResult: WireMessage, Equatable {
+  public var zones: [ZoneState]
+
+  public init(
+    zones: [ZoneState] = []
+  ) {
+    self.zones = zones
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZonesResult> {
+    let m = arena.make(Caravan__V1__ZonesResult.self, caravan__v1__zones_result__init)
+    (m.pointee.n_zones, m.pointee.zones) = arena.messages(zones) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZonesResult>) throws(WireError) {
+    zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zones_result__get_packed_size(m)) { caravan__v1__zones_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zones_result__unpack(nil, data.count, data) else { throw .malformed("ZonesResult") }
+    defer { caravan__v1__zones_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Person: WireMessage, Equatable {
+  public var user: String
+
+  public init(
+    user: String = ""
+  ) {
+    self.user = user
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Person> {
+    let m = arena.make(Caravan__V1__Person.self, caravan__v1__person__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Person>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__person__get_packed_size(m)) { caravan__v1__person__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__person__unpack(nil, data.count, data) else { throw .malformed("Person") }
+    defer { caravan__v1__person__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

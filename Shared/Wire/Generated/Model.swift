@@ -3,6 +3,22 @@
 internal import CProtobufC
 internal import CWire
 
+public enum ReferenceKind: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case owning = 1
+  case validating = 2
+
+  var c: Caravan__V1__ReferenceKind {
+    switch self {
+    case .unspecified: CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_UNSPECIFIED
+    case .owning: CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_OWNING
+    case .validating: CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_VALIDATING
+    }
+  }
+
+  init(c: Caravan__V1__ReferenceKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum FieldKind: UInt32, Sendable, CaseIterable {
   case unspecified = 0
   case text = 1
@@ -10,6 +26,9 @@ public enum FieldKind: UInt32, Sendable, CaseIterable {
   case real = 3
   case data = 4
   case asset = 5
+  case date = 6
+  case location = 7
+  case reference = 8
 
   var c: Caravan__V1__FieldKind {
     switch self {
@@ -19,10 +38,35 @@ public enum FieldKind: UInt32, Sendable, CaseIterable {
     case .real: CARAVAN__V1__FIELD_KIND__FIELD_KIND_REAL
     case .data: CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATA
     case .asset: CARAVAN__V1__FIELD_KIND__FIELD_KIND_ASSET
+    case .date: CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATE
+    case .location: CARAVAN__V1__FIELD_KIND__FIELD_KIND_LOCATION
+    case .reference: CARAVAN__V1__FIELD_KIND__FIELD_KIND_REFERENCE
     }
   }
 
   init(c: Caravan__V1__FieldKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum ConflictPolicy: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case manual = 1
+  case fieldMerge = 2
+  case lastWriterWins = 3
+  case deterministic = 4
+  case serverExtension = 5
+
+  var c: Caravan__V1__ConflictPolicy {
+    switch self {
+    case .unspecified: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED
+    case .manual: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_MANUAL
+    case .fieldMerge: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_FIELD_MERGE
+    case .lastWriterWins: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_LAST_WRITER_WINS
+    case .deterministic: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_DETERMINISTIC
+    case .serverExtension: CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_SERVER_EXTENSION
+    }
+  }
+
+  init(c: Caravan__V1__ConflictPolicy) { self = Self(rawValue: c.rawValue) ?? .unspecified }
 }
 
 public struct DatabaseRef: WireMessage, Equatable {
@@ -151,6 +195,142 @@ public struct Asset: WireMessage, Equatable {
   }
 }
 
+public struct Location: WireMessage, Equatable {
+  public var latitude: Double
+  public var longitude: Double
+
+  public init(
+    latitude: Double = 0,
+    longitude: Double = 0
+  ) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Location> {
+    let m = arena.make(Caravan__V1__Location.self, caravan__v1__location__init)
+    if latitude != 0 { m.pointee.has_latitude = 1; m.pointee.latitude = latitude }
+    if longitude != 0 { m.pointee.has_longitude = 1; m.pointee.longitude = longitude }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Location>) throws(WireError) {
+    latitude = m.pointee.has_latitude != 0 ? m.pointee.latitude : 0
+    longitude = m.pointee.has_longitude != 0 ? m.pointee.longitude : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__location__get_packed_size(m)) { caravan__v1__location__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__location__unpack(nil, data.count, data) else { throw .malformed("Location") }
+    defer { caravan__v1__location__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Reference: WireMessage, Equatable {
+  public var target: String
+  public var kind: ReferenceKind
+
+  public init(
+    target: String = "",
+    kind: ReferenceKind = .unspecified
+  ) {
+    self.target = target
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Reference> {
+    let m = arena.make(Caravan__V1__Reference.self, caravan__v1__reference__init)
+    if !target.isEmpty { m.pointee.target = arena.string(target) }
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Reference>) throws(WireError) {
+    target = try copyText(m.pointee.target)
+    kind = m.pointee.has_kind != 0 ? ReferenceKind(c: m.pointee.kind) : .unspecified
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reference__get_packed_size(m)) { caravan__v1__reference__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__reference__unpack(nil, data.count, data) else { throw .malformed("Reference") }
+    defer { caravan__v1__reference__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListValue: WireMessage, Equatable {
+  public var texts: [String]
+  public var integers: [Int64]
+  public var reals: [Double]
+  public var data: [[UInt8]]
+  public var assets: [Asset]
+  public var locations: [Location]
+  public var references: [Reference]
+
+  public init(
+    texts: [String] = [],
+    integers: [Int64] = [],
+    reals: [Double] = [],
+    data: [[UInt8]] = [],
+    assets: [Asset] = [],
+    locations: [Location] = [],
+    references: [Reference] = []
+  ) {
+    self.texts = texts
+    self.integers = integers
+    self.reals = reals
+    self.data = data
+    self.assets = assets
+    self.locations = locations
+    self.references = references
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListValue> {
+    let m = arena.make(Caravan__V1__ListValue.self, caravan__v1__list_value__init)
+    (m.pointee.n_texts, m.pointee.texts) = arena.strings(texts)
+    (m.pointee.n_integers, m.pointee.integers) = arena.scalars(integers)
+    (m.pointee.n_reals, m.pointee.reals) = arena.scalars(reals)
+    (m.pointee.n_data, m.pointee.data) = arena.byteStrings(data)
+    (m.pointee.n_assets, m.pointee.assets) = arena.messages(assets) { $0.pack(into: &$1) }
+    (m.pointee.n_locations, m.pointee.locations) = arena.messages(locations) { $0.pack(into: &$1) }
+    (m.pointee.n_references, m.pointee.references) = arena.messages(references) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListValue>) throws(WireError) {
+    texts = try copyStrings(m.pointee.n_texts, m.pointee.texts)
+    integers = copyScalars(m.pointee.n_integers, m.pointee.integers)
+    reals = copyScalars(m.pointee.n_reals, m.pointee.reals)
+    data = copyByteStrings(m.pointee.n_data, m.pointee.data)
+    assets = try copyMessages(m.pointee.n_assets, m.pointee.assets) { (p) throws(WireError) in try Asset(c: p) }
+    locations = try copyMessages(m.pointee.n_locations, m.pointee.locations) { (p) throws(WireError) in try Location(c: p) }
+    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in try Reference(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_value__get_packed_size(m)) { caravan__v1__list_value__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_value__unpack(nil, data.count, data) else { throw .malformed("ListValue") }
+    defer { caravan__v1__list_value__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct Field: WireMessage, Equatable {
   public enum Value: Sendable, Equatable {
     case text(String)
@@ -158,6 +338,9 @@ public struct Field: WireMessage, Equatable {
     case real(Double)
     case data([UInt8])
     case asset(Asset)
+    case location(Location)
+    case reference(Reference)
+    case list(ListValue)
   }
 
   public var id: UInt32
@@ -190,6 +373,15 @@ public struct Field: WireMessage, Equatable {
     case .asset(let value):
       m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_ASSET
       m.pointee.asset = value.pack(into: &arena)
+    case .location(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_LOCATION
+      m.pointee.location = value.pack(into: &arena)
+    case .reference(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_REFERENCE
+      m.pointee.reference = value.pack(into: &arena)
+    case .list(let value):
+      m.pointee.value_case = CARAVAN__V1__FIELD__VALUE_LIST
+      m.pointee.list = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -203,6 +395,9 @@ public struct Field: WireMessage, Equatable {
     case CARAVAN__V1__FIELD__VALUE_REAL: value = .real(m.pointee.real)
     case CARAVAN__V1__FIELD__VALUE_DATA: value = .data(copyBytes(m.pointee.data))
     case CARAVAN__V1__FIELD__VALUE_ASSET: value = .asset(try Asset(c: m.pointee.asset))
+    case CARAVAN__V1__FIELD__VALUE_LOCATION: value = .location(try Location(c: m.pointee.location))
+    case CARAVAN__V1__FIELD__VALUE_REFERENCE: value = .reference(try Reference(c: m.pointee.reference))
+    case CARAVAN__V1__FIELD__VALUE_LIST: value = .list(try ListValue(c: m.pointee.list))
     default: value = nil
     }
   }
@@ -261,6 +456,8 @@ public struct Entry: WireMessage, Equatable {
   public var body: [UInt8]
   public var own: Bool
   public var writer: String
+  public var expires: UInt64?
+  public var fields: [UInt8]
 
   public init(
     name: String = "",
@@ -270,7 +467,9 @@ public struct Entry: WireMessage, Equatable {
     type: UInt32 = 0,
     body: [UInt8] = [],
     own: Bool = false,
-    writer: String = ""
+    writer: String = "",
+    expires: UInt64? = nil,
+    fields: [UInt8] = []
   ) {
     self.name = name
     self.version = version
@@ -280,6 +479,8 @@ public struct Entry: WireMessage, Equatable {
     self.body = body
     self.own = own
     self.writer = writer
+    self.expires = expires
+    self.fields = fields
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Entry> {
@@ -292,6 +493,8 @@ public struct Entry: WireMessage, Equatable {
     if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
     if own { m.pointee.has_own = 1; m.pointee.own = own ? 1 : 0 }
     if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
+    if !fields.isEmpty { m.pointee.has_fields = 1; m.pointee.fields = arena.bytes(fields) }
     return m
   }
 
@@ -304,6 +507,8 @@ public struct Entry: WireMessage, Equatable {
     body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
     own = m.pointee.has_own != 0 ? m.pointee.own != 0 : false
     writer = try copyText(m.pointee.writer)
+    expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
+    fields = m.pointee.has_fields != 0 ? copyBytes(m.pointee.fields) : []
   }
 
   public func encoded() -> [UInt8] {
@@ -315,6 +520,85 @@ public struct Entry: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__entry__unpack(nil, data.count, data) else { throw .malformed("Entry") }
     defer { caravan__v1__entry__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FieldVersions: WireMessage, Equatable {
+  public var fields: [FieldVersion]
+
+  public init(
+    fields: [FieldVersion] = []
+  ) {
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldVersions> {
+    let m = arena.make(Caravan__V1__FieldVersions.self, caravan__v1__field_versions__init)
+    (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FieldVersions>) throws(WireError) {
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldVersion(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__field_versions__get_packed_size(m)) { caravan__v1__field_versions__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__field_versions__unpack(nil, data.count, data) else { throw .malformed("FieldVersions") }
+    defer { caravan__v1__field_versions__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FieldVersion: WireMessage, Equatable {
+  public var id: UInt32
+  public var seq: UInt64
+  public var stamp: UInt64
+  public var writer: String
+
+  public init(
+    id: UInt32 = 0,
+    seq: UInt64 = 0,
+    stamp: UInt64 = 0,
+    writer: String = ""
+  ) {
+    self.id = id
+    self.seq = seq
+    self.stamp = stamp
+    self.writer = writer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldVersion> {
+    let m = arena.make(Caravan__V1__FieldVersion.self, caravan__v1__field_version__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    if stamp != 0 { m.pointee.has_stamp = 1; m.pointee.stamp = stamp }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FieldVersion>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+    stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
+    writer = try copyText(m.pointee.writer)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__field_version__get_packed_size(m)) { caravan__v1__field_version__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__field_version__unpack(nil, data.count, data) else { throw .malformed("FieldVersion") }
+    defer { caravan__v1__field_version__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -397,15 +681,21 @@ public struct FieldDefinition: WireMessage, Equatable {
   public var id: UInt32
   public var name: String
   public var kind: FieldKind
+  public var list: Bool
+  public var encrypted: Bool
 
   public init(
     id: UInt32 = 0,
     name: String = "",
-    kind: FieldKind = .unspecified
+    kind: FieldKind = .unspecified,
+    list: Bool = false,
+    encrypted: Bool = false
   ) {
     self.id = id
     self.name = name
     self.kind = kind
+    self.list = list
+    self.encrypted = encrypted
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldDefinition> {
@@ -413,6 +703,8 @@ public struct FieldDefinition: WireMessage, Equatable {
     if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
     if !name.isEmpty { m.pointee.name = arena.string(name) }
     if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    if list { m.pointee.has_list = 1; m.pointee.list = list ? 1 : 0 }
+    if encrypted { m.pointee.has_encrypted = 1; m.pointee.encrypted = encrypted ? 1 : 0 }
     return m
   }
 
@@ -420,6 +712,8 @@ public struct FieldDefinition: WireMessage, Equatable {
     id = m.pointee.has_id != 0 ? m.pointee.id : 0
     name = try copyText(m.pointee.name)
     kind = m.pointee.has_kind != 0 ? FieldKind(c: m.pointee.kind) : .unspecified
+    list = m.pointee.has_list != 0 ? m.pointee.list != 0 : false
+    encrypted = m.pointee.has_encrypted != 0 ? m.pointee.encrypted != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -435,22 +729,77 @@ public struct FieldDefinition: WireMessage, Equatable {
   }
 }
 
+public struct TypeSettings: WireMessage, Equatable {
+  public var conflicts: ConflictPolicy
+  public var fallback: ConflictPolicy
+  public var extensionMilliseconds: UInt32
+  public var ttlMilliseconds: UInt64
+  public var hideExpired: Bool
+
+  public init(
+    conflicts: ConflictPolicy = .unspecified,
+    fallback: ConflictPolicy = .unspecified,
+    extensionMilliseconds: UInt32 = 0,
+    ttlMilliseconds: UInt64 = 0,
+    hideExpired: Bool = false
+  ) {
+    self.conflicts = conflicts
+    self.fallback = fallback
+    self.extensionMilliseconds = extensionMilliseconds
+    self.ttlMilliseconds = ttlMilliseconds
+    self.hideExpired = hideExpired
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeSettings> {
+    let m = arena.make(Caravan__V1__TypeSettings.self, caravan__v1__type_settings__init)
+    if conflicts != .unspecified { m.pointee.has_conflicts = 1; m.pointee.conflicts = conflicts.c }
+    if fallback != .unspecified { m.pointee.has_fallback = 1; m.pointee.fallback = fallback.c }
+    if extensionMilliseconds != 0 { m.pointee.has_extension_milliseconds = 1; m.pointee.extension_milliseconds = extensionMilliseconds }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if hideExpired { m.pointee.has_hide_expired = 1; m.pointee.hide_expired = hideExpired ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TypeSettings>) throws(WireError) {
+    conflicts = m.pointee.has_conflicts != 0 ? ConflictPolicy(c: m.pointee.conflicts) : .unspecified
+    fallback = m.pointee.has_fallback != 0 ? ConflictPolicy(c: m.pointee.fallback) : .unspecified
+    extensionMilliseconds = m.pointee.has_extension_milliseconds != 0 ? m.pointee.extension_milliseconds : 0
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    hideExpired = m.pointee.has_hide_expired != 0 ? m.pointee.hide_expired != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__type_settings__get_packed_size(m)) { caravan__v1__type_settings__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__type_settings__unpack(nil, data.count, data) else { throw .malformed("TypeSettings") }
+    defer { caravan__v1__type_settings__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct RecordType: WireMessage, Equatable {
   public var id: UInt32
   public var definition: UInt32
   public var name: String
   public var fields: [FieldDefinition]
+  public var settings: TypeSettings?
 
   public init(
     id: UInt32 = 0,
     definition: UInt32 = 0,
     name: String = "",
-    fields: [FieldDefinition] = []
+    fields: [FieldDefinition] = [],
+    settings: TypeSettings? = nil
   ) {
     self.id = id
     self.definition = definition
     self.name = name
     self.fields = fields
+    self.settings = settings
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordType> {
@@ -459,6 +808,7 @@ public struct RecordType: WireMessage, Equatable {
     if definition != 0 { m.pointee.has_definition = 1; m.pointee.definition = definition }
     if !name.isEmpty { m.pointee.name = arena.string(name) }
     (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    if let settings { m.pointee.settings = settings.pack(into: &arena) }
     return m
   }
 
@@ -467,6 +817,7 @@ public struct RecordType: WireMessage, Equatable {
     definition = m.pointee.has_definition != 0 ? m.pointee.definition : 0
     name = try copyText(m.pointee.name)
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldDefinition(c: p) }
+    settings = if let p = m.pointee.settings { try TypeSettings(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {

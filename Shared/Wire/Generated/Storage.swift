@@ -7,16 +7,34 @@ public enum MutationKind: UInt32, Sendable, CaseIterable {
   case unspecified = 0
   case save = 1
   case delete = 2
+  case read = 3
 
   var c: Caravan__V1__MutationKind {
     switch self {
     case .unspecified: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED
     case .save: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_SAVE
     case .delete: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_DELETE
+    case .read: CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_READ
     }
   }
 
   init(c: Caravan__V1__MutationKind) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum SaveScope: UInt32, Sendable, CaseIterable {
+  case whole = 0
+  case changed = 1
+  case known = 2
+
+  var c: Caravan__V1__SaveScope {
+    switch self {
+    case .whole: CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE
+    case .changed: CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_CHANGED
+    case .known: CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_KNOWN
+    }
+  }
+
+  init(c: Caravan__V1__SaveScope) { self = Self(rawValue: c.rawValue) ?? .whole }
 }
 
 public enum Verdict: UInt32, Sendable, CaseIterable {
@@ -24,6 +42,9 @@ public enum Verdict: UInt32, Sendable, CaseIterable {
   case accepted = 1
   case conflict = 2
   case aborted = 3
+  case merged = 4
+  case read = 5
+  case refused = 6
 
   var c: Caravan__V1__Verdict {
     switch self {
@@ -31,6 +52,9 @@ public enum Verdict: UInt32, Sendable, CaseIterable {
     case .accepted: CARAVAN__V1__VERDICT__VERDICT_ACCEPTED
     case .conflict: CARAVAN__V1__VERDICT__VERDICT_CONFLICT
     case .aborted: CARAVAN__V1__VERDICT__VERDICT_ABORTED
+    case .merged: CARAVAN__V1__VERDICT__VERDICT_MERGED
+    case .read: CARAVAN__V1__VERDICT__VERDICT_READ
+    case .refused: CARAVAN__V1__VERDICT__VERDICT_REFUSED
     }
   }
 
@@ -45,6 +69,17 @@ public struct Mutation: WireMessage, Equatable {
   public var body: [UInt8]
   public var chunks: [UInt8]
   public var lists: [Asset]
+  public var scope: SaveScope
+  public var guards: [UInt8]
+  public var expires: UInt64?
+  public var ttlMilliseconds: UInt64
+  public var stamp: UInt64
+  public var fieldStamps: [FieldStamp]
+  public var ancestor: [UInt8]
+  public var knownFields: UInt32
+  public var references: [Reference]
+  public var policy: ConflictPolicy
+  public var hideExpired: Bool
 
   public init(
     name: String = "",
@@ -53,7 +88,18 @@ public struct Mutation: WireMessage, Equatable {
     type: UInt32 = 0,
     body: [UInt8] = [],
     chunks: [UInt8] = [],
-    lists: [Asset] = []
+    lists: [Asset] = [],
+    scope: SaveScope = .whole,
+    guards: [UInt8] = [],
+    expires: UInt64? = nil,
+    ttlMilliseconds: UInt64 = 0,
+    stamp: UInt64 = 0,
+    fieldStamps: [FieldStamp] = [],
+    ancestor: [UInt8] = [],
+    knownFields: UInt32 = 0,
+    references: [Reference] = [],
+    policy: ConflictPolicy = .unspecified,
+    hideExpired: Bool = false
   ) {
     self.name = name
     self.kind = kind
@@ -62,6 +108,17 @@ public struct Mutation: WireMessage, Equatable {
     self.body = body
     self.chunks = chunks
     self.lists = lists
+    self.scope = scope
+    self.guards = guards
+    self.expires = expires
+    self.ttlMilliseconds = ttlMilliseconds
+    self.stamp = stamp
+    self.fieldStamps = fieldStamps
+    self.ancestor = ancestor
+    self.knownFields = knownFields
+    self.references = references
+    self.policy = policy
+    self.hideExpired = hideExpired
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Mutation> {
@@ -73,6 +130,17 @@ public struct Mutation: WireMessage, Equatable {
     if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
     if !chunks.isEmpty { m.pointee.has_chunks = 1; m.pointee.chunks = arena.bytes(chunks) }
     (m.pointee.n_lists, m.pointee.lists) = arena.messages(lists) { $0.pack(into: &$1) }
+    if scope != .whole { m.pointee.has_scope = 1; m.pointee.scope = scope.c }
+    if !guards.isEmpty { m.pointee.has_guards = 1; m.pointee.guards = arena.bytes(guards) }
+    if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if stamp != 0 { m.pointee.has_stamp = 1; m.pointee.stamp = stamp }
+    (m.pointee.n_field_stamps, m.pointee.field_stamps) = arena.messages(fieldStamps) { $0.pack(into: &$1) }
+    if !ancestor.isEmpty { m.pointee.has_ancestor = 1; m.pointee.ancestor = arena.bytes(ancestor) }
+    if knownFields != 0 { m.pointee.has_known_fields = 1; m.pointee.known_fields = knownFields }
+    (m.pointee.n_references, m.pointee.references) = arena.messages(references) { $0.pack(into: &$1) }
+    if policy != .unspecified { m.pointee.has_policy = 1; m.pointee.policy = policy.c }
+    if hideExpired { m.pointee.has_hide_expired = 1; m.pointee.hide_expired = hideExpired ? 1 : 0 }
     return m
   }
 
@@ -84,6 +152,17 @@ public struct Mutation: WireMessage, Equatable {
     body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
     lists = try copyMessages(m.pointee.n_lists, m.pointee.lists) { (p) throws(WireError) in try Asset(c: p) }
+    scope = m.pointee.has_scope != 0 ? SaveScope(c: m.pointee.scope) : .whole
+    guards = m.pointee.has_guards != 0 ? copyBytes(m.pointee.guards) : []
+    expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
+    fieldStamps = try copyMessages(m.pointee.n_field_stamps, m.pointee.field_stamps) { (p) throws(WireError) in try FieldStamp(c: p) }
+    ancestor = m.pointee.has_ancestor != 0 ? copyBytes(m.pointee.ancestor) : []
+    knownFields = m.pointee.has_known_fields != 0 ? m.pointee.known_fields : 0
+    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in try Reference(c: p) }
+    policy = m.pointee.has_policy != 0 ? ConflictPolicy(c: m.pointee.policy) : .unspecified
+    hideExpired = m.pointee.has_hide_expired != 0 ? m.pointee.hide_expired != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -95,6 +174,43 @@ public struct Mutation: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__mutation__unpack(nil, data.count, data) else { throw .malformed("Mutation") }
     defer { caravan__v1__mutation__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct FieldStamp: WireMessage, Equatable {
+  public var id: UInt32
+  public var stamp: UInt64
+
+  public init(
+    id: UInt32 = 0,
+    stamp: UInt64 = 0
+  ) {
+    self.id = id
+    self.stamp = stamp
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldStamp> {
+    let m = arena.make(Caravan__V1__FieldStamp.self, caravan__v1__field_stamp__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    if stamp != 0 { m.pointee.has_stamp = 1; m.pointee.stamp = stamp }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FieldStamp>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__field_stamp__get_packed_size(m)) { caravan__v1__field_stamp__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__field_stamp__unpack(nil, data.count, data) else { throw .malformed("FieldStamp") }
+    defer { caravan__v1__field_stamp__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -170,15 +286,18 @@ public struct Outcome: WireMessage, Equatable {
   public var verdict: Verdict
   public var version: UInt64
   public var server: Entry?
+  public var failure: Failure?
 
   public init(
     verdict: Verdict = .unspecified,
     version: UInt64 = 0,
-    server: Entry? = nil
+    server: Entry? = nil,
+    failure: Failure? = nil
   ) {
     self.verdict = verdict
     self.version = version
     self.server = server
+    self.failure = failure
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Outcome> {
@@ -186,6 +305,7 @@ public struct Outcome: WireMessage, Equatable {
     if verdict != .unspecified { m.pointee.has_verdict = 1; m.pointee.verdict = verdict.c }
     if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
     if let server { m.pointee.server = server.pack(into: &arena) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
     return m
   }
 
@@ -193,6 +313,7 @@ public struct Outcome: WireMessage, Equatable {
     verdict = m.pointee.has_verdict != 0 ? Verdict(c: m.pointee.verdict) : .unspecified
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
     server = if let p = m.pointee.server { try Entry(c: p) } else { nil }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {
@@ -434,25 +555,30 @@ public struct ReadChangesReply: WireMessage, Equatable {
 public struct FetchRequest: WireMessage, Equatable {
   public var zone: ZoneRef?
   public var names: [String]
+  public var fields: [UInt32]
 
   public init(
     zone: ZoneRef? = nil,
-    names: [String] = []
+    names: [String] = [],
+    fields: [UInt32] = []
   ) {
     self.zone = zone
     self.names = names
+    self.fields = fields
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchRequest> {
     let m = arena.make(Caravan__V1__FetchRequest.self, caravan__v1__fetch_request__init)
     if let zone { m.pointee.zone = zone.pack(into: &arena) }
     (m.pointee.n_names, m.pointee.names) = arena.strings(names)
+    (m.pointee.n_fields, m.pointee.fields) = arena.scalars(fields)
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__FetchRequest>) throws(WireError) {
     zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
     names = try copyStrings(m.pointee.n_names, m.pointee.names)
+    fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
   }
 
   public func encoded() -> [UInt8] {
@@ -617,6 +743,75 @@ public struct ListZonesReply: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__list_zones_reply__unpack(nil, data.count, data) else { throw .malformed("ListZonesReply") }
     defer { caravan__v1__list_zones_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CreateZoneRequest: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var writer: String
+
+  public init(
+    zone: ZoneRef? = nil,
+    writer: String = ""
+  ) {
+    self.zone = zone
+    self.writer = writer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CreateZoneRequest> {
+    let m = arena.make(Caravan__V1__CreateZoneRequest.self, caravan__v1__create_zone_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CreateZoneRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    writer = try copyText(m.pointee.writer)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__create_zone_request__get_packed_size(m)) { caravan__v1__create_zone_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__create_zone_request__unpack(nil, data.count, data) else { throw .malformed("CreateZoneRequest") }
+    defer { caravan__v1__create_zone_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CreateZoneReply: WireMessage, Equatable {
+  public var zone: ZoneHead?
+
+  public init(
+    zone: ZoneHead? = nil
+  ) {
+    self.zone = zone
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CreateZoneReply> {
+    let m = arena.make(Caravan__V1__CreateZoneReply.self, caravan__v1__create_zone_reply__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CreateZoneReply>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneHead(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__create_zone_reply__get_packed_size(m)) { caravan__v1__create_zone_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__create_zone_reply__unpack(nil, data.count, data) else { throw .malformed("CreateZoneReply") }
+    defer { caravan__v1__create_zone_reply__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

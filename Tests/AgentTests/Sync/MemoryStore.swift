@@ -155,7 +155,8 @@ final class MemoryStore: SyncStore {
           state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
           state.tables[plan.table]?.rows[mutation.name]?.server = server
           summary.conflicts += 1
-        case .aborted: state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+        case .aborted, .refused, .read: state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+        case .merged: summary.merged += 1
         }
       }
       return summary

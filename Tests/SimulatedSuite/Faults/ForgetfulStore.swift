@@ -28,12 +28,18 @@ final class ForgetfulStore: Store {
 
   func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage { try await store.changes(query) }
 
-  func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
-    try await store.fetch(names, in: zone)
+  func fetch(
+    _ names: [String], fields: Set<UInt32>?, in zone: ZoneID
+  ) async throws(CaravanError) -> [Entry] {
+    try await store.fetch(names, fields: fields, in: zone)
   }
 
   func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
     try await store.zones(in: partition, filter)
+  }
+
+  func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition {
+    try await store.createZone(zone, writer: writer)
   }
 
   func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {

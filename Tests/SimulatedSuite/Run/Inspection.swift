@@ -91,7 +91,7 @@ struct Inspection: Sendable {
           }
         case .integer(let number): content.n = number
         case .text(let text): isSame = isSame && [content.name, content.note, "\(tag)"].contains(text)
-        case .null, .real, .data: continue
+        case .null, .real, .data, .location, .reference, .list: continue
         }
       }
       if !isSame { content.note = "other text" }

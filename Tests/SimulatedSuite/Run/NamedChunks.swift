@@ -12,7 +12,7 @@ extension StoreSQLite {
     case .assetList(let list, let size):
       let found = try await chunks([list], in: database, maxBytes: Limits.chunkBytes)
       return try found.first?.bytes.map { try Asset.listed($0, size: size) }
-    case .null, .text, .integer, .real, .data: return nil
+    case .null, .text, .integer, .real, .data, .location, .reference, .list: return nil
     }
   }
 

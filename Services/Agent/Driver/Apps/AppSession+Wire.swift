@@ -8,7 +8,7 @@ extension Cell {
   init(_ cell: CellValue) {
     let value: Cell.Value? =
       switch cell.value {
-      case .null, .asset, .assetList: nil
+      case .null, .asset, .assetList, .location, .reference, .list: nil
       case .text(let text): .text(text)
       case .integer(let number): .integer(number)
       case .real(let number): .real(number)

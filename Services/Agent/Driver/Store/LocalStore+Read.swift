@@ -203,8 +203,10 @@ extension LocalStore {
         case .integer(let number): .integer(number)
         case .real(let number): .real(number)
         case .data(let bytes): .blob(bytes)
-        case .asset, .assetList:
-          throw CaravanError(.invalidData, "argument \(index + 1) is an object: objects cannot be compared")
+        case .asset, .assetList, .location, .reference, .list:
+          throw CaravanError(
+            .invalidData, "argument \(index + 1) is \(argument.kindName): only texts, numbers and bytes can be compared"
+          )
         }
       try value.bind(to: statement, at: Int32(index) + 1)
     }

@@ -147,6 +147,7 @@ extension LocalStore {
     let summary = try change(table) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
       for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
+      if summary.merged > 0 { state.waiting = try countWaiting(of: state) }
       state.lastSync = now
       state.bytesUp += bytesUp
       state.refused = ""
@@ -193,6 +194,11 @@ extension LocalStore {
     _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
     let table = state.table
+    switch outcome {
+    case .merged(_, let server?): try keepMerged(server, in: state, &summary)
+    case .refused(let error): summary.refusal = error
+    case .accepted, .conflict, .aborted, .merged, .read: break
+    }
     guard var row = try state.rows.row(key: planned.key, database) else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
@@ -227,12 +233,24 @@ extension LocalStore {
     try state.rows.updateHead(row, database)
   }
 
+  /// Waits for the row to be settled, like an entry that came while it was in flight.
+  private func keepMerged(
+    _ server: Entry, in state: TableState, _ summary: inout PushSummary
+  ) throws(CaravanError) {
+    summary.merged += 1
+    if let held = try incoming(named: server.name, role: .waiting, of: state), held.version >= server.version { return }
+    let lacking = try keepIncoming(server, role: .waiting, of: state)
+    summary.lacksChunks = summary.lacksChunks || lacking > 0
+  }
+
   private func pushResult(
     _ outcome: Outcome, _ planned: PlannedRow, _ row: StoredRow, in state: TableState
   ) throws(CaravanError) -> (RowHead.PushResult, server: Entry?) {
     switch outcome {
     case .accepted(let version): return (.accepted(version, asDelete: planned.body == nil), nil)
-    case .aborted: return (.notApplied, nil)
+    case .aborted, .refused, .read: return (.notApplied, nil)
+    // The row's own content is done with; at the version it had, whatever the cloud holds now is newer.
+    case .merged: return (.accepted(row.head.version, asDelete: planned.body == nil), nil)
     case .conflict(let server):
       guard let server, !server.isDeleted else {
         return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)

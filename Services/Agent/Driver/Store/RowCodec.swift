@@ -57,7 +57,7 @@ struct RowCodec {
     var chunks: [ChunkHash] = []
     for field in try Wire.Fields.decode(body).fields {
       guard let value = field.value else { continue }
-      if case .asset(let asset) = value { chunks += try StoredObject(asset).named }
+      for asset in value.assets { chunks += try StoredObject(asset).named }
       if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
         cells[column] = cell
       } else {
@@ -70,12 +70,13 @@ struct RowCodec {
   private func cell(_ value: Wire.Field.Value, _ kind: Model.FieldKind) -> SQLValue? {
     switch (kind, value) {
     case (.text, .text(let text)): .text(text)
-    case (.integer, .integer(let number)): .integer(number)
+    case (.integer, .integer(let number)), (.date, .integer(let number)): .integer(number)
     case (.real, .real(let number)): .real(number)
     case (.real, .integer(let number)): .real(Double(number))
     case (.data, .data(let bytes)): .blob(bytes)
     case (.object, .asset(let asset)): .blob(asset.encoded())
-    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _): nil
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _), (.date, _), (.location, _), (.reference, _):
+      nil
     }
   }
 
@@ -88,7 +89,7 @@ struct RowCodec {
   static func objects(inBody body: [UInt8]) throws(CaravanError) -> [(field: UInt32, object: StoredObject)] {
     var objects: [(field: UInt32, object: StoredObject)] = []
     for field in try Wire.Fields.decode(body).fields {
-      if case .asset(let asset)? = field.value { objects.append((field.id, try StoredObject(asset))) }
+      for asset in field.value?.assets ?? [] { objects.append((field.id, try StoredObject(asset))) }
     }
     return objects
   }
@@ -135,7 +136,7 @@ struct RowCodec {
           .schemaViolation, "column '\(column.name)' got a text with a NUL character: use a BLOB column")
       }
       return .text(text)
-    case (.integer, .integer(let number)): return .integer(number)
+    case (.integer, .integer(let number)), (.date, .integer(let number)): return .integer(number)
     case (.real, .integer(let number)): return .real(Double(number))
     case (.real, .real(let number)):
       guard !number.isNaN else {
@@ -147,7 +148,7 @@ struct RowCodec {
       throw CaravanError(
         .schemaViolation,
         "column '\(column.name)' is an OBJECT and takes no value: open it for writing, or set it to null")
-    case (.text, _), (.integer, _), (.real, _), (.data, _):
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.date, _), (.location, _), (.reference, _):
       throw CaravanError(
         .schemaViolation,
         "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue)"
@@ -164,6 +165,17 @@ struct RowCodec {
     case .real(let number): return .real(number)
     case .text(let text): return .text(text)
     case .blob(let bytes): return .data(bytes)
+    }
+  }
+}
+
+extension Wire.Field.Value {
+  /// The objects in it.
+  fileprivate var assets: [Wire.Asset] {
+    switch self {
+    case .asset(let asset): [asset]
+    case .list(let list): list.assets
+    case .text, .integer, .real, .data, .location, .reference: []
     }
   }
 }

@@ -66,9 +66,9 @@ struct RowTable {
   private static func affinity(_ kind: FieldKind) -> String {
     switch kind {
     case .text: "TEXT"
-    case .integer: "INTEGER"
+    case .integer, .date: "INTEGER"
     case .real: "REAL"
-    case .data, .object: "BLOB"
+    case .data, .object, .location, .reference: "BLOB"
     }
   }
 

@@ -165,6 +165,7 @@ struct Upstream: Sendable {
       let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
       pending = nil
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
+      if let refusal = summary.refusal { try await refuse(refusal) }
     case .missing(let hashes):
       guard current.stagings < EngineLimits.stagingRounds else {
         throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
@@ -245,7 +246,7 @@ extension FramePacking.Load {
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
-    case .settle, .ack, .ticket, .drop: self.init(bytes: 256)
+    case .settle, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI: self.init(bytes: 256)
     }
   }
 }

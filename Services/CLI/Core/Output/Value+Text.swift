@@ -12,10 +12,13 @@ extension Value {
     case .data(let bytes): "0x" + Hex.encode(bytes)
     case .asset(let manifest): Size.text(manifest.size)
     case .assetList(_, let size): Size.text(size)
+    case .location(let place): "\(place.latitude), \(place.longitude)"
+    case .reference(let reference): "→ \(reference.target)"
+    case .list(let items): items.map(\.shown).joined(separator: ", ")
     }
   }
 
-  /// As programs read it: bytes in base 64, an object as `{"size": n}`.
+  /// As programs read it: bytes in base 64, an object as `{"size": n}`, a reference as `{"record": name}`.
   public var json: JSON {
     switch self {
     case .null: .null
@@ -25,6 +28,9 @@ extension Value {
     case .data(let bytes): .string(Base64.encode(bytes))
     case .asset(let manifest): ["size": .int(Int64(clamping: manifest.size))]
     case .assetList(_, let size): ["size": .int(Int64(clamping: size))]
+    case .location(let place): ["latitude": .double(place.latitude), "longitude": .double(place.longitude)]
+    case .reference(let reference): ["record": .string(reference.target)]
+    case .list(let items): .array(items.map(\.json))
     }
   }
 }

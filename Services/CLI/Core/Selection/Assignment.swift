@@ -29,7 +29,8 @@ public struct Assignment: Sendable, Equatable {
     switch (known?.kind, file) {
     case (.object, let file?), (nil, let file?): return .file(file, isObject: true)
     case (.data, let file?): return .file(file, isObject: false)
-    case (.text?, _), (.integer?, _), (.real?, _), (.data?, nil), (.object?, nil):
+    case (.text?, _), (.integer?, _), (.real?, _), (.data?, nil), (.object?, nil), (.date?, _), (.location?, _),
+      (.reference?, _):
       return .value(try TypedText.value(text, name, known?.kind ?? .text))
     case (nil, nil): return .value(TypedText.guess(text))
     }

@@ -8,7 +8,8 @@ public enum TypedText {
   public static func value(_ text: String, _ name: String, _ kind: FieldKind) throws(CaravanError) -> Value {
     switch kind {
     case .text: return .text(text)
-    case .integer:
+    case .reference: return text.isEmpty ? .null : .reference(Reference(to: text))
+    case .integer, .date:
       if text.isEmpty { return .null }
       guard let number = Int64(text) else { throw mismatch(text, name, "a whole number") }
       return .integer(number)
@@ -25,6 +26,13 @@ public enum TypedText {
     case .object:
       guard text.isEmpty else { throw mismatch(text, name, "an object: @FILE") }
       return .null
+    case .location:
+      if text.isEmpty { return .null }
+      let parts = text.split(separator: ",").map { Double($0.drop { $0 == " " }) }
+      guard parts.count == 2, let latitude = parts[0], let longitude = parts[1] else {
+        throw mismatch(text, name, "a place: latitude,longitude in degrees")
+      }
+      return .location(try Location(latitude: latitude, longitude: longitude))
     }
   }
 

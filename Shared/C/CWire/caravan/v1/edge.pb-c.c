@@ -592,6 +592,186 @@ void   caravan__v1__drop_table__free_unpacked
   assert(message->base.descriptor == &caravan__v1__drop_table__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__read_records__init
+                     (Caravan__V1__ReadRecords         *message)
+{
+  static const Caravan__V1__ReadRecords init_value = CARAVAN__V1__READ_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__read_records__get_packed_size
+                     (const Caravan__V1__ReadRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__read_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__read_records__pack
+                     (const Caravan__V1__ReadRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__read_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__read_records__pack_to_buffer
+                     (const Caravan__V1__ReadRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__read_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ReadRecords *
+       caravan__v1__read_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ReadRecords *)
+     protobuf_c_message_unpack (&caravan__v1__read_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__read_records__free_unpacked
+                     (Caravan__V1__ReadRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__read_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__list_zones__init
+                     (Caravan__V1__ListZones         *message)
+{
+  static const Caravan__V1__ListZones init_value = CARAVAN__V1__LIST_ZONES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__list_zones__get_packed_size
+                     (const Caravan__V1__ListZones *message)
+{
+  assert(message->base.descriptor == &caravan__v1__list_zones__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__list_zones__pack
+                     (const Caravan__V1__ListZones *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__list_zones__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__list_zones__pack_to_buffer
+                     (const Caravan__V1__ListZones *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__list_zones__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ListZones *
+       caravan__v1__list_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ListZones *)
+     protobuf_c_message_unpack (&caravan__v1__list_zones__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__list_zones__free_unpacked
+                     (Caravan__V1__ListZones *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__list_zones__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__create_zone__init
+                     (Caravan__V1__CreateZone         *message)
+{
+  static const Caravan__V1__CreateZone init_value = CARAVAN__V1__CREATE_ZONE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__create_zone__get_packed_size
+                     (const Caravan__V1__CreateZone *message)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__create_zone__pack
+                     (const Caravan__V1__CreateZone *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__create_zone__pack_to_buffer
+                     (const Caravan__V1__CreateZone *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CreateZone *
+       caravan__v1__create_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CreateZone *)
+     protobuf_c_message_unpack (&caravan__v1__create_zone__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__create_zone__free_unpacked
+                     (Caravan__V1__CreateZone *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__create_zone__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__who_am_i__init
+                     (Caravan__V1__WhoAmI         *message)
+{
+  static const Caravan__V1__WhoAmI init_value = CARAVAN__V1__WHO_AM_I__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__who_am_i__get_packed_size
+                     (const Caravan__V1__WhoAmI *message)
+{
+  assert(message->base.descriptor == &caravan__v1__who_am_i__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__who_am_i__pack
+                     (const Caravan__V1__WhoAmI *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__who_am_i__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__who_am_i__pack_to_buffer
+                     (const Caravan__V1__WhoAmI *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__who_am_i__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__WhoAmI *
+       caravan__v1__who_am_i__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__WhoAmI *)
+     protobuf_c_message_unpack (&caravan__v1__who_am_i__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__who_am_i__free_unpacked
+                     (Caravan__V1__WhoAmI *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__who_am_i__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__exchange_reply__init
                      (Caravan__V1__ExchangeReply         *message)
 {
@@ -680,6 +860,186 @@ void   caravan__v1__result__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__records_result__init
+                     (Caravan__V1__RecordsResult         *message)
+{
+  static const Caravan__V1__RecordsResult init_value = CARAVAN__V1__RECORDS_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__records_result__get_packed_size
+                     (const Caravan__V1__RecordsResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__records_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__records_result__pack
+                     (const Caravan__V1__RecordsResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__records_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__records_result__pack_to_buffer
+                     (const Caravan__V1__RecordsResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__records_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RecordsResult *
+       caravan__v1__records_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RecordsResult *)
+     protobuf_c_message_unpack (&caravan__v1__records_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__records_result__free_unpacked
+                     (Caravan__V1__RecordsResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__records_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__zone_state__init
+                     (Caravan__V1__ZoneState         *message)
+{
+  static const Caravan__V1__ZoneState init_value = CARAVAN__V1__ZONE_STATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__zone_state__get_packed_size
+                     (const Caravan__V1__ZoneState *message)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__zone_state__pack
+                     (const Caravan__V1__ZoneState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__zone_state__pack_to_buffer
+                     (const Caravan__V1__ZoneState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ZoneState *
+       caravan__v1__zone_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ZoneState *)
+     protobuf_c_message_unpack (&caravan__v1__zone_state__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__zone_state__free_unpacked
+                     (Caravan__V1__ZoneState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__zone_state__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__zones_result__init
+                     (Caravan__V1__ZonesResult         *message)
+{
+  static const Caravan__V1__ZonesResult init_value = CARAVAN__V1__ZONES_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__zones_result__get_packed_size
+                     (const Caravan__V1__ZonesResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__zones_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__zones_result__pack
+                     (const Caravan__V1__ZonesResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__zones_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__zones_result__pack_to_buffer
+                     (const Caravan__V1__ZonesResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__zones_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ZonesResult *
+       caravan__v1__zones_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ZonesResult *)
+     protobuf_c_message_unpack (&caravan__v1__zones_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__zones_result__free_unpacked
+                     (Caravan__V1__ZonesResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__zones_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__person__init
+                     (Caravan__V1__Person         *message)
+{
+  static const Caravan__V1__Person init_value = CARAVAN__V1__PERSON__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__person__get_packed_size
+                     (const Caravan__V1__Person *message)
+{
+  assert(message->base.descriptor == &caravan__v1__person__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__person__pack
+                     (const Caravan__V1__Person *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__person__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__person__pack_to_buffer
+                     (const Caravan__V1__Person *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__person__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Person *
+       caravan__v1__person__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Person *)
+     protobuf_c_message_unpack (&caravan__v1__person__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__person__free_unpacked
+                     (Caravan__V1__Person *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__person__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__hello_result__init
@@ -1050,7 +1410,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[9] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[13] =
 {
   {
     "hello",
@@ -1160,22 +1520,75 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "read",
+    20,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, read),
+    &caravan__v1__read_records__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zones",
+    21,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, zones),
+    &caravan__v1__list_zones__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "create_zone",
+    22,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, create_zone),
+    &caravan__v1__create_zone__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "who_am_i",
+    23,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, who_am_i),
+    &caravan__v1__who_am_i__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
+  11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
+  9,   /* field[9] = read */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
   7,   /* field[7] = ticket */
+  12,   /* field[12] = who_am_i */
+  10,   /* field[10] = zones */
 };
-static const ProtobufCIntRange caravan__v1__operation__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__operation__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 20, 9 },
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -1185,10 +1598,10 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  9,
+  13,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
-  1,  caravan__v1__operation__number_ranges,
+  2,  caravan__v1__operation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__operation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -1307,7 +1720,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[8] =
 {
   {
     "container",
@@ -1381,10 +1794,36 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "atomic",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Push, has_atomic),
+    offsetof(Caravan__V1__Push, atomic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "database",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Push, has_database),
+    offsetof(Caravan__V1__Push, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__push__field_indices_by_name[] = {
+  6,   /* field[6] = atomic */
   5,   /* field[5] = chunks */
   0,   /* field[0] = container */
+  7,   /* field[7] = database */
   4,   /* field[4] = mutations */
   2,   /* field[2] = op */
   3,   /* field[3] = op_floor */
@@ -1393,7 +1832,7 @@ static const unsigned caravan__v1__push__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
 {
@@ -1403,14 +1842,14 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   "Caravan__V1__Push",
   "caravan.v1",
   sizeof(Caravan__V1__Push),
-  6,
+  8,
   caravan__v1__push__field_descriptors,
   caravan__v1__push__field_indices_by_name,
   1,  caravan__v1__push__number_ranges,
   (ProtobufCMessageInit) caravan__v1__push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[4] =
 {
   {
     "container",
@@ -1448,16 +1887,29 @@ static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[3] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "database",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Settle, has_database),
+    offsetof(Caravan__V1__Settle, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__settle__field_indices_by_name[] = {
   0,   /* field[0] = container */
+  3,   /* field[3] = database */
   2,   /* field[2] = op */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__settle__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
 {
@@ -1467,7 +1919,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   "Caravan__V1__Settle",
   "caravan.v1",
   sizeof(Caravan__V1__Settle),
-  3,
+  4,
   caravan__v1__settle__field_descriptors,
   caravan__v1__settle__field_indices_by_name,
   1,  caravan__v1__settle__number_ranges,
@@ -1832,6 +2284,236 @@ const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__drop_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descriptors[5] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ReadRecords, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ReadRecords, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "names",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__ReadRecords, n_names),
+    offsetof(Caravan__V1__ReadRecords, names),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fields",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ReadRecords, n_fields),
+    offsetof(Caravan__V1__ReadRecords, fields),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "database",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ReadRecords, has_database),
+    offsetof(Caravan__V1__ReadRecords, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__read_records__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  4,   /* field[4] = database */
+  3,   /* field[3] = fields */
+  2,   /* field[2] = names */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__read_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ReadRecords",
+  "ReadRecords",
+  "Caravan__V1__ReadRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__ReadRecords),
+  5,
+  caravan__v1__read_records__field_descriptors,
+  caravan__v1__read_records__field_indices_by_name,
+  1,  caravan__v1__read_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__read_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__list_zones__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ListZones, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ListZones, has_database),
+    offsetof(Caravan__V1__ListZones, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__list_zones__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = database */
+};
+static const ProtobufCIntRange caravan__v1__list_zones__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__list_zones__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ListZones",
+  "ListZones",
+  "Caravan__V1__ListZones",
+  "caravan.v1",
+  sizeof(Caravan__V1__ListZones),
+  2,
+  caravan__v1__list_zones__field_descriptors,
+  caravan__v1__list_zones__field_indices_by_name,
+  1,  caravan__v1__list_zones__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__list_zones__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__create_zone__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateZone, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateZone, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__create_zone__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__create_zone__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__create_zone__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CreateZone",
+  "CreateZone",
+  "Caravan__V1__CreateZone",
+  "caravan.v1",
+  sizeof(Caravan__V1__CreateZone),
+  2,
+  caravan__v1__create_zone__field_descriptors,
+  caravan__v1__create_zone__field_indices_by_name,
+  1,  caravan__v1__create_zone__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__create_zone__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__who_am_i__field_descriptors[1] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__WhoAmI, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__who_am_i__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+};
+static const ProtobufCIntRange caravan__v1__who_am_i__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__who_am_i__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.WhoAmI",
+  "WhoAmI",
+  "Caravan__V1__WhoAmI",
+  "caravan.v1",
+  sizeof(Caravan__V1__WhoAmI),
+  1,
+  caravan__v1__who_am_i__field_descriptors,
+  caravan__v1__who_am_i__field_indices_by_name,
+  1,  caravan__v1__who_am_i__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__who_am_i__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__exchange_reply__field_descriptors[1] =
 {
   {
@@ -1870,7 +2552,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[11] =
 {
   {
     "failure",
@@ -1956,20 +2638,73 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[7] 
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "records",
+    20,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, records),
+    &caravan__v1__records_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zones",
+    21,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, zones),
+    &caravan__v1__zones_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    22,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, zone),
+    &caravan__v1__zone_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "person",
+    23,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, person),
+    &caravan__v1__person__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
+  10,   /* field[10] = person */
   4,   /* field[4] = pull */
+  7,   /* field[7] = records */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
+  9,   /* field[9] = zone */
+  8,   /* field[8] = zones */
 };
-static const ProtobufCIntRange caravan__v1__result__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__result__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 20, 7 },
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -1979,11 +2714,202 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  7,
+  11,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
-  1,  caravan__v1__result__number_ranges,
+  2,  caravan__v1__result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__records_result__field_descriptors[2] =
+{
+  {
+    "entries",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__RecordsResult, n_entries),
+    offsetof(Caravan__V1__RecordsResult, entries),
+    &caravan__v1__entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "answered",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__RecordsResult, has_answered),
+    offsetof(Caravan__V1__RecordsResult, answered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__records_result__field_indices_by_name[] = {
+  1,   /* field[1] = answered */
+  0,   /* field[0] = entries */
+};
+static const ProtobufCIntRange caravan__v1__records_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__records_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RecordsResult",
+  "RecordsResult",
+  "Caravan__V1__RecordsResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__RecordsResult),
+  2,
+  caravan__v1__records_result__field_descriptors,
+  caravan__v1__records_result__field_indices_by_name,
+  1,  caravan__v1__records_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__records_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__zone_state__field_descriptors[3] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ZoneState, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seq",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ZoneState, has_seq),
+    offsetof(Caravan__V1__ZoneState, seq),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ZoneState, has_incarnation),
+    offsetof(Caravan__V1__ZoneState, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__zone_state__field_indices_by_name[] = {
+  2,   /* field[2] = incarnation */
+  1,   /* field[1] = seq */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__zone_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ZoneState",
+  "ZoneState",
+  "Caravan__V1__ZoneState",
+  "caravan.v1",
+  sizeof(Caravan__V1__ZoneState),
+  3,
+  caravan__v1__zone_state__field_descriptors,
+  caravan__v1__zone_state__field_indices_by_name,
+  1,  caravan__v1__zone_state__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__zone_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__zones_result__field_descriptors[1] =
+{
+  {
+    "zones",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ZonesResult, n_zones),
+    offsetof(Caravan__V1__ZonesResult, zones),
+    &caravan__v1__zone_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__zones_result__field_indices_by_name[] = {
+  0,   /* field[0] = zones */
+};
+static const ProtobufCIntRange caravan__v1__zones_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ZonesResult",
+  "ZonesResult",
+  "Caravan__V1__ZonesResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__ZonesResult),
+  1,
+  caravan__v1__zones_result__field_descriptors,
+  caravan__v1__zones_result__field_indices_by_name,
+  1,  caravan__v1__zones_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__zones_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__person__field_descriptors[1] =
+{
+  {
+    "user",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Person, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__person__field_indices_by_name[] = {
+  0,   /* field[0] = user */
+};
+static const ProtobufCIntRange caravan__v1__person__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__person__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Person",
+  "Person",
+  "Caravan__V1__Person",
+  "caravan.v1",
+  sizeof(Caravan__V1__Person),
+  1,
+  caravan__v1__person__field_descriptors,
+  caravan__v1__person__field_indices_by_name,
+  1,  caravan__v1__person__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__person__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descriptors[3] =
@@ -2383,4 +3309,32 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor =
   1,  caravan__v1__chunk_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__chunk_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue caravan__v1__database_scope__enum_values_by_number[2] =
+{
+  { "DATABASE_SCOPE_PRIVATE", "CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE", 0 },
+  { "DATABASE_SCOPE_PUBLIC", "CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PUBLIC", 1 },
+};
+static const ProtobufCIntRange caravan__v1__database_scope__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex caravan__v1__database_scope__enum_values_by_name[2] =
+{
+  { "DATABASE_SCOPE_PRIVATE", 0 },
+  { "DATABASE_SCOPE_PUBLIC", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__database_scope__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.DatabaseScope",
+  "DatabaseScope",
+  "Caravan__V1__DatabaseScope",
+  "caravan.v1",
+  2,
+  caravan__v1__database_scope__enum_values_by_number,
+  2,
+  caravan__v1__database_scope__enum_values_by_name,
+  1,
+  caravan__v1__database_scope__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -142,6 +142,141 @@ void   caravan__v1__asset__free_unpacked
   assert(message->base.descriptor == &caravan__v1__asset__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__location__init
+                     (Caravan__V1__Location         *message)
+{
+  static const Caravan__V1__Location init_value = CARAVAN__V1__LOCATION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__location__get_packed_size
+                     (const Caravan__V1__Location *message)
+{
+  assert(message->base.descriptor == &caravan__v1__location__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__location__pack
+                     (const Caravan__V1__Location *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__location__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__location__pack_to_buffer
+                     (const Caravan__V1__Location *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__location__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Location *
+       caravan__v1__location__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Location *)
+     protobuf_c_message_unpack (&caravan__v1__location__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__location__free_unpacked
+                     (Caravan__V1__Location *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__location__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__reference__init
+                     (Caravan__V1__Reference         *message)
+{
+  static const Caravan__V1__Reference init_value = CARAVAN__V1__REFERENCE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__reference__get_packed_size
+                     (const Caravan__V1__Reference *message)
+{
+  assert(message->base.descriptor == &caravan__v1__reference__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__reference__pack
+                     (const Caravan__V1__Reference *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__reference__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__reference__pack_to_buffer
+                     (const Caravan__V1__Reference *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__reference__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Reference *
+       caravan__v1__reference__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Reference *)
+     protobuf_c_message_unpack (&caravan__v1__reference__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__reference__free_unpacked
+                     (Caravan__V1__Reference *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__reference__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__list_value__init
+                     (Caravan__V1__ListValue         *message)
+{
+  static const Caravan__V1__ListValue init_value = CARAVAN__V1__LIST_VALUE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__list_value__get_packed_size
+                     (const Caravan__V1__ListValue *message)
+{
+  assert(message->base.descriptor == &caravan__v1__list_value__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__list_value__pack
+                     (const Caravan__V1__ListValue *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__list_value__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__list_value__pack_to_buffer
+                     (const Caravan__V1__ListValue *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__list_value__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ListValue *
+       caravan__v1__list_value__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ListValue *)
+     protobuf_c_message_unpack (&caravan__v1__list_value__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__list_value__free_unpacked
+                     (Caravan__V1__ListValue *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__list_value__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__field__init
                      (Caravan__V1__Field         *message)
 {
@@ -277,6 +412,96 @@ void   caravan__v1__entry__free_unpacked
   assert(message->base.descriptor == &caravan__v1__entry__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__field_versions__init
+                     (Caravan__V1__FieldVersions         *message)
+{
+  static const Caravan__V1__FieldVersions init_value = CARAVAN__V1__FIELD_VERSIONS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__field_versions__get_packed_size
+                     (const Caravan__V1__FieldVersions *message)
+{
+  assert(message->base.descriptor == &caravan__v1__field_versions__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__field_versions__pack
+                     (const Caravan__V1__FieldVersions *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__field_versions__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__field_versions__pack_to_buffer
+                     (const Caravan__V1__FieldVersions *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__field_versions__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FieldVersions *
+       caravan__v1__field_versions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FieldVersions *)
+     protobuf_c_message_unpack (&caravan__v1__field_versions__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__field_versions__free_unpacked
+                     (Caravan__V1__FieldVersions *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__field_versions__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__field_version__init
+                     (Caravan__V1__FieldVersion         *message)
+{
+  static const Caravan__V1__FieldVersion init_value = CARAVAN__V1__FIELD_VERSION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__field_version__get_packed_size
+                     (const Caravan__V1__FieldVersion *message)
+{
+  assert(message->base.descriptor == &caravan__v1__field_version__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__field_version__pack
+                     (const Caravan__V1__FieldVersion *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__field_version__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__field_version__pack_to_buffer
+                     (const Caravan__V1__FieldVersion *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__field_version__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FieldVersion *
+       caravan__v1__field_version__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FieldVersion *)
+     protobuf_c_message_unpack (&caravan__v1__field_version__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__field_version__free_unpacked
+                     (Caravan__V1__FieldVersion *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__field_version__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__entry_page__init
                      (Caravan__V1__EntryPage         *message)
 {
@@ -410,6 +635,51 @@ void   caravan__v1__field_definition__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__field_definition__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__type_settings__init
+                     (Caravan__V1__TypeSettings         *message)
+{
+  static const Caravan__V1__TypeSettings init_value = CARAVAN__V1__TYPE_SETTINGS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__type_settings__get_packed_size
+                     (const Caravan__V1__TypeSettings *message)
+{
+  assert(message->base.descriptor == &caravan__v1__type_settings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__type_settings__pack
+                     (const Caravan__V1__TypeSettings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__type_settings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__type_settings__pack_to_buffer
+                     (const Caravan__V1__TypeSettings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__type_settings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TypeSettings *
+       caravan__v1__type_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TypeSettings *)
+     protobuf_c_message_unpack (&caravan__v1__type_settings__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__type_settings__free_unpacked
+                     (Caravan__V1__TypeSettings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__type_settings__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__record_type__init
@@ -649,7 +919,225 @@ const ProtobufCMessageDescriptor caravan__v1__asset__descriptor =
   (ProtobufCMessageInit) caravan__v1__asset__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__field__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__location__field_descriptors[2] =
+{
+  {
+    "latitude",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Caravan__V1__Location, has_latitude),
+    offsetof(Caravan__V1__Location, latitude),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "longitude",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Caravan__V1__Location, has_longitude),
+    offsetof(Caravan__V1__Location, longitude),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__location__field_indices_by_name[] = {
+  0,   /* field[0] = latitude */
+  1,   /* field[1] = longitude */
+};
+static const ProtobufCIntRange caravan__v1__location__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__location__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Location",
+  "Location",
+  "Caravan__V1__Location",
+  "caravan.v1",
+  sizeof(Caravan__V1__Location),
+  2,
+  caravan__v1__location__field_descriptors,
+  caravan__v1__location__field_indices_by_name,
+  1,  caravan__v1__location__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__location__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__reference__field_descriptors[2] =
+{
+  {
+    "target",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Reference, target),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Reference, has_kind),
+    offsetof(Caravan__V1__Reference, kind),
+    &caravan__v1__reference_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__reference__field_indices_by_name[] = {
+  1,   /* field[1] = kind */
+  0,   /* field[0] = target */
+};
+static const ProtobufCIntRange caravan__v1__reference__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__reference__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Reference",
+  "Reference",
+  "Caravan__V1__Reference",
+  "caravan.v1",
+  sizeof(Caravan__V1__Reference),
+  2,
+  caravan__v1__reference__field_descriptors,
+  caravan__v1__reference__field_indices_by_name,
+  1,  caravan__v1__reference__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__reference__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__list_value__field_descriptors[7] =
+{
+  {
+    "texts",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__ListValue, n_texts),
+    offsetof(Caravan__V1__ListValue, texts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "integers",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_SINT64,
+    offsetof(Caravan__V1__ListValue, n_integers),
+    offsetof(Caravan__V1__ListValue, integers),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reals",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Caravan__V1__ListValue, n_reals),
+    offsetof(Caravan__V1__ListValue, reals),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ListValue, n_data),
+    offsetof(Caravan__V1__ListValue, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "assets",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ListValue, n_assets),
+    offsetof(Caravan__V1__ListValue, assets),
+    &caravan__v1__asset__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "locations",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ListValue, n_locations),
+    offsetof(Caravan__V1__ListValue, locations),
+    &caravan__v1__location__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "references",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ListValue, n_references),
+    offsetof(Caravan__V1__ListValue, references),
+    &caravan__v1__reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__list_value__field_indices_by_name[] = {
+  4,   /* field[4] = assets */
+  3,   /* field[3] = data */
+  1,   /* field[1] = integers */
+  5,   /* field[5] = locations */
+  2,   /* field[2] = reals */
+  6,   /* field[6] = references */
+  0,   /* field[0] = texts */
+};
+static const ProtobufCIntRange caravan__v1__list_value__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__list_value__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ListValue",
+  "ListValue",
+  "Caravan__V1__ListValue",
+  "caravan.v1",
+  sizeof(Caravan__V1__ListValue),
+  7,
+  caravan__v1__list_value__field_descriptors,
+  caravan__v1__list_value__field_indices_by_name,
+  1,  caravan__v1__list_value__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__list_value__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__field__field_descriptors[9] =
 {
   {
     "id",
@@ -723,19 +1211,58 @@ static const ProtobufCFieldDescriptor caravan__v1__field__field_descriptors[6] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "location",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Field, value_case),
+    offsetof(Caravan__V1__Field, location),
+    &caravan__v1__location__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reference",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Field, value_case),
+    offsetof(Caravan__V1__Field, reference),
+    &caravan__v1__reference__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Field, value_case),
+    offsetof(Caravan__V1__Field, list),
+    &caravan__v1__list_value__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__field__field_indices_by_name[] = {
   5,   /* field[5] = asset */
   4,   /* field[4] = data */
   0,   /* field[0] = id */
   2,   /* field[2] = integer */
+  8,   /* field[8] = list */
+  6,   /* field[6] = location */
   3,   /* field[3] = real */
+  7,   /* field[7] = reference */
   1,   /* field[1] = text */
 };
 static const ProtobufCIntRange caravan__v1__field__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor caravan__v1__field__descriptor =
 {
@@ -745,7 +1272,7 @@ const ProtobufCMessageDescriptor caravan__v1__field__descriptor =
   "Caravan__V1__Field",
   "caravan.v1",
   sizeof(Caravan__V1__Field),
-  6,
+  9,
   caravan__v1__field__field_descriptors,
   caravan__v1__field__field_indices_by_name,
   1,  caravan__v1__field__number_ranges,
@@ -790,7 +1317,7 @@ const ProtobufCMessageDescriptor caravan__v1__fields__descriptor =
   (ProtobufCMessageInit) caravan__v1__fields__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[10] =
 {
   {
     "name",
@@ -888,11 +1415,37 @@ static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[8] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "expires",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Entry, has_expires),
+    offsetof(Caravan__V1__Entry, expires),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fields",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Entry, has_fields),
+    offsetof(Caravan__V1__Entry, fields),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__entry__field_indices_by_name[] = {
   5,   /* field[5] = body */
   2,   /* field[2] = created */
   3,   /* field[3] = deleted */
+  8,   /* field[8] = expires */
+  9,   /* field[9] = fields */
   0,   /* field[0] = name */
   6,   /* field[6] = own */
   4,   /* field[4] = type */
@@ -902,7 +1455,7 @@ static const unsigned caravan__v1__entry__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__entry__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
 {
@@ -912,11 +1465,126 @@ const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
   "Caravan__V1__Entry",
   "caravan.v1",
   sizeof(Caravan__V1__Entry),
-  8,
+  10,
   caravan__v1__entry__field_descriptors,
   caravan__v1__entry__field_indices_by_name,
   1,  caravan__v1__entry__number_ranges,
   (ProtobufCMessageInit) caravan__v1__entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__field_versions__field_descriptors[1] =
+{
+  {
+    "fields",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__FieldVersions, n_fields),
+    offsetof(Caravan__V1__FieldVersions, fields),
+    &caravan__v1__field_version__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__field_versions__field_indices_by_name[] = {
+  0,   /* field[0] = fields */
+};
+static const ProtobufCIntRange caravan__v1__field_versions__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__field_versions__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FieldVersions",
+  "FieldVersions",
+  "Caravan__V1__FieldVersions",
+  "caravan.v1",
+  sizeof(Caravan__V1__FieldVersions),
+  1,
+  caravan__v1__field_versions__field_descriptors,
+  caravan__v1__field_versions__field_indices_by_name,
+  1,  caravan__v1__field_versions__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__field_versions__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__field_version__field_descriptors[4] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FieldVersion, has_id),
+    offsetof(Caravan__V1__FieldVersion, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seq",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__FieldVersion, has_seq),
+    offsetof(Caravan__V1__FieldVersion, seq),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stamp",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__FieldVersion, has_stamp),
+    offsetof(Caravan__V1__FieldVersion, stamp),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "writer",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__FieldVersion, writer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__field_version__field_indices_by_name[] = {
+  0,   /* field[0] = id */
+  1,   /* field[1] = seq */
+  2,   /* field[2] = stamp */
+  3,   /* field[3] = writer */
+};
+static const ProtobufCIntRange caravan__v1__field_version__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__field_version__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FieldVersion",
+  "FieldVersion",
+  "Caravan__V1__FieldVersion",
+  "caravan.v1",
+  sizeof(Caravan__V1__FieldVersion),
+  4,
+  caravan__v1__field_version__field_descriptors,
+  caravan__v1__field_version__field_indices_by_name,
+  1,  caravan__v1__field_version__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__field_version__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__entry_page__field_descriptors[1] =
@@ -1021,7 +1689,7 @@ const ProtobufCMessageDescriptor caravan__v1__failure__descriptor =
   (ProtobufCMessageInit) caravan__v1__failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descriptors[5] =
 {
   {
     "id",
@@ -1059,16 +1727,42 @@ static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__FieldDefinition, has_list),
+    offsetof(Caravan__V1__FieldDefinition, list),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "encrypted",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__FieldDefinition, has_encrypted),
+    offsetof(Caravan__V1__FieldDefinition, encrypted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__field_definition__field_indices_by_name[] = {
+  4,   /* field[4] = encrypted */
   0,   /* field[0] = id */
   2,   /* field[2] = kind */
+  3,   /* field[3] = list */
   1,   /* field[1] = name */
 };
 static const ProtobufCIntRange caravan__v1__field_definition__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor =
 {
@@ -1078,14 +1772,104 @@ const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor =
   "Caravan__V1__FieldDefinition",
   "caravan.v1",
   sizeof(Caravan__V1__FieldDefinition),
-  3,
+  5,
   caravan__v1__field_definition__field_descriptors,
   caravan__v1__field_definition__field_indices_by_name,
   1,  caravan__v1__field_definition__number_ranges,
   (ProtobufCMessageInit) caravan__v1__field_definition__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__type_settings__field_descriptors[5] =
+{
+  {
+    "conflicts",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__TypeSettings, has_conflicts),
+    offsetof(Caravan__V1__TypeSettings, conflicts),
+    &caravan__v1__conflict_policy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fallback",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__TypeSettings, has_fallback),
+    offsetof(Caravan__V1__TypeSettings, fallback),
+    &caravan__v1__conflict_policy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "extension_milliseconds",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeSettings, has_extension_milliseconds),
+    offsetof(Caravan__V1__TypeSettings, extension_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ttl_milliseconds",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__TypeSettings, has_ttl_milliseconds),
+    offsetof(Caravan__V1__TypeSettings, ttl_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hide_expired",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__TypeSettings, has_hide_expired),
+    offsetof(Caravan__V1__TypeSettings, hide_expired),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__type_settings__field_indices_by_name[] = {
+  0,   /* field[0] = conflicts */
+  2,   /* field[2] = extension_milliseconds */
+  1,   /* field[1] = fallback */
+  4,   /* field[4] = hide_expired */
+  3,   /* field[3] = ttl_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__type_settings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TypeSettings",
+  "TypeSettings",
+  "Caravan__V1__TypeSettings",
+  "caravan.v1",
+  sizeof(Caravan__V1__TypeSettings),
+  5,
+  caravan__v1__type_settings__field_descriptors,
+  caravan__v1__type_settings__field_indices_by_name,
+  1,  caravan__v1__type_settings__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__type_settings__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptors[5] =
 {
   {
     "id",
@@ -1135,17 +1919,30 @@ static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "settings",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordType, settings),
+    &caravan__v1__type_settings__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__record_type__field_indices_by_name[] = {
   1,   /* field[1] = definition */
   3,   /* field[3] = fields */
   0,   /* field[0] = id */
   2,   /* field[2] = name */
+  4,   /* field[4] = settings */
 };
 static const ProtobufCIntRange caravan__v1__record_type__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
 {
@@ -1155,14 +1952,44 @@ const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
   "Caravan__V1__RecordType",
   "caravan.v1",
   sizeof(Caravan__V1__RecordType),
-  4,
+  5,
   caravan__v1__record_type__field_descriptors,
   caravan__v1__record_type__field_indices_by_name,
   1,  caravan__v1__record_type__number_ranges,
   (ProtobufCMessageInit) caravan__v1__record_type__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue caravan__v1__field_kind__enum_values_by_number[6] =
+static const ProtobufCEnumValue caravan__v1__reference_kind__enum_values_by_number[3] =
+{
+  { "REFERENCE_KIND_UNSPECIFIED", "CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_UNSPECIFIED", 0 },
+  { "REFERENCE_KIND_OWNING", "CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_OWNING", 1 },
+  { "REFERENCE_KIND_VALIDATING", "CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_VALIDATING", 2 },
+};
+static const ProtobufCIntRange caravan__v1__reference_kind__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__reference_kind__enum_values_by_name[3] =
+{
+  { "REFERENCE_KIND_OWNING", 1 },
+  { "REFERENCE_KIND_UNSPECIFIED", 0 },
+  { "REFERENCE_KIND_VALIDATING", 2 },
+};
+const ProtobufCEnumDescriptor caravan__v1__reference_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.ReferenceKind",
+  "ReferenceKind",
+  "Caravan__V1__ReferenceKind",
+  "caravan.v1",
+  3,
+  caravan__v1__reference_kind__enum_values_by_number,
+  3,
+  caravan__v1__reference_kind__enum_values_by_name,
+  1,
+  caravan__v1__reference_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__field_kind__enum_values_by_number[9] =
 {
   { "FIELD_KIND_UNSPECIFIED", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED", 0 },
   { "FIELD_KIND_TEXT", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_TEXT", 1 },
@@ -1170,16 +1997,22 @@ static const ProtobufCEnumValue caravan__v1__field_kind__enum_values_by_number[6
   { "FIELD_KIND_REAL", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_REAL", 3 },
   { "FIELD_KIND_DATA", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATA", 4 },
   { "FIELD_KIND_ASSET", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_ASSET", 5 },
+  { "FIELD_KIND_DATE", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATE", 6 },
+  { "FIELD_KIND_LOCATION", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_LOCATION", 7 },
+  { "FIELD_KIND_REFERENCE", "CARAVAN__V1__FIELD_KIND__FIELD_KIND_REFERENCE", 8 },
 };
 static const ProtobufCIntRange caravan__v1__field_kind__value_ranges[] = {
-{0, 0},{0, 6}
+{0, 0},{0, 9}
 };
-static const ProtobufCEnumValueIndex caravan__v1__field_kind__enum_values_by_name[6] =
+static const ProtobufCEnumValueIndex caravan__v1__field_kind__enum_values_by_name[9] =
 {
   { "FIELD_KIND_ASSET", 5 },
   { "FIELD_KIND_DATA", 4 },
+  { "FIELD_KIND_DATE", 6 },
   { "FIELD_KIND_INTEGER", 2 },
+  { "FIELD_KIND_LOCATION", 7 },
   { "FIELD_KIND_REAL", 3 },
+  { "FIELD_KIND_REFERENCE", 8 },
   { "FIELD_KIND_TEXT", 1 },
   { "FIELD_KIND_UNSPECIFIED", 0 },
 };
@@ -1190,11 +2023,47 @@ const ProtobufCEnumDescriptor caravan__v1__field_kind__descriptor =
   "FieldKind",
   "Caravan__V1__FieldKind",
   "caravan.v1",
-  6,
+  9,
   caravan__v1__field_kind__enum_values_by_number,
-  6,
+  9,
   caravan__v1__field_kind__enum_values_by_name,
   1,
   caravan__v1__field_kind__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__conflict_policy__enum_values_by_number[6] =
+{
+  { "CONFLICT_POLICY_UNSPECIFIED", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED", 0 },
+  { "CONFLICT_POLICY_MANUAL", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_MANUAL", 1 },
+  { "CONFLICT_POLICY_FIELD_MERGE", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_FIELD_MERGE", 2 },
+  { "CONFLICT_POLICY_LAST_WRITER_WINS", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_LAST_WRITER_WINS", 3 },
+  { "CONFLICT_POLICY_DETERMINISTIC", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_DETERMINISTIC", 4 },
+  { "CONFLICT_POLICY_SERVER_EXTENSION", "CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_SERVER_EXTENSION", 5 },
+};
+static const ProtobufCIntRange caravan__v1__conflict_policy__value_ranges[] = {
+{0, 0},{0, 6}
+};
+static const ProtobufCEnumValueIndex caravan__v1__conflict_policy__enum_values_by_name[6] =
+{
+  { "CONFLICT_POLICY_DETERMINISTIC", 4 },
+  { "CONFLICT_POLICY_FIELD_MERGE", 2 },
+  { "CONFLICT_POLICY_LAST_WRITER_WINS", 3 },
+  { "CONFLICT_POLICY_MANUAL", 1 },
+  { "CONFLICT_POLICY_SERVER_EXTENSION", 5 },
+  { "CONFLICT_POLICY_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__conflict_policy__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.ConflictPolicy",
+  "ConflictPolicy",
+  "Caravan__V1__ConflictPolicy",
+  "caravan.v1",
+  6,
+  caravan__v1__conflict_policy__enum_values_by_number,
+  6,
+  caravan__v1__conflict_policy__enum_values_by_name,
+  1,
+  caravan__v1__conflict_policy__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -52,6 +52,51 @@ void   caravan__v1__mutation__free_unpacked
   assert(message->base.descriptor == &caravan__v1__mutation__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__field_stamp__init
+                     (Caravan__V1__FieldStamp         *message)
+{
+  static const Caravan__V1__FieldStamp init_value = CARAVAN__V1__FIELD_STAMP__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__field_stamp__get_packed_size
+                     (const Caravan__V1__FieldStamp *message)
+{
+  assert(message->base.descriptor == &caravan__v1__field_stamp__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__field_stamp__pack
+                     (const Caravan__V1__FieldStamp *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__field_stamp__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__field_stamp__pack_to_buffer
+                     (const Caravan__V1__FieldStamp *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__field_stamp__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FieldStamp *
+       caravan__v1__field_stamp__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FieldStamp *)
+     protobuf_c_message_unpack (&caravan__v1__field_stamp__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__field_stamp__free_unpacked
+                     (Caravan__V1__FieldStamp *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__field_stamp__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__commit_request__init
                      (Caravan__V1__CommitRequest         *message)
 {
@@ -545,6 +590,96 @@ void   caravan__v1__list_zones_reply__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__list_zones_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__create_zone_request__init
+                     (Caravan__V1__CreateZoneRequest         *message)
+{
+  static const Caravan__V1__CreateZoneRequest init_value = CARAVAN__V1__CREATE_ZONE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__create_zone_request__get_packed_size
+                     (const Caravan__V1__CreateZoneRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__create_zone_request__pack
+                     (const Caravan__V1__CreateZoneRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__create_zone_request__pack_to_buffer
+                     (const Caravan__V1__CreateZoneRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CreateZoneRequest *
+       caravan__v1__create_zone_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CreateZoneRequest *)
+     protobuf_c_message_unpack (&caravan__v1__create_zone_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__create_zone_request__free_unpacked
+                     (Caravan__V1__CreateZoneRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__create_zone_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__create_zone_reply__init
+                     (Caravan__V1__CreateZoneReply         *message)
+{
+  static const Caravan__V1__CreateZoneReply init_value = CARAVAN__V1__CREATE_ZONE_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__create_zone_reply__get_packed_size
+                     (const Caravan__V1__CreateZoneReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__create_zone_reply__pack
+                     (const Caravan__V1__CreateZoneReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__create_zone_reply__pack_to_buffer
+                     (const Caravan__V1__CreateZoneReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__create_zone_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CreateZoneReply *
+       caravan__v1__create_zone_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CreateZoneReply *)
+     protobuf_c_message_unpack (&caravan__v1__create_zone_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__create_zone_reply__free_unpacked
+                     (Caravan__V1__CreateZoneReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__create_zone_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__delete_zone_request__init
@@ -1357,7 +1492,7 @@ void   caravan__v1__empty__free_unpacked
   assert(message->base.descriptor == &caravan__v1__empty__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[18] =
 {
   {
     "name",
@@ -1443,20 +1578,164 @@ static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[7
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "scope",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Mutation, has_scope),
+    offsetof(Caravan__V1__Mutation, scope),
+    &caravan__v1__save_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "guards",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Mutation, has_guards),
+    offsetof(Caravan__V1__Mutation, guards),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Mutation, has_expires),
+    offsetof(Caravan__V1__Mutation, expires),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ttl_milliseconds",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Mutation, has_ttl_milliseconds),
+    offsetof(Caravan__V1__Mutation, ttl_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stamp",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Mutation, has_stamp),
+    offsetof(Caravan__V1__Mutation, stamp),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "field_stamps",
+    13,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Mutation, n_field_stamps),
+    offsetof(Caravan__V1__Mutation, field_stamps),
+    &caravan__v1__field_stamp__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ancestor",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Mutation, has_ancestor),
+    offsetof(Caravan__V1__Mutation, ancestor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "known_fields",
+    16,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Mutation, has_known_fields),
+    offsetof(Caravan__V1__Mutation, known_fields),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "references",
+    17,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Mutation, n_references),
+    offsetof(Caravan__V1__Mutation, references),
+    &caravan__v1__reference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "policy",
+    18,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Mutation, has_policy),
+    offsetof(Caravan__V1__Mutation, policy),
+    &caravan__v1__conflict_policy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hide_expired",
+    19,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Mutation, has_hide_expired),
+    offsetof(Caravan__V1__Mutation, hide_expired),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__mutation__field_indices_by_name[] = {
+  13,   /* field[13] = ancestor */
   2,   /* field[2] = based_on */
   4,   /* field[4] = body */
   5,   /* field[5] = chunks */
+  9,   /* field[9] = expires */
+  12,   /* field[12] = field_stamps */
+  8,   /* field[8] = guards */
+  17,   /* field[17] = hide_expired */
   1,   /* field[1] = kind */
+  14,   /* field[14] = known_fields */
   6,   /* field[6] = lists */
   0,   /* field[0] = name */
+  16,   /* field[16] = policy */
+  15,   /* field[15] = references */
+  7,   /* field[7] = scope */
+  11,   /* field[11] = stamp */
+  10,   /* field[10] = ttl_milliseconds */
   3,   /* field[3] = type */
 };
-static const ProtobufCIntRange caravan__v1__mutation__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__mutation__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 16, 14 },
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
 {
@@ -1466,11 +1745,62 @@ const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
   "Caravan__V1__Mutation",
   "caravan.v1",
   sizeof(Caravan__V1__Mutation),
-  7,
+  18,
   caravan__v1__mutation__field_descriptors,
   caravan__v1__mutation__field_indices_by_name,
-  1,  caravan__v1__mutation__number_ranges,
+  2,  caravan__v1__mutation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__mutation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__field_stamp__field_descriptors[2] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FieldStamp, has_id),
+    offsetof(Caravan__V1__FieldStamp, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stamp",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__FieldStamp, has_stamp),
+    offsetof(Caravan__V1__FieldStamp, stamp),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__field_stamp__field_indices_by_name[] = {
+  0,   /* field[0] = id */
+  1,   /* field[1] = stamp */
+};
+static const ProtobufCIntRange caravan__v1__field_stamp__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FieldStamp",
+  "FieldStamp",
+  "Caravan__V1__FieldStamp",
+  "caravan.v1",
+  sizeof(Caravan__V1__FieldStamp),
+  2,
+  caravan__v1__field_stamp__field_descriptors,
+  caravan__v1__field_stamp__field_indices_by_name,
+  1,  caravan__v1__field_stamp__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__field_stamp__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[8] =
@@ -1602,7 +1932,7 @@ const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__commit_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__outcome__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__outcome__field_descriptors[4] =
 {
   {
     "verdict",
@@ -1640,8 +1970,21 @@ static const ProtobufCFieldDescriptor caravan__v1__outcome__field_descriptors[3]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "failure",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Outcome, failure),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__outcome__field_indices_by_name[] = {
+  3,   /* field[3] = failure */
   2,   /* field[2] = server */
   0,   /* field[0] = verdict */
   1,   /* field[1] = version */
@@ -1649,7 +1992,7 @@ static const unsigned caravan__v1__outcome__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__outcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor =
 {
@@ -1659,7 +2002,7 @@ const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor =
   "Caravan__V1__Outcome",
   "caravan.v1",
   sizeof(Caravan__V1__Outcome),
-  3,
+  4,
   caravan__v1__outcome__field_descriptors,
   caravan__v1__outcome__field_indices_by_name,
   1,  caravan__v1__outcome__number_ranges,
@@ -2065,7 +2408,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__read_changes_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__fetch_request__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__fetch_request__field_descriptors[3] =
 {
   {
     "zone",
@@ -2091,15 +2434,28 @@ static const ProtobufCFieldDescriptor caravan__v1__fetch_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "fields",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FetchRequest, n_fields),
+    offsetof(Caravan__V1__FetchRequest, fields),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__fetch_request__field_indices_by_name[] = {
+  2,   /* field[2] = fields */
   1,   /* field[1] = names */
   0,   /* field[0] = zone */
 };
 static const ProtobufCIntRange caravan__v1__fetch_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__fetch_request__descriptor =
 {
@@ -2109,7 +2465,7 @@ const ProtobufCMessageDescriptor caravan__v1__fetch_request__descriptor =
   "Caravan__V1__FetchRequest",
   "caravan.v1",
   sizeof(Caravan__V1__FetchRequest),
-  2,
+  3,
   caravan__v1__fetch_request__field_descriptors,
   caravan__v1__fetch_request__field_indices_by_name,
   1,  caravan__v1__fetch_request__number_ranges,
@@ -2331,6 +2687,95 @@ const ProtobufCMessageDescriptor caravan__v1__list_zones_reply__descriptor =
   caravan__v1__list_zones_reply__field_indices_by_name,
   1,  caravan__v1__list_zones_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_zones_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__create_zone_request__field_descriptors[2] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateZoneRequest, zone),
+    &caravan__v1__zone_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "writer",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateZoneRequest, writer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__create_zone_request__field_indices_by_name[] = {
+  1,   /* field[1] = writer */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__create_zone_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__create_zone_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CreateZoneRequest",
+  "CreateZoneRequest",
+  "Caravan__V1__CreateZoneRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__CreateZoneRequest),
+  2,
+  caravan__v1__create_zone_request__field_descriptors,
+  caravan__v1__create_zone_request__field_indices_by_name,
+  1,  caravan__v1__create_zone_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__create_zone_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__create_zone_reply__field_descriptors[1] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateZoneReply, zone),
+    &caravan__v1__zone_head__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__create_zone_reply__field_indices_by_name[] = {
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__create_zone_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__create_zone_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CreateZoneReply",
+  "CreateZoneReply",
+  "Caravan__V1__CreateZoneReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__CreateZoneReply),
+  1,
+  caravan__v1__create_zone_reply__field_descriptors,
+  caravan__v1__create_zone_reply__field_indices_by_name,
+  1,  caravan__v1__create_zone_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__create_zone_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__delete_zone_request__field_descriptors[2] =
@@ -3413,18 +3858,20 @@ const ProtobufCMessageDescriptor caravan__v1__empty__descriptor =
   (ProtobufCMessageInit) caravan__v1__empty__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue caravan__v1__mutation_kind__enum_values_by_number[3] =
+static const ProtobufCEnumValue caravan__v1__mutation_kind__enum_values_by_number[4] =
 {
   { "MUTATION_KIND_UNSPECIFIED", "CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED", 0 },
   { "MUTATION_KIND_SAVE", "CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_SAVE", 1 },
   { "MUTATION_KIND_DELETE", "CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_DELETE", 2 },
+  { "MUTATION_KIND_READ", "CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_READ", 3 },
 };
 static const ProtobufCIntRange caravan__v1__mutation_kind__value_ranges[] = {
-{0, 0},{0, 3}
+{0, 0},{0, 4}
 };
-static const ProtobufCEnumValueIndex caravan__v1__mutation_kind__enum_values_by_name[3] =
+static const ProtobufCEnumValueIndex caravan__v1__mutation_kind__enum_values_by_name[4] =
 {
   { "MUTATION_KIND_DELETE", 2 },
+  { "MUTATION_KIND_READ", 3 },
   { "MUTATION_KIND_SAVE", 1 },
   { "MUTATION_KIND_UNSPECIFIED", 0 },
 };
@@ -3435,29 +3882,65 @@ const ProtobufCEnumDescriptor caravan__v1__mutation_kind__descriptor =
   "MutationKind",
   "Caravan__V1__MutationKind",
   "caravan.v1",
-  3,
+  4,
   caravan__v1__mutation_kind__enum_values_by_number,
-  3,
+  4,
   caravan__v1__mutation_kind__enum_values_by_name,
   1,
   caravan__v1__mutation_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue caravan__v1__verdict__enum_values_by_number[4] =
+static const ProtobufCEnumValue caravan__v1__save_scope__enum_values_by_number[3] =
+{
+  { "SAVE_SCOPE_WHOLE", "CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE", 0 },
+  { "SAVE_SCOPE_CHANGED", "CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_CHANGED", 1 },
+  { "SAVE_SCOPE_KNOWN", "CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_KNOWN", 2 },
+};
+static const ProtobufCIntRange caravan__v1__save_scope__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__save_scope__enum_values_by_name[3] =
+{
+  { "SAVE_SCOPE_CHANGED", 1 },
+  { "SAVE_SCOPE_KNOWN", 2 },
+  { "SAVE_SCOPE_WHOLE", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__save_scope__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.SaveScope",
+  "SaveScope",
+  "Caravan__V1__SaveScope",
+  "caravan.v1",
+  3,
+  caravan__v1__save_scope__enum_values_by_number,
+  3,
+  caravan__v1__save_scope__enum_values_by_name,
+  1,
+  caravan__v1__save_scope__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__verdict__enum_values_by_number[7] =
 {
   { "VERDICT_UNSPECIFIED", "CARAVAN__V1__VERDICT__VERDICT_UNSPECIFIED", 0 },
   { "VERDICT_ACCEPTED", "CARAVAN__V1__VERDICT__VERDICT_ACCEPTED", 1 },
   { "VERDICT_CONFLICT", "CARAVAN__V1__VERDICT__VERDICT_CONFLICT", 2 },
   { "VERDICT_ABORTED", "CARAVAN__V1__VERDICT__VERDICT_ABORTED", 3 },
+  { "VERDICT_MERGED", "CARAVAN__V1__VERDICT__VERDICT_MERGED", 4 },
+  { "VERDICT_READ", "CARAVAN__V1__VERDICT__VERDICT_READ", 5 },
+  { "VERDICT_REFUSED", "CARAVAN__V1__VERDICT__VERDICT_REFUSED", 6 },
 };
 static const ProtobufCIntRange caravan__v1__verdict__value_ranges[] = {
-{0, 0},{0, 4}
+{0, 0},{0, 7}
 };
-static const ProtobufCEnumValueIndex caravan__v1__verdict__enum_values_by_name[4] =
+static const ProtobufCEnumValueIndex caravan__v1__verdict__enum_values_by_name[7] =
 {
   { "VERDICT_ABORTED", 3 },
   { "VERDICT_ACCEPTED", 1 },
   { "VERDICT_CONFLICT", 2 },
+  { "VERDICT_MERGED", 4 },
+  { "VERDICT_READ", 5 },
+  { "VERDICT_REFUSED", 6 },
   { "VERDICT_UNSPECIFIED", 0 },
 };
 const ProtobufCEnumDescriptor caravan__v1__verdict__descriptor =
@@ -3467,9 +3950,9 @@ const ProtobufCEnumDescriptor caravan__v1__verdict__descriptor =
   "Verdict",
   "Caravan__V1__Verdict",
   "caravan.v1",
-  4,
+  7,
   caravan__v1__verdict__enum_values_by_number,
-  4,
+  7,
   caravan__v1__verdict__enum_values_by_name,
   1,
   caravan__v1__verdict__value_ranges,

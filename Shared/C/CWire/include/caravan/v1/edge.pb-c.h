@@ -30,8 +30,16 @@ typedef struct Caravan__V1__Subscribe Caravan__V1__Subscribe;
 typedef struct Caravan__V1__AckNotification Caravan__V1__AckNotification;
 typedef struct Caravan__V1__RequestTicket Caravan__V1__RequestTicket;
 typedef struct Caravan__V1__DropTable Caravan__V1__DropTable;
+typedef struct Caravan__V1__ReadRecords Caravan__V1__ReadRecords;
+typedef struct Caravan__V1__ListZones Caravan__V1__ListZones;
+typedef struct Caravan__V1__CreateZone Caravan__V1__CreateZone;
+typedef struct Caravan__V1__WhoAmI Caravan__V1__WhoAmI;
 typedef struct Caravan__V1__ExchangeReply Caravan__V1__ExchangeReply;
 typedef struct Caravan__V1__Result Caravan__V1__Result;
+typedef struct Caravan__V1__RecordsResult Caravan__V1__RecordsResult;
+typedef struct Caravan__V1__ZoneState Caravan__V1__ZoneState;
+typedef struct Caravan__V1__ZonesResult Caravan__V1__ZonesResult;
+typedef struct Caravan__V1__Person Caravan__V1__Person;
 typedef struct Caravan__V1__HelloResult Caravan__V1__HelloResult;
 typedef struct Caravan__V1__PullResult Caravan__V1__PullResult;
 typedef struct Caravan__V1__Ticket Caravan__V1__Ticket;
@@ -46,6 +54,17 @@ typedef enum _Caravan__V1__Frame__Compression {
   CARAVAN__V1__FRAME__COMPRESSION__ZSTD = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__FRAME__COMPRESSION)
 } Caravan__V1__Frame__Compression;
+/*
+ * Which of a container's databases an operation means (CK-03).
+ */
+typedef enum _Caravan__V1__DatabaseScope {
+  /*
+   * the user's own
+   */
+  CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE = 0,
+  CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PUBLIC = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__DATABASE_SCOPE)
+} Caravan__V1__DatabaseScope;
 
 /* --- messages --- */
 
@@ -99,7 +118,11 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_SUBSCRIBE = 6,
   CARAVAN__V1__OPERATION__KIND_ACK = 7,
   CARAVAN__V1__OPERATION__KIND_TICKET = 8,
-  CARAVAN__V1__OPERATION__KIND_DROP = 9
+  CARAVAN__V1__OPERATION__KIND_DROP = 9,
+  CARAVAN__V1__OPERATION__KIND_READ = 20,
+  CARAVAN__V1__OPERATION__KIND_ZONES = 21,
+  CARAVAN__V1__OPERATION__KIND_CREATE_ZONE = 22,
+  CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__OPERATION__KIND__CASE)
 } Caravan__V1__Operation__KindCase;
 
@@ -117,6 +140,10 @@ struct  Caravan__V1__Operation
     Caravan__V1__AckNotification *ack;
     Caravan__V1__RequestTicket *ticket;
     Caravan__V1__DropTable *drop;
+    Caravan__V1__ReadRecords *read;
+    Caravan__V1__ListZones *zones;
+    Caravan__V1__CreateZone *create_zone;
+    Caravan__V1__WhoAmI *who_am_i;
   };
 };
 #define CARAVAN__V1__OPERATION__INIT \
@@ -177,10 +204,17 @@ struct  Caravan__V1__Push
    */
   size_t n_chunks;
   Caravan__V1__Chunk **chunks;
+  /*
+   * all or none
+   */
+  protobuf_c_boolean has_atomic;
+  protobuf_c_boolean atomic;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
 };
 #define CARAVAN__V1__PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__push__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
 
 
 struct  Caravan__V1__Settle
@@ -190,10 +224,12 @@ struct  Caravan__V1__Settle
   char *zone;
   protobuf_c_boolean has_op;
   uint64_t op;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
 };
 #define CARAVAN__V1__SETTLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__settle__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
 
 
 struct  Caravan__V1__Pull
@@ -291,6 +327,68 @@ struct  Caravan__V1__DropTable
     , NULL, NULL }
 
 
+/*
+ * Records by name. Linearizable (CK-22).
+ */
+struct  Caravan__V1__ReadRecords
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  size_t n_names;
+  char **names;
+  /*
+   * ids of the fields wanted; none: all (CK-24)
+   */
+  size_t n_fields;
+  uint32_t *fields;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
+};
+#define CARAVAN__V1__READ_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_records__descriptor) \
+    , NULL, NULL, 0,NULL, 0,NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
+
+
+struct  Caravan__V1__ListZones
+{
+  ProtobufCMessage base;
+  char *container;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
+};
+#define CARAVAN__V1__LIST_ZONES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_zones__descriptor) \
+    , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
+
+
+/*
+ * Makes a zone, unless it is there.
+ */
+struct  Caravan__V1__CreateZone
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+};
+#define CARAVAN__V1__CREATE_ZONE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__create_zone__descriptor) \
+    , NULL, NULL }
+
+
+/*
+ * Who the device's user is in this container (CK-02).
+ */
+struct  Caravan__V1__WhoAmI
+{
+  ProtobufCMessage base;
+  char *container;
+};
+#define CARAVAN__V1__WHO_AM_I__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__who_am_i__descriptor) \
+    , NULL }
+
+
 struct  Caravan__V1__ExchangeReply
 {
   ProtobufCMessage base;
@@ -313,7 +411,11 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_COMMIT = 4,
   CARAVAN__V1__RESULT__KIND_PULL = 5,
   CARAVAN__V1__RESULT__KIND_TICKET = 6,
-  CARAVAN__V1__RESULT__KIND_DONE = 7
+  CARAVAN__V1__RESULT__KIND_DONE = 7,
+  CARAVAN__V1__RESULT__KIND_RECORDS = 20,
+  CARAVAN__V1__RESULT__KIND_ZONES = 21,
+  CARAVAN__V1__RESULT__KIND_ZONE = 22,
+  CARAVAN__V1__RESULT__KIND_PERSON = 23
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__RESULT__KIND__CASE)
 } Caravan__V1__Result__KindCase;
 
@@ -338,11 +440,75 @@ struct  Caravan__V1__Result
      * of subscribe, ack, drop
      */
     Caravan__V1__Empty *done;
+    Caravan__V1__RecordsResult *records;
+    Caravan__V1__ZonesResult *zones;
+    /*
+     * of a creation
+     */
+    Caravan__V1__ZoneState *zone;
+    Caravan__V1__Person *person;
   };
 };
 #define CARAVAN__V1__RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__result__descriptor) \
     , CARAVAN__V1__RESULT__KIND__NOT_SET, {0} }
+
+
+struct  Caravan__V1__RecordsResult
+{
+  ProtobufCMessage base;
+  /*
+   * in the order asked; those absent are left out, tombstones are not
+   */
+  size_t n_entries;
+  Caravan__V1__Entry **entries;
+  /*
+   * how many of the names were looked at: ask for the rest again
+   */
+  protobuf_c_boolean has_answered;
+  uint32_t answered;
+};
+#define CARAVAN__V1__RECORDS_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__records_result__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
+struct  Caravan__V1__ZoneState
+{
+  ProtobufCMessage base;
+  char *zone;
+  protobuf_c_boolean has_seq;
+  uint64_t seq;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+};
+#define CARAVAN__V1__ZONE_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__zone_state__descriptor) \
+    , NULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ZonesResult
+{
+  ProtobufCMessage base;
+  size_t n_zones;
+  Caravan__V1__ZoneState **zones;
+};
+#define CARAVAN__V1__ZONES_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__zones_result__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__Person
+{
+  ProtobufCMessage base;
+  /*
+   * an id that this user has in this container only
+   */
+  char *user;
+};
+#define CARAVAN__V1__PERSON__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__person__descriptor) \
+    , NULL }
 
 
 struct  Caravan__V1__HelloResult
@@ -704,6 +870,82 @@ Caravan__V1__DropTable *
 void   caravan__v1__drop_table__free_unpacked
                      (Caravan__V1__DropTable *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ReadRecords methods */
+void   caravan__v1__read_records__init
+                     (Caravan__V1__ReadRecords         *message);
+size_t caravan__v1__read_records__get_packed_size
+                     (const Caravan__V1__ReadRecords   *message);
+size_t caravan__v1__read_records__pack
+                     (const Caravan__V1__ReadRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__read_records__pack_to_buffer
+                     (const Caravan__V1__ReadRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ReadRecords *
+       caravan__v1__read_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__read_records__free_unpacked
+                     (Caravan__V1__ReadRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ListZones methods */
+void   caravan__v1__list_zones__init
+                     (Caravan__V1__ListZones         *message);
+size_t caravan__v1__list_zones__get_packed_size
+                     (const Caravan__V1__ListZones   *message);
+size_t caravan__v1__list_zones__pack
+                     (const Caravan__V1__ListZones   *message,
+                      uint8_t             *out);
+size_t caravan__v1__list_zones__pack_to_buffer
+                     (const Caravan__V1__ListZones   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ListZones *
+       caravan__v1__list_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__list_zones__free_unpacked
+                     (Caravan__V1__ListZones *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CreateZone methods */
+void   caravan__v1__create_zone__init
+                     (Caravan__V1__CreateZone         *message);
+size_t caravan__v1__create_zone__get_packed_size
+                     (const Caravan__V1__CreateZone   *message);
+size_t caravan__v1__create_zone__pack
+                     (const Caravan__V1__CreateZone   *message,
+                      uint8_t             *out);
+size_t caravan__v1__create_zone__pack_to_buffer
+                     (const Caravan__V1__CreateZone   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CreateZone *
+       caravan__v1__create_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__create_zone__free_unpacked
+                     (Caravan__V1__CreateZone *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__WhoAmI methods */
+void   caravan__v1__who_am_i__init
+                     (Caravan__V1__WhoAmI         *message);
+size_t caravan__v1__who_am_i__get_packed_size
+                     (const Caravan__V1__WhoAmI   *message);
+size_t caravan__v1__who_am_i__pack
+                     (const Caravan__V1__WhoAmI   *message,
+                      uint8_t             *out);
+size_t caravan__v1__who_am_i__pack_to_buffer
+                     (const Caravan__V1__WhoAmI   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__WhoAmI *
+       caravan__v1__who_am_i__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__who_am_i__free_unpacked
+                     (Caravan__V1__WhoAmI *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ExchangeReply methods */
 void   caravan__v1__exchange_reply__init
                      (Caravan__V1__ExchangeReply         *message);
@@ -741,6 +983,82 @@ Caravan__V1__Result *
                       const uint8_t       *data);
 void   caravan__v1__result__free_unpacked
                      (Caravan__V1__Result *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RecordsResult methods */
+void   caravan__v1__records_result__init
+                     (Caravan__V1__RecordsResult         *message);
+size_t caravan__v1__records_result__get_packed_size
+                     (const Caravan__V1__RecordsResult   *message);
+size_t caravan__v1__records_result__pack
+                     (const Caravan__V1__RecordsResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__records_result__pack_to_buffer
+                     (const Caravan__V1__RecordsResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RecordsResult *
+       caravan__v1__records_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__records_result__free_unpacked
+                     (Caravan__V1__RecordsResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ZoneState methods */
+void   caravan__v1__zone_state__init
+                     (Caravan__V1__ZoneState         *message);
+size_t caravan__v1__zone_state__get_packed_size
+                     (const Caravan__V1__ZoneState   *message);
+size_t caravan__v1__zone_state__pack
+                     (const Caravan__V1__ZoneState   *message,
+                      uint8_t             *out);
+size_t caravan__v1__zone_state__pack_to_buffer
+                     (const Caravan__V1__ZoneState   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ZoneState *
+       caravan__v1__zone_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__zone_state__free_unpacked
+                     (Caravan__V1__ZoneState *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ZonesResult methods */
+void   caravan__v1__zones_result__init
+                     (Caravan__V1__ZonesResult         *message);
+size_t caravan__v1__zones_result__get_packed_size
+                     (const Caravan__V1__ZonesResult   *message);
+size_t caravan__v1__zones_result__pack
+                     (const Caravan__V1__ZonesResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__zones_result__pack_to_buffer
+                     (const Caravan__V1__ZonesResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ZonesResult *
+       caravan__v1__zones_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__zones_result__free_unpacked
+                     (Caravan__V1__ZonesResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__Person methods */
+void   caravan__v1__person__init
+                     (Caravan__V1__Person         *message);
+size_t caravan__v1__person__get_packed_size
+                     (const Caravan__V1__Person   *message);
+size_t caravan__v1__person__pack
+                     (const Caravan__V1__Person   *message,
+                      uint8_t             *out);
+size_t caravan__v1__person__pack_to_buffer
+                     (const Caravan__V1__Person   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Person *
+       caravan__v1__person__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__person__free_unpacked
+                     (Caravan__V1__Person *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__HelloResult methods */
 void   caravan__v1__hello_result__init
@@ -878,11 +1196,35 @@ typedef void (*Caravan__V1__RequestTicket_Closure)
 typedef void (*Caravan__V1__DropTable_Closure)
                  (const Caravan__V1__DropTable *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ReadRecords_Closure)
+                 (const Caravan__V1__ReadRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ListZones_Closure)
+                 (const Caravan__V1__ListZones *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CreateZone_Closure)
+                 (const Caravan__V1__CreateZone *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__WhoAmI_Closure)
+                 (const Caravan__V1__WhoAmI *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ExchangeReply_Closure)
                  (const Caravan__V1__ExchangeReply *message,
                   void *closure_data);
 typedef void (*Caravan__V1__Result_Closure)
                  (const Caravan__V1__Result *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RecordsResult_Closure)
+                 (const Caravan__V1__RecordsResult *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ZoneState_Closure)
+                 (const Caravan__V1__ZoneState *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ZonesResult_Closure)
+                 (const Caravan__V1__ZonesResult *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__Person_Closure)
+                 (const Caravan__V1__Person *message,
                   void *closure_data);
 typedef void (*Caravan__V1__HelloResult_Closure)
                  (const Caravan__V1__HelloResult *message,
@@ -905,6 +1247,7 @@ typedef void (*Caravan__V1__ChunkReply_Closure)
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    caravan__v1__database_scope__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__frame__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__frame__compression__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor;
@@ -919,8 +1262,16 @@ extern const ProtobufCMessageDescriptor caravan__v1__subscribe__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ack_notification__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__list_zones__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__create_zone__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__who_am_i__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__records_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__person__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor;

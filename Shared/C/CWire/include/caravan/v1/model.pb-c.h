@@ -18,26 +18,77 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__DatabaseRef Caravan__V1__DatabaseRef;
 typedef struct Caravan__V1__ZoneRef Caravan__V1__ZoneRef;
 typedef struct Caravan__V1__Asset Caravan__V1__Asset;
+typedef struct Caravan__V1__Location Caravan__V1__Location;
+typedef struct Caravan__V1__Reference Caravan__V1__Reference;
+typedef struct Caravan__V1__ListValue Caravan__V1__ListValue;
 typedef struct Caravan__V1__Field Caravan__V1__Field;
 typedef struct Caravan__V1__Fields Caravan__V1__Fields;
 typedef struct Caravan__V1__Entry Caravan__V1__Entry;
+typedef struct Caravan__V1__FieldVersions Caravan__V1__FieldVersions;
+typedef struct Caravan__V1__FieldVersion Caravan__V1__FieldVersion;
 typedef struct Caravan__V1__EntryPage Caravan__V1__EntryPage;
 typedef struct Caravan__V1__Failure Caravan__V1__Failure;
 typedef struct Caravan__V1__FieldDefinition Caravan__V1__FieldDefinition;
+typedef struct Caravan__V1__TypeSettings Caravan__V1__TypeSettings;
 typedef struct Caravan__V1__RecordType Caravan__V1__RecordType;
 
 
 /* --- enums --- */
 
+typedef enum _Caravan__V1__ReferenceKind {
+  /*
+   * a name and no more: nothing is checked
+   */
+  CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_UNSPECIFIED = 0,
+  /*
+   * deleting the target deletes the record that refers to it, in the same commit
+   */
+  CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_OWNING = 1,
+  /*
+   * while it is referred to, the target cannot be deleted
+   */
+  CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_VALIDATING = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__REFERENCE_KIND)
+} Caravan__V1__ReferenceKind;
 typedef enum _Caravan__V1__FieldKind {
   CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED = 0,
   CARAVAN__V1__FIELD_KIND__FIELD_KIND_TEXT = 1,
   CARAVAN__V1__FIELD_KIND__FIELD_KIND_INTEGER = 2,
   CARAVAN__V1__FIELD_KIND__FIELD_KIND_REAL = 3,
   CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATA = 4,
-  CARAVAN__V1__FIELD_KIND__FIELD_KIND_ASSET = 5
+  CARAVAN__V1__FIELD_KIND__FIELD_KIND_ASSET = 5,
+  CARAVAN__V1__FIELD_KIND__FIELD_KIND_DATE = 6,
+  CARAVAN__V1__FIELD_KIND__FIELD_KIND_LOCATION = 7,
+  CARAVAN__V1__FIELD_KIND__FIELD_KIND_REFERENCE = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__FIELD_KIND)
 } Caravan__V1__FieldKind;
+/*
+ * What becomes of a save that is not based on what the store holds (UNI-02).
+ */
+typedef enum _Caravan__V1__ConflictPolicy {
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED = 0,
+  /*
+   * a conflict, with the server's copy
+   */
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_MANUAL = 1,
+  /*
+   * field by field, the later write wins; deletes win
+   */
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_FIELD_MERGE = 2,
+  /*
+   * the later write wins as a whole
+   */
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_LAST_WRITER_WINS = 3,
+  /*
+   * the smaller device id wins
+   */
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_DETERMINISTIC = 4,
+  /*
+   * a program of the app decides
+   */
+  CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_SERVER_EXTENSION = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CONFLICT_POLICY)
+} Caravan__V1__ConflictPolicy;
 
 /* --- messages --- */
 
@@ -103,13 +154,82 @@ struct  Caravan__V1__Asset
     , 0, 0, 0, {0,NULL}, 0,NULL, 0, {0,NULL} }
 
 
+/*
+ * A place on earth, in degrees (WGS 84).
+ */
+struct  Caravan__V1__Location
+{
+  ProtobufCMessage base;
+  /*
+   * -90 to 90
+   */
+  protobuf_c_boolean has_latitude;
+  double latitude;
+  /*
+   * -180 to 180
+   */
+  protobuf_c_boolean has_longitude;
+  double longitude;
+};
+#define CARAVAN__V1__LOCATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__location__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+/*
+ * Another record of the same zone. What is owning or validating refers to a record that exists.
+ */
+struct  Caravan__V1__Reference
+{
+  ProtobufCMessage base;
+  /*
+   * its name
+   */
+  char *target;
+  protobuf_c_boolean has_kind;
+  Caravan__V1__ReferenceKind kind;
+};
+#define CARAVAN__V1__REFERENCE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reference__descriptor) \
+    , NULL, 0, CARAVAN__V1__REFERENCE_KIND__REFERENCE_KIND_UNSPECIFIED }
+
+
+/*
+ * A list of values of one kind, in order: at most one of these is not empty.
+ */
+struct  Caravan__V1__ListValue
+{
+  ProtobufCMessage base;
+  size_t n_texts;
+  char **texts;
+  size_t n_integers;
+  int64_t *integers;
+  size_t n_reals;
+  double *reals;
+  size_t n_data;
+  ProtobufCBinaryData *data;
+  size_t n_assets;
+  Caravan__V1__Asset **assets;
+  size_t n_locations;
+  Caravan__V1__Location **locations;
+  size_t n_references;
+  Caravan__V1__Reference **references;
+};
+#define CARAVAN__V1__LIST_VALUE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_value__descriptor) \
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
+
+
 typedef enum {
   CARAVAN__V1__FIELD__VALUE__NOT_SET = 0,
   CARAVAN__V1__FIELD__VALUE_TEXT = 2,
   CARAVAN__V1__FIELD__VALUE_INTEGER = 3,
   CARAVAN__V1__FIELD__VALUE_REAL = 4,
   CARAVAN__V1__FIELD__VALUE_DATA = 5,
-  CARAVAN__V1__FIELD__VALUE_ASSET = 6
+  CARAVAN__V1__FIELD__VALUE_ASSET = 6,
+  CARAVAN__V1__FIELD__VALUE_LOCATION = 7,
+  CARAVAN__V1__FIELD__VALUE_REFERENCE = 8,
+  CARAVAN__V1__FIELD__VALUE_LIST = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__FIELD__VALUE__CASE)
 } Caravan__V1__Field__ValueCase;
 
@@ -124,10 +244,19 @@ struct  Caravan__V1__Field
   Caravan__V1__Field__ValueCase value_case;
   union {
     char *text;
+    /*
+     * also a date: Unix milliseconds
+     */
     int64_t integer;
     double real;
+    /*
+     * also any encrypted value: only devices can read it
+     */
     ProtobufCBinaryData data;
     Caravan__V1__Asset *asset;
+    Caravan__V1__Location *location;
+    Caravan__V1__Reference *reference;
+    Caravan__V1__ListValue *list;
   };
 };
 #define CARAVAN__V1__FIELD__INIT \
@@ -187,10 +316,65 @@ struct  Caravan__V1__Entry
    * device that wrote this version
    */
   char *writer;
+  /*
+   * Unix milliseconds; absent: never
+   */
+  protobuf_c_boolean has_expires;
+  uint64_t expires;
+  /*
+   * encoded FieldVersions, where the record type's conflict policy keeps them
+   */
+  protobuf_c_boolean has_fields;
+  ProtobufCBinaryData fields;
 };
 #define CARAVAN__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__entry__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, {0,NULL} }
+
+
+/*
+ * When and by whom each field was last written (UNI-01). Fields that were removed stay in here.
+ */
+struct  Caravan__V1__FieldVersions
+{
+  ProtobufCMessage base;
+  /*
+   * ascending by id
+   */
+  size_t n_fields;
+  Caravan__V1__FieldVersion **fields;
+};
+#define CARAVAN__V1__FIELD_VERSIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__field_versions__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__FieldVersion
+{
+  ProtobufCMessage base;
+  /*
+   * 0: the record as a whole
+   */
+  protobuf_c_boolean has_id;
+  uint32_t id;
+  /*
+   * the zone's seq at its last write
+   */
+  protobuf_c_boolean has_seq;
+  uint64_t seq;
+  /*
+   * hybrid timestamp: Unix milliseconds << 16 | counter
+   */
+  protobuf_c_boolean has_stamp;
+  uint64_t stamp;
+  /*
+   * absent: the entry's writer
+   */
+  char *writer;
+};
+#define CARAVAN__V1__FIELD_VERSION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__field_version__descriptor) \
+    , 0, 0, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__EntryPage
@@ -228,10 +412,51 @@ struct  Caravan__V1__FieldDefinition
   char *name;
   protobuf_c_boolean has_kind;
   Caravan__V1__FieldKind kind;
+  /*
+   * a list of this kind
+   */
+  protobuf_c_boolean has_list;
+  protobuf_c_boolean list;
+  /*
+   * travels as data that only devices can read
+   */
+  protobuf_c_boolean has_encrypted;
+  protobuf_c_boolean encrypted;
 };
 #define CARAVAN__V1__FIELD_DEFINITION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__field_definition__descriptor) \
-    , 0, 0, NULL, 0, CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED }
+    , 0, 0, NULL, 0, CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__TypeSettings
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_conflicts;
+  Caravan__V1__ConflictPolicy conflicts;
+  /*
+   * when the extension does not answer
+   */
+  protobuf_c_boolean has_fallback;
+  Caravan__V1__ConflictPolicy fallback;
+  /*
+   * how long it may take to answer
+   */
+  protobuf_c_boolean has_extension_milliseconds;
+  uint32_t extension_milliseconds;
+  /*
+   * records end this long after their last write; 0: never
+   */
+  protobuf_c_boolean has_ttl_milliseconds;
+  uint64_t ttl_milliseconds;
+  /*
+   * expired records are out of sight before they are collected
+   */
+  protobuf_c_boolean has_hide_expired;
+  protobuf_c_boolean hide_expired;
+};
+#define CARAVAN__V1__TYPE_SETTINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_settings__descriptor) \
+    , 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -247,10 +472,14 @@ struct  Caravan__V1__RecordType
   char *name;
   size_t n_fields;
   Caravan__V1__FieldDefinition **fields;
+  /*
+   * absent in a proposal: as registered
+   */
+  Caravan__V1__TypeSettings *settings;
 };
 #define CARAVAN__V1__RECORD_TYPE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_type__descriptor) \
-    , 0, 0, 0, 0, NULL, 0,NULL }
+    , 0, 0, 0, 0, NULL, 0,NULL, NULL }
 
 
 /* Caravan__V1__DatabaseRef methods */
@@ -310,6 +539,63 @@ Caravan__V1__Asset *
 void   caravan__v1__asset__free_unpacked
                      (Caravan__V1__Asset *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__Location methods */
+void   caravan__v1__location__init
+                     (Caravan__V1__Location         *message);
+size_t caravan__v1__location__get_packed_size
+                     (const Caravan__V1__Location   *message);
+size_t caravan__v1__location__pack
+                     (const Caravan__V1__Location   *message,
+                      uint8_t             *out);
+size_t caravan__v1__location__pack_to_buffer
+                     (const Caravan__V1__Location   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Location *
+       caravan__v1__location__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__location__free_unpacked
+                     (Caravan__V1__Location *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__Reference methods */
+void   caravan__v1__reference__init
+                     (Caravan__V1__Reference         *message);
+size_t caravan__v1__reference__get_packed_size
+                     (const Caravan__V1__Reference   *message);
+size_t caravan__v1__reference__pack
+                     (const Caravan__V1__Reference   *message,
+                      uint8_t             *out);
+size_t caravan__v1__reference__pack_to_buffer
+                     (const Caravan__V1__Reference   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Reference *
+       caravan__v1__reference__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__reference__free_unpacked
+                     (Caravan__V1__Reference *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ListValue methods */
+void   caravan__v1__list_value__init
+                     (Caravan__V1__ListValue         *message);
+size_t caravan__v1__list_value__get_packed_size
+                     (const Caravan__V1__ListValue   *message);
+size_t caravan__v1__list_value__pack
+                     (const Caravan__V1__ListValue   *message,
+                      uint8_t             *out);
+size_t caravan__v1__list_value__pack_to_buffer
+                     (const Caravan__V1__ListValue   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ListValue *
+       caravan__v1__list_value__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__list_value__free_unpacked
+                     (Caravan__V1__ListValue *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Field methods */
 void   caravan__v1__field__init
                      (Caravan__V1__Field         *message);
@@ -366,6 +652,44 @@ Caravan__V1__Entry *
                       const uint8_t       *data);
 void   caravan__v1__entry__free_unpacked
                      (Caravan__V1__Entry *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__FieldVersions methods */
+void   caravan__v1__field_versions__init
+                     (Caravan__V1__FieldVersions         *message);
+size_t caravan__v1__field_versions__get_packed_size
+                     (const Caravan__V1__FieldVersions   *message);
+size_t caravan__v1__field_versions__pack
+                     (const Caravan__V1__FieldVersions   *message,
+                      uint8_t             *out);
+size_t caravan__v1__field_versions__pack_to_buffer
+                     (const Caravan__V1__FieldVersions   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FieldVersions *
+       caravan__v1__field_versions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__field_versions__free_unpacked
+                     (Caravan__V1__FieldVersions *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__FieldVersion methods */
+void   caravan__v1__field_version__init
+                     (Caravan__V1__FieldVersion         *message);
+size_t caravan__v1__field_version__get_packed_size
+                     (const Caravan__V1__FieldVersion   *message);
+size_t caravan__v1__field_version__pack
+                     (const Caravan__V1__FieldVersion   *message,
+                      uint8_t             *out);
+size_t caravan__v1__field_version__pack_to_buffer
+                     (const Caravan__V1__FieldVersion   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FieldVersion *
+       caravan__v1__field_version__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__field_version__free_unpacked
+                     (Caravan__V1__FieldVersion *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__EntryPage methods */
 void   caravan__v1__entry_page__init
@@ -424,6 +748,25 @@ Caravan__V1__FieldDefinition *
 void   caravan__v1__field_definition__free_unpacked
                      (Caravan__V1__FieldDefinition *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__TypeSettings methods */
+void   caravan__v1__type_settings__init
+                     (Caravan__V1__TypeSettings         *message);
+size_t caravan__v1__type_settings__get_packed_size
+                     (const Caravan__V1__TypeSettings   *message);
+size_t caravan__v1__type_settings__pack
+                     (const Caravan__V1__TypeSettings   *message,
+                      uint8_t             *out);
+size_t caravan__v1__type_settings__pack_to_buffer
+                     (const Caravan__V1__TypeSettings   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TypeSettings *
+       caravan__v1__type_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__type_settings__free_unpacked
+                     (Caravan__V1__TypeSettings *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__RecordType methods */
 void   caravan__v1__record_type__init
                      (Caravan__V1__RecordType         *message);
@@ -454,6 +797,15 @@ typedef void (*Caravan__V1__ZoneRef_Closure)
 typedef void (*Caravan__V1__Asset_Closure)
                  (const Caravan__V1__Asset *message,
                   void *closure_data);
+typedef void (*Caravan__V1__Location_Closure)
+                 (const Caravan__V1__Location *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__Reference_Closure)
+                 (const Caravan__V1__Reference *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ListValue_Closure)
+                 (const Caravan__V1__ListValue *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Field_Closure)
                  (const Caravan__V1__Field *message,
                   void *closure_data);
@@ -462,6 +814,12 @@ typedef void (*Caravan__V1__Fields_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__Entry_Closure)
                  (const Caravan__V1__Entry *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__FieldVersions_Closure)
+                 (const Caravan__V1__FieldVersions *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__FieldVersion_Closure)
+                 (const Caravan__V1__FieldVersion *message,
                   void *closure_data);
 typedef void (*Caravan__V1__EntryPage_Closure)
                  (const Caravan__V1__EntryPage *message,
@@ -472,6 +830,9 @@ typedef void (*Caravan__V1__Failure_Closure)
 typedef void (*Caravan__V1__FieldDefinition_Closure)
                  (const Caravan__V1__FieldDefinition *message,
                   void *closure_data);
+typedef void (*Caravan__V1__TypeSettings_Closure)
+                 (const Caravan__V1__TypeSettings *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__RecordType_Closure)
                  (const Caravan__V1__RecordType *message,
                   void *closure_data);
@@ -481,16 +842,24 @@ typedef void (*Caravan__V1__RecordType_Closure)
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    caravan__v1__reference_kind__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__field_kind__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__conflict_policy__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__database_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zone_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__asset__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__location__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__reference__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__list_value__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__fields__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__entry__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__field_versions__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__field_version__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__entry_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__failure__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor;
 
 PROTOBUF_C__END_DECLS

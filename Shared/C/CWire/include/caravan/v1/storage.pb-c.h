@@ -17,6 +17,7 @@ PROTOBUF_C__BEGIN_DECLS
 #include "caravan/v1/model.pb-c.h"
 
 typedef struct Caravan__V1__Mutation Caravan__V1__Mutation;
+typedef struct Caravan__V1__FieldStamp Caravan__V1__FieldStamp;
 typedef struct Caravan__V1__CommitRequest Caravan__V1__CommitRequest;
 typedef struct Caravan__V1__Outcome Caravan__V1__Outcome;
 typedef struct Caravan__V1__CommitReply Caravan__V1__CommitReply;
@@ -28,6 +29,8 @@ typedef struct Caravan__V1__FetchReply Caravan__V1__FetchReply;
 typedef struct Caravan__V1__ZoneHead Caravan__V1__ZoneHead;
 typedef struct Caravan__V1__ListZonesRequest Caravan__V1__ListZonesRequest;
 typedef struct Caravan__V1__ListZonesReply Caravan__V1__ListZonesReply;
+typedef struct Caravan__V1__CreateZoneRequest Caravan__V1__CreateZoneRequest;
+typedef struct Caravan__V1__CreateZoneReply Caravan__V1__CreateZoneReply;
 typedef struct Caravan__V1__DeleteZoneRequest Caravan__V1__DeleteZoneRequest;
 typedef struct Caravan__V1__DeleteZoneReply Caravan__V1__DeleteZoneReply;
 typedef struct Caravan__V1__Chunk Caravan__V1__Chunk;
@@ -53,9 +56,31 @@ typedef struct Caravan__V1__Empty Caravan__V1__Empty;
 typedef enum _Caravan__V1__MutationKind {
   CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED = 0,
   CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_SAVE = 1,
-  CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_DELETE = 2
+  CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_DELETE = 2,
+  /*
+   * writes nothing: the outcome shows the record as the commit leaves it
+   */
+  CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_READ = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__MUTATION_KIND)
 } Caravan__V1__MutationKind;
+/*
+ * What a save's body is of the record (CK-25).
+ */
+typedef enum _Caravan__V1__SaveScope {
+  /*
+   * all of it: what is not in the body is gone
+   */
+  CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE = 0,
+  /*
+   * some fields: the others stay, a field without a value is removed
+   */
+  CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_CHANGED = 1,
+  /*
+   * all that the writer knows: fields that its record type does not have stay (CK-26)
+   */
+  CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_KNOWN = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SAVE_SCOPE)
+} Caravan__V1__SaveScope;
 typedef enum _Caravan__V1__Verdict {
   CARAVAN__V1__VERDICT__VERDICT_UNSPECIFIED = 0,
   CARAVAN__V1__VERDICT__VERDICT_ACCEPTED = 1,
@@ -63,7 +88,16 @@ typedef enum _Caravan__V1__Verdict {
   /*
    * not applied: another mutation of an atomic batch failed, or a conflict's copy had no room
    */
-  CARAVAN__V1__VERDICT__VERDICT_ABORTED = 3
+  CARAVAN__V1__VERDICT__VERDICT_ABORTED = 3,
+  /*
+   * settled by the type's conflict policy: the record is now as `server` says
+   */
+  CARAVAN__V1__VERDICT__VERDICT_MERGED = 4,
+  CARAVAN__V1__VERDICT__VERDICT_READ = 5,
+  /*
+   * not applied, and never will be as it is: `failure` says why
+   */
+  CARAVAN__V1__VERDICT__VERDICT_REFUSED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__VERDICT)
 } Caravan__V1__Verdict;
 
@@ -97,10 +131,72 @@ struct  Caravan__V1__Mutation
    */
   size_t n_lists;
   Caravan__V1__Asset **lists;
+  protobuf_c_boolean has_scope;
+  Caravan__V1__SaveScope scope;
+  /*
+   * encoded Fields: these must still be so; without a value, absent (E15)
+   */
+  protobuf_c_boolean has_guards;
+  ProtobufCBinaryData guards;
+  /*
+   * Unix milliseconds; 0: never; absent: as it is
+   */
+  protobuf_c_boolean has_expires;
+  uint64_t expires;
+  /*
+   * instead: this long after now
+   */
+  protobuf_c_boolean has_ttl_milliseconds;
+  uint64_t ttl_milliseconds;
+  /*
+   * hybrid timestamp of the edit; absent: now
+   */
+  protobuf_c_boolean has_stamp;
+  uint64_t stamp;
+  /*
+   * of fields that were edited at another time
+   */
+  size_t n_field_stamps;
+  Caravan__V1__FieldStamp **field_stamps;
+  /*
+   * encoded Fields that the edit began with, for a server extension
+   */
+  protobuf_c_boolean has_ancestor;
+  ProtobufCBinaryData ancestor;
+  /*
+   * From here on sync says what the record type says; a device's own words are not heard.
+   */
+  /*
+   * of SAVE_SCOPE_KNOWN: the writer's type has field ids up to this
+   */
+  protobuf_c_boolean has_known_fields;
+  uint32_t known_fields;
+  /*
+   * owning and validating ones in the body
+   */
+  size_t n_references;
+  Caravan__V1__Reference **references;
+  protobuf_c_boolean has_policy;
+  Caravan__V1__ConflictPolicy policy;
+  protobuf_c_boolean has_hide_expired;
+  protobuf_c_boolean hide_expired;
 };
 #define CARAVAN__V1__MUTATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__mutation__descriptor) \
-    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0,NULL }
+    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0, 0, 0,NULL, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0 }
+
+
+struct  Caravan__V1__FieldStamp
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_id;
+  uint32_t id;
+  protobuf_c_boolean has_stamp;
+  uint64_t stamp;
+};
+#define CARAVAN__V1__FIELD_STAMP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__field_stamp__descriptor) \
+    , 0, 0, 0, 0 }
 
 
 /*
@@ -147,18 +243,19 @@ struct  Caravan__V1__Outcome
   protobuf_c_boolean has_verdict;
   Caravan__V1__Verdict verdict;
   /*
-   * accepted: the new version
+   * accepted: the new version; merged: the record's version
    */
   protobuf_c_boolean has_version;
   uint64_t version;
   /*
-   * conflict: what the store holds; absent: nothing
+   * Conflict, read: what the store holds; absent: nothing. Merged: what it holds now; absent: it did not fit, pull it.
    */
   Caravan__V1__Entry *server;
+  Caravan__V1__Failure *failure;
 };
 #define CARAVAN__V1__OUTCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__outcome__descriptor) \
-    , 0, CARAVAN__V1__VERDICT__VERDICT_UNSPECIFIED, 0, 0, NULL }
+    , 0, CARAVAN__V1__VERDICT__VERDICT_UNSPECIFIED, 0, 0, NULL, NULL }
 
 
 struct  Caravan__V1__CommitReply
@@ -272,10 +369,15 @@ struct  Caravan__V1__FetchRequest
   Caravan__V1__ZoneRef *zone;
   size_t n_names;
   char **names;
+  /*
+   * ids of the fields wanted; none: all (CK-24)
+   */
+  size_t n_fields;
+  uint32_t *fields;
 };
 #define CARAVAN__V1__FETCH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__fetch_request__descriptor) \
-    , NULL, 0,NULL }
+    , NULL, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__FetchReply
@@ -332,6 +434,27 @@ struct  Caravan__V1__ListZonesReply
 #define CARAVAN__V1__LIST_ZONES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_zones_reply__descriptor) \
     , 0,NULL }
+
+
+struct  Caravan__V1__CreateZoneRequest
+{
+  ProtobufCMessage base;
+  Caravan__V1__ZoneRef *zone;
+  char *writer;
+};
+#define CARAVAN__V1__CREATE_ZONE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__create_zone_request__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__CreateZoneReply
+{
+  ProtobufCMessage base;
+  Caravan__V1__ZoneHead *zone;
+};
+#define CARAVAN__V1__CREATE_ZONE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__create_zone_reply__descriptor) \
+    , NULL }
 
 
 struct  Caravan__V1__DeleteZoneRequest
@@ -647,6 +770,25 @@ Caravan__V1__Mutation *
 void   caravan__v1__mutation__free_unpacked
                      (Caravan__V1__Mutation *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__FieldStamp methods */
+void   caravan__v1__field_stamp__init
+                     (Caravan__V1__FieldStamp         *message);
+size_t caravan__v1__field_stamp__get_packed_size
+                     (const Caravan__V1__FieldStamp   *message);
+size_t caravan__v1__field_stamp__pack
+                     (const Caravan__V1__FieldStamp   *message,
+                      uint8_t             *out);
+size_t caravan__v1__field_stamp__pack_to_buffer
+                     (const Caravan__V1__FieldStamp   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FieldStamp *
+       caravan__v1__field_stamp__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__field_stamp__free_unpacked
+                     (Caravan__V1__FieldStamp *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__CommitRequest methods */
 void   caravan__v1__commit_request__init
                      (Caravan__V1__CommitRequest         *message);
@@ -855,6 +997,44 @@ Caravan__V1__ListZonesReply *
                       const uint8_t       *data);
 void   caravan__v1__list_zones_reply__free_unpacked
                      (Caravan__V1__ListZonesReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CreateZoneRequest methods */
+void   caravan__v1__create_zone_request__init
+                     (Caravan__V1__CreateZoneRequest         *message);
+size_t caravan__v1__create_zone_request__get_packed_size
+                     (const Caravan__V1__CreateZoneRequest   *message);
+size_t caravan__v1__create_zone_request__pack
+                     (const Caravan__V1__CreateZoneRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__create_zone_request__pack_to_buffer
+                     (const Caravan__V1__CreateZoneRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CreateZoneRequest *
+       caravan__v1__create_zone_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__create_zone_request__free_unpacked
+                     (Caravan__V1__CreateZoneRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CreateZoneReply methods */
+void   caravan__v1__create_zone_reply__init
+                     (Caravan__V1__CreateZoneReply         *message);
+size_t caravan__v1__create_zone_reply__get_packed_size
+                     (const Caravan__V1__CreateZoneReply   *message);
+size_t caravan__v1__create_zone_reply__pack
+                     (const Caravan__V1__CreateZoneReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__create_zone_reply__pack_to_buffer
+                     (const Caravan__V1__CreateZoneReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CreateZoneReply *
+       caravan__v1__create_zone_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__create_zone_reply__free_unpacked
+                     (Caravan__V1__CreateZoneReply *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__DeleteZoneRequest methods */
 void   caravan__v1__delete_zone_request__init
@@ -1203,6 +1383,9 @@ void   caravan__v1__empty__free_unpacked
 typedef void (*Caravan__V1__Mutation_Closure)
                  (const Caravan__V1__Mutation *message,
                   void *closure_data);
+typedef void (*Caravan__V1__FieldStamp_Closure)
+                 (const Caravan__V1__FieldStamp *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__CommitRequest_Closure)
                  (const Caravan__V1__CommitRequest *message,
                   void *closure_data);
@@ -1235,6 +1418,12 @@ typedef void (*Caravan__V1__ListZonesRequest_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__ListZonesReply_Closure)
                  (const Caravan__V1__ListZonesReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CreateZoneRequest_Closure)
+                 (const Caravan__V1__CreateZoneRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CreateZoneReply_Closure)
+                 (const Caravan__V1__CreateZoneReply *message,
                   void *closure_data);
 typedef void (*Caravan__V1__DeleteZoneRequest_Closure)
                  (const Caravan__V1__DeleteZoneRequest *message,
@@ -1297,8 +1486,10 @@ typedef void (*Caravan__V1__Empty_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    caravan__v1__mutation_kind__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__save_scope__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__verdict__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor;
@@ -1310,6 +1501,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__fetch_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zone_head__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_zones_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_zones_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__create_zone_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__create_zone_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__delete_zone_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__delete_zone_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk__descriptor;

@@ -12,7 +12,7 @@ import Testing
       switch self {
       case .none: nil
       case .live: RecordHead(version: 7, created: 3)
-      case .tombstone: RecordHead(version: 7, created: 3, isDeleted: true)
+      case .tombstone: RecordHead(version: 7, created: 3, flags: .deleted)
       }
     }
   }
@@ -63,7 +63,8 @@ import Testing
   func table(row: Row) throws {
     let mutation = Mutation(
       name: "r", base: row.base, change: row.isDelete ? .delete : .save(type: 1, body: [1], chunks: []))
-    let plan = ZoneCommit(zoneSeq: 9, heads: row.head.value.map { ["r": $0] } ?? [:]).plan(Sample.commit([mutation]))
+    let facts = ZoneFacts(heads: row.head.value.map { ["r": $0] } ?? [:], referrers: ["r": []])
+    let plan = ZoneCommit(zoneSeq: 9, facts: facts).plan(Sample.commit([mutation]))
     guard case .decided(let writes, let verdicts, let seq) = plan else { throw Unexpected(plan) }
     switch row.expected {
     case .conflict:
@@ -80,24 +81,24 @@ import Testing
 
   @Test("a batch takes contiguous seqs and marks its end; conflicts take none")
   func batch() throws {
-    let plan = ZoneCommit(zoneSeq: 4, heads: ["b": RecordHead(version: 2, created: 1)]).plan(
+    let plan = ZoneCommit(zoneSeq: 4, facts: ZoneFacts(heads: ["b": RecordHead(version: 2, created: 1)])).plan(
       Sample.commit([Sample.save("a"), Sample.save("b", base: .version(1)), Sample.save("c")]))
     guard case .decided(let writes, let verdicts, let seq) = plan else { throw Unexpected(plan) }
-    #expect(writes.map(\.version) == [5, 6] && writes.map(\.mutation) == [0, 2])
+    #expect(writes.map(\.version) == [5, 6] && writes.map(\.name) == ["a", "c"])
     #expect(writes.map(\.endsBatch) == [false, true])
     #expect(verdicts == [.accepted(version: 5), .conflict(name: "b"), .accepted(version: 6)] && seq == 6)
   }
 
   @Test("CK-23: an atomic batch with one conflict writes nothing and takes no seq")
   func atomic() {
-    let plan = ZoneCommit(zoneSeq: 4, heads: ["b": RecordHead(version: 2, created: 1)]).plan(
+    let plan = ZoneCommit(zoneSeq: 4, facts: ZoneFacts(heads: ["b": RecordHead(version: 2, created: 1)])).plan(
       Sample.commit([Sample.save("a"), Sample.save("b", base: .version(1))], atomic: true))
     #expect(plan == .decided(writes: [], verdicts: [.aborted, .conflict(name: "b")], zoneSeq: 4))
   }
 
   @Test("a record named twice in one commit: the second sees the first")
   func twice() throws {
-    let plan = ZoneCommit(zoneSeq: 0, heads: [:]).plan(
+    let plan = ZoneCommit(zoneSeq: 0).plan(
       Sample.commit([Sample.save("a"), Sample.save("a", base: .absent), Sample.delete("a", base: .version(1))]))
     guard case .decided(let writes, let verdicts, _) = plan else { throw Unexpected(plan) }
     #expect(verdicts == [.accepted(version: 1), .conflict(name: "a"), .accepted(version: 2)])
@@ -111,13 +112,13 @@ import Testing
       Sample.save("a", chunks: [x, y, x]), Sample.save("b", base: .version(9), chunks: [z]),
       Sample.save("c", chunks: [y]),
     ]
-    let plan = ZoneCommit(zoneSeq: 0, heads: [:], lacking: [x, z, y]).plan(Sample.commit(mutations))
+    let plan = ZoneCommit(zoneSeq: 0, facts: ZoneFacts(lacking: [x, z, y])).plan(Sample.commit(mutations))
     #expect(plan == .missing([x, y]))
-    let other = ZoneCommit(zoneSeq: 0, heads: [:], lacking: [z]).plan(Sample.commit(mutations))
+    let other = ZoneCommit(zoneSeq: 0, facts: ZoneFacts(lacking: [z])).plan(Sample.commit(mutations))
     guard case .decided(let writes, _, _) = other else {
       return #expect(Bool(false), "only the conflict lacks a chunk")
     }
-    #expect(writes.map(\.mutation) == [0, 2])
+    #expect(writes.map(\.name) == ["a", "c"])
   }
 
   @Test("an op outcome comes back from its bytes; damaged bytes are refused")
@@ -125,8 +126,10 @@ import Testing
     let outcomes: [OpOutcome] = [
       .aborted, .decided(verdicts: [], zoneSeq: 0, incarnation: 0),
       .decided(
-        verdicts: [.accepted(version: 0), .accepted(version: 1 << 39), .conflict(name: "ключ"), .aborted],
-        zoneSeq: 1 << 39, incarnation: .max),
+        verdicts: [
+          .accepted(version: 0), .accepted(version: 1 << 39), .conflict(name: "ключ"), .aborted, .merged(name: "m"),
+          .read(name: ""), .refused(CaravanError(.referenceViolation, "nein")),
+        ], zoneSeq: 1 << 39, incarnation: .max),
     ]
     for outcome in outcomes {
       #expect(try OpOutcome(encoded: outcome.encoded) == outcome)

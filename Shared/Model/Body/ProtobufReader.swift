@@ -1,5 +1,5 @@
 /// How a field's value stands on the wire (protobuf encoding, "Message Structure").
-enum WireForm: UInt64 {
+package enum WireForm: UInt64 {
   case varint = 0
   case fixed64 = 1
   case bytes = 2
@@ -7,18 +7,18 @@ enum WireForm: UInt64 {
 }
 
 /// Reads protobuf's wire form where it lies. Every position lies within the bytes, and every read moves on.
-struct ProtobufReader {
-  private(set) var position: Int
-  let end: Int
+package struct ProtobufReader {
+  package private(set) var position: Int
+  package let end: Int
 
-  init(_ range: Range<Int>) {
+  package init(_ range: Range<Int>) {
     position = range.lowerBound
     end = range.upperBound
   }
 
-  var isAtEnd: Bool { position == end }
+  package var isAtEnd: Bool { position == end }
 
-  mutating func varint(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> UInt64 {
+  package mutating func varint(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < end {
@@ -32,7 +32,7 @@ struct ProtobufReader {
     throw BodyProblem.malformed("a number cut short")
   }
 
-  mutating func tag(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> (number: UInt64, form: WireForm) {
+  package mutating func tag(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> (number: UInt64, form: WireForm) {
     let key = try varint(bytes)
     guard let form = WireForm(rawValue: key & 7), (1...UInt64(UInt32.max >> 3)).contains(key >> 3) else {
       throw BodyProblem.malformed("a tag that no field has")
@@ -41,20 +41,28 @@ struct ProtobufReader {
   }
 
   /// The range of a length-delimited value.
-  mutating func range(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> Range<Int> {
+  package mutating func range(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> Range<Int> {
     let length = try varint(bytes)
     guard length <= UInt64(end - position) else { throw BodyProblem.malformed("a value cut short") }
     defer { position += Int(length) }
     return position..<(position + Int(length))
   }
 
-  mutating func skip(_ form: WireForm, _ bytes: borrowing Span<UInt8>) throws(BodyProblem) {
+  package mutating func skip(_ form: WireForm, _ bytes: borrowing Span<UInt8>) throws(BodyProblem) {
     switch form {
     case .varint: _ = try varint(bytes)
     case .bytes: _ = try range(bytes)
     case .fixed64: try advance(8)
     case .fixed32: try advance(4)
     }
+  }
+
+  package mutating func fixed64(_ bytes: borrowing Span<UInt8>) throws(BodyProblem) -> UInt64 {
+    let start = position
+    try advance(8)
+    var value: UInt64 = 0
+    for offset in 0..<8 { value |= UInt64(bytes[start + offset]) << UInt64(8 * offset) }
+    return value
   }
 
   private mutating func advance(_ count: Int) throws(BodyProblem) {

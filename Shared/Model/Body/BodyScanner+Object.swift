@@ -1,6 +1,14 @@
-import Model
-
 extension BodyScanner {
+  /// The chunks that a list names: an encoded `Asset` that has no list of its own.
+  package static func chunks(listedIn list: [UInt8]) throws(BodyProblem) -> [ChunkHash] {
+    var scanner = BodyScanner()
+    try scanner.object(list.span, 0..<list.count)
+    guard scanner.lists.isEmpty, let chunks = try? ChunkHash.list(scanner.hashes) else {
+      throw .malformed("a list of lists")
+    }
+    return chunks
+  }
+
   /// An `Asset`: as many lengths as hashes, each of a chunk, that add up to the size; or a list alone, which storage
   /// looks into.
   mutating func object(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) throws(BodyProblem) {
@@ -44,7 +52,7 @@ extension BodyScanner {
     guard list.count == ChunkHash.byteCount, let hash = ChunkHash(hashes, at: start) else {
       throw .malformed("a list that is no hash")
     }
-    lists.append(PushCheck.Named.List(hash: hash, size: size))
+    lists.append(List(hash: hash, size: size))
   }
 
   private mutating func add(

@@ -1,0 +1,68 @@
+import Model
+import Runtime
+import Sealing
+import StorageClient
+import SyncCore
+import Wire
+
+// Records and zones by name, for clients that keep no copy of a zone.
+extension DeviceSession {
+  /// Linearizable (CK-22): what was acknowledged before is in the answer. As many as fit what is left of the frame.
+  func read(_ read: ReadRecords, _ account: ReplyAccount) async throws(CaravanError) -> RecordsResult {
+    let zone = try zone(read.container, read.zone, read.database)
+    try PushCheck.batch(read.names)
+    let entries = try await cloud.storage.fetch(read.names, fields: read.fields, from: zone).map { Wire.Entry($0) }
+    let sizes = entries.map { Outcome(verdict: .read, server: $0).copyBytes }
+    let needed = sizes.reduce(0, +)
+    guard let granted = account.settle(taken: 0, needed: needed, least: sizes.first ?? 0) else {
+      throw Refusal.replyFull
+    }
+    var (used, count) = (0, 0)
+    while count < entries.count, used + sizes[count] <= granted {
+      used += sizes[count]
+      count += 1
+    }
+    let answered = count < entries.count ? read.names.firstIndex(of: entries[count].name) ?? 0 : read.names.count
+    return RecordsResult(entries: Array(entries.prefix(count)), answered: UInt32(answered))
+  }
+
+  func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {
+    let database = try database(list.container, list.database)
+    var states: [ZoneState] = []
+    for head in try await cloud.storage.zones(of: database) {
+      states.append(ZoneState(zone: head.zone?.zone ?? "", seq: head.seq, incarnation: head.incarnation))
+    }
+    let bytes = states.reduce(0) { $0 + SyncLimits.outcomeBytes + $1.zone.utf8.count }
+    guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
+    return ZonesResult(zones: states)
+  }
+
+  func create(_ create: CreateZone) async throws(CaravanError) -> ZoneState {
+    let zone = try zone(create.container, create.zone)
+    try DefaultZone.refuse(zone, "is always there")
+    let head = try await cloud.storage.create(zone, writer: device.text)
+    return ZoneState(zone: zone.name, seq: head.seq, incarnation: head.incarnation)
+  }
+
+  func whoAmI(_ question: WhoAmI) throws(CaravanError) -> Person {
+    let database = try database(question.container, .private)
+    return Person(user: cloud.aliases.user(user, in: database.container))
+  }
+
+  // MARK: Databases and zones
+
+  func database(_ container: String, _ scope: DatabaseScope) throws(CaravanError) -> DatabaseID {
+    try DeviceScope.database(
+      container: container, environment: cloud.environment, of: user, isPublic: scope == .public)
+  }
+
+  func zone(_ container: String, _ name: String, _ scope: DatabaseScope = .private) throws(CaravanError) -> ZoneID {
+    try DeviceScope.zone(name, in: database(container, scope))
+  }
+
+  /// Who the device is to those who can see its writes: in a database that is not its user's alone, nobody they know
+  /// from elsewhere (CK-02).
+  func writer(in database: DatabaseID) -> String {
+    database.owner == nil ? cloud.aliases.writer(device, of: user, in: database.container) : device.text
+  }
+}

@@ -1,0 +1,26 @@
+public import Crypto
+import Encoding
+public import Model
+
+/// The ids that users and devices have in one container (CK-02): a MAC of who they are and where, so the same user has
+/// others in other containers, and nobody without the key can tell that they are one. Stable as long as the key.
+public struct UserAlias: Sendable {
+  private let key: TicketKey
+
+  public init(key: TicketKey) { self.key = key }
+
+  public func user(_ user: UserID, in container: ContainerID) -> String {
+    text("container user", [container.text, user.text])
+  }
+
+  /// Who wrote a record that others can see.
+  public func writer(_ device: DeviceID, of user: UserID, in container: ContainerID) -> String {
+    text("container device", [container.text, user.text, device.text])
+  }
+
+  private func text(_ purpose: String, _ parts: [String]) -> String {
+    var message = SealedMessage(purpose)
+    for part in parts { message.add(part) }
+    return Base32.encode(message.mac(key)).lowercased()
+  }
+}

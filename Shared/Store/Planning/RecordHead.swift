@@ -1,0 +1,58 @@
+public import Model
+
+/// What the store knows of a record before a commit touches it.
+public struct RecordHead: Sendable, Hashable {
+  public var version: Seq
+  public var created: Seq
+  public var flags: EntryFlags
+  /// Unix milliseconds; 0: never.
+  public var expires: Int64
+
+  public init(version: Seq, created: Seq, flags: EntryFlags = [], expires: Int64 = 0) {
+    self.version = version
+    self.created = created
+    self.flags = flags
+    self.expires = expires
+  }
+
+  public var isDeleted: Bool { flags.contains(.deleted) }
+  public var holdsChunks: Bool { flags.contains(.holdsChunks) }
+  public var holdsReferences: Bool { flags.contains(.holdsReferences) }
+
+  /// Whether it can be seen: not deleted, and not expired out of sight (CK-30).
+  public func isLive(at now: Int64) -> Bool {
+    guard !isDeleted else { return false }
+    return expires == 0 || expires > now || !flags.contains(.hidesExpired)
+  }
+}
+
+/// A record that refers to another, by owning or validating references.
+public struct Referrer: Sendable, Hashable {
+  /// Bits that lie in a store's files: their values never change.
+  public struct Kinds: OptionSet, Sendable, Hashable {
+    public let rawValue: Int64
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let owning = Kinds(rawValue: 1)
+    public static let validating = Kinds(rawValue: 2)
+
+    public init(_ kind: Reference.Kind) {
+      switch kind {
+      case .plain: self = []
+      case .owning: self = .owning
+      case .validating: self = .validating
+      }
+    }
+  }
+
+  public var name: String
+  public var kinds: Kinds
+
+  public init(name: String, kinds: Kinds) {
+    self.name = name
+    self.kinds = kinds
+  }
+
+  var isOwning: Bool { kinds.contains(.owning) }
+  var isValidating: Bool { kinds.contains(.validating) }
+}

@@ -1,0 +1,120 @@
+public import Model
+
+/// Decides a commit: from what a zone holds to what is to be written and what is answered. Pure; every store finds out
+/// what a `ZoneInquiry` asks, and carries the plan out.
+///
+///     var inquiry = ZoneInquiry(commit, now: now)
+///     var facts = ZoneFacts()
+///     while let questions = inquiry.next(knowing: facts) { answer(questions, &facts) }
+///     ZoneCommit(zoneSeq: seq, now: now, facts: facts).plan(commit)
+public struct ZoneCommit: Sendable {
+  public var zoneSeq: Seq
+  /// Unix milliseconds on the store's clock.
+  public var now: Int64
+  public var facts: ZoneFacts
+
+  public init(zoneSeq: Seq, now: Int64 = 0, facts: ZoneFacts = ZoneFacts()) {
+    self.zoneSeq = zoneSeq
+    self.now = now
+    self.facts = facts
+  }
+
+  /// What a live record is.
+  public struct Content: Sendable, Hashable {
+    public var type: UInt32
+    /// Encoded `Fields`.
+    public var body: [UInt8]
+    /// Each hash its objects name, once.
+    public var chunks: [ChunkHash]
+
+    public init(type: UInt32 = 0, body: [UInt8] = [], chunks: [ChunkHash] = []) {
+      self.type = type
+      self.body = body
+      self.chunks = chunks
+    }
+  }
+
+  /// One entry to write: a record's only one, in the place of `replaced`.
+  public struct Write: Sendable, Hashable {
+    public let name: String
+    public let version: Seq
+    public let created: Seq
+    public internal(set) var flags: EntryFlags
+    public let replaced: RecordHead?
+    /// Empty for a tombstone.
+    public let content: Content
+    /// What the index of references holds of this record from now on, in the place of what it held.
+    public let references: [Reference]
+    /// Unix milliseconds; 0: never.
+    public let expires: Int64
+    /// Encoded `FieldVersions`, or empty.
+    public let fields: [UInt8]
+
+    public var isDeleted: Bool { flags.contains(.deleted) }
+    public var endsBatch: Bool { flags.contains(.endsBatch) }
+  }
+
+  public enum Verdict: Sendable, Hashable {
+    case accepted(version: Seq)
+    /// Of the record of this name; the answer shows what the store holds when it is given.
+    case conflict(name: String)
+    case aborted
+    /// Settled by a policy; the answer shows the record of this name.
+    case merged(name: String)
+    case read(name: String)
+    case refused(CaravanError)
+  }
+
+  public enum Plan: Sendable, Hashable {
+    /// Nothing is to be written, nor the outcome kept.
+    case missing([ChunkHash])
+    /// - Parameter zoneSeq: after the writes.
+    case decided(writes: [Write], verdicts: [Verdict], zoneSeq: Seq)
+  }
+
+  public func plan(_ commit: Commit) -> Plan {
+    var draft = ZoneDraft(commit, on: self)
+    var verdicts: [Verdict] = []
+    verdicts.reserveCapacity(commit.mutations.count)
+    for mutation in commit.mutations { verdicts.append(draft.apply(mutation)) }
+    if commit.isAtomic {
+      for (index, refusal) in draft.brokenReferences() { verdicts[index] = .refused(refusal) }
+      if verdicts.contains(where: \.isFailure) {
+        return .decided(writes: [], verdicts: verdicts.map { $0.isFailure ? $0 : .aborted }, zoneSeq: zoneSeq)
+      }
+    }
+    var writes = draft.writes
+    let missing = missingChunks(of: writes)
+    guard missing.isEmpty else { return .missing(missing) }
+    if !writes.isEmpty { writes[writes.count - 1].flags.insert(.endsBatch) }
+    return .decided(writes: writes, verdicts: verdicts, zoneSeq: draft.seq)
+  }
+
+  /// Only of what would be written: a device does not upload for a row that is in conflict.
+  private func missingChunks(of writes: [Write]) -> [ChunkHash] {
+    guard !facts.lacking.isEmpty else { return [] }
+    var seen: Set<ChunkHash> = []
+    var list: [ChunkHash] = []
+    for write in writes {
+      for hash in write.content.chunks where facts.lacking.contains(hash) && seen.insert(hash).inserted {
+        list.append(hash)
+      }
+    }
+    return list
+  }
+}
+
+extension ZoneCommit.Verdict {
+  /// Whether an atomic batch fails by it.
+  var isFailure: Bool {
+    switch self {
+    case .conflict, .refused: true
+    case .accepted, .aborted, .merged, .read: false
+    }
+  }
+}
+
+extension [ZoneCommit.Write] {
+  /// Whether whoever asked for the commit knows all that it wrote.
+  public var areKnownToWriter: Bool { !contains { $0.flags.contains(.unseen) } }
+}

@@ -1,0 +1,196 @@
+internal import Model
+
+/// A zone as a commit makes it, mutation by mutation.
+struct ZoneDraft {
+  let facts: ZoneFacts
+  let now: Int64
+  let writer: String
+  /// An atomic commit's references must hold at its end, others' after every mutation.
+  let isAtomic: Bool
+  private let start: Seq
+  private(set) var seq: Seq
+  private(set) var heads: [String: RecordHead]
+  private(set) var writes: [ZoneCommit.Write] = []
+  /// Records whose references this commit has changed, with those they have now.
+  private(set) var rewritten: [String: [Reference]] = [:]
+  /// Mutations decided so far.
+  private var count = 0
+  /// References to be checked at the end of an atomic commit, and records that it deletes, each by its mutation.
+  private(set) var added: [(mutation: Int, source: String, reference: Reference)] = []
+  private(set) var deleted: [(mutation: Int, name: String)] = []
+  var cascaded = 0
+
+  init(_ commit: Commit, on zone: ZoneCommit) {
+    facts = zone.facts
+    now = zone.now
+    writer = commit.op.writer
+    isAtomic = commit.isAtomic
+    start = zone.zoneSeq
+    seq = zone.zoneSeq
+    heads = zone.facts.heads
+    writes.reserveCapacity(commit.mutations.count)
+  }
+
+  func isLive(_ name: String) -> Bool { heads[name]?.isLive(at: now) ?? false }
+
+  // MARK: One mutation
+
+  mutating func apply(_ mutation: Mutation) -> ZoneCommit.Verdict {
+    defer { count += 1 }
+    let head = heads[mutation.name]
+    let fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
+    switch mutation.change {
+    case .read: return fits ? .read(name: mutation.name) : .conflict(name: mutation.name)
+    case .delete: return delete(mutation, head, fits: fits)
+    case .save(let type, let body, _):
+      let content = ZoneCommit.Content(type: type, body: body, chunks: mutation.distinctChunks)
+      if let terms = mutation.terms { return save(mutation, content, terms, fits: fits) }
+      guard fits else { return .conflict(name: mutation.name) }
+      return .accepted(version: write(mutation.name, Draft(content)))
+    }
+  }
+
+  private static func fits(_ base: Base, _ head: RecordHead?, isLive: Bool) -> Bool {
+    switch base {
+    case .any: true
+    case .absent: !isLive
+    case .version(let version): head?.version == version
+    }
+  }
+
+  // MARK: Saves
+
+  private mutating func save(
+    _ mutation: Mutation, _ content: ZoneCommit.Content, _ terms: WriteTerms, fits: Bool
+  ) -> ZoneCommit.Verdict {
+    let name = mutation.name
+    do throws(CaravanError) {
+      let rules = SaveRules(
+        save: content, base: mutation.base, terms: terms, stored: stored(name), isLive: isLive(name), fits: fits,
+        writer: writer, lists: facts.lists, version: seq + 1, now: now)
+      switch try rules.decide() {
+      case .conflict: return .conflict(name: name)
+      case .keep: return .merged(name: name)
+      case .write(let draft, let isMerged):
+        try refer(from: name, to: draft.references.filter { terms.references.contains($0) })
+        let version = write(name, draft)
+        return isMerged ? .merged(name: name) : .accepted(version: version)
+      }
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// What the store holds under a name, if it was asked for or this commit wrote it.
+  private func stored(_ name: String) -> Entry? {
+    guard let head = heads[name] else { return nil }
+    guard head.version > start else { return facts.entries[name] }
+    guard let write = writes.last(where: { $0.name == name }) else {
+      preconditionFailure("'\(name)' is newer than its zone and was not written")
+    }
+    return Entry(
+      name: name, version: write.version, created: write.created, isDeleted: write.isDeleted, type: write.content.type,
+      body: write.content.body, writer: writer, expires: write.expires, fields: write.fields)
+  }
+
+  /// What a record becomes.
+  struct Draft {
+    var content: ZoneCommit.Content?
+    var references: [Reference] = []
+    var expiry = WriteTerms.Expiry.keep
+    var hidesExpired: Bool?
+    var fields: [UInt8] = []
+    var isUnseen = false
+
+    /// - Parameter content: nil: a tombstone.
+    init(_ content: ZoneCommit.Content?) { self.content = content }
+  }
+
+  /// - Returns: the new version. `created` passes from a tombstone to the record made anew under its name (E11): a
+  ///   device may hold the old record and nothing of what came after, and the next tombstone must still reach it.
+  @discardableResult
+  private mutating func write(_ name: String, _ draft: Draft) -> Seq {
+    let replaced = heads[name]
+    seq += 1
+    var flags: EntryFlags = []
+    var expires: Int64 = 0
+    if let content = draft.content {
+      expires = self.expires(draft.expiry, over: replaced)
+      if expires > 0 { flags.insert(.expires) }
+      if draft.hidesExpired ?? replaced?.flags.contains(.hidesExpired) ?? false { flags.insert(.hidesExpired) }
+      if !content.chunks.isEmpty { flags.insert(.holdsChunks) }
+      if !draft.references.isEmpty { flags.insert(.holdsReferences) }
+    } else {
+      flags.insert(.deleted)
+    }
+    if draft.isUnseen { flags.insert(.unseen) }
+    if replaced?.holdsReferences ?? false || !draft.references.isEmpty { rewritten[name] = draft.references }
+    let created = replaced?.created ?? seq
+    heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires)
+    writes.append(
+      ZoneCommit.Write(
+        name: name, version: seq, created: created, flags: flags, replaced: replaced,
+        content: draft.content ?? ZoneCommit.Content(), references: draft.references, expires: expires,
+        fields: draft.fields))
+    return seq
+  }
+
+  private func expires(_ expiry: WriteTerms.Expiry, over replaced: RecordHead?) -> Int64 {
+    switch expiry {
+    case .never: return 0
+    case .at(let time): return max(0, time)
+    case .after(let duration): return now + max(0, duration)
+    case .keep:
+      guard let replaced, replaced.isLive(at: now) else { return 0 }
+      return replaced.expires
+    }
+  }
+
+  // MARK: Deletes
+
+  private mutating func delete(_ mutation: Mutation, _ head: RecordHead?, fits: Bool) -> ZoneCommit.Verdict {
+    let name = mutation.name
+    var draft = Draft(nil)
+    if let terms = mutation.terms {
+      let rules = DeleteRules(
+        terms: terms, stored: stored(name), isLive: isLive(name), fits: fits, writer: writer, version: seq + 1,
+        now: now)
+      switch rules.decide() {
+      case .conflict: return .conflict(name: name)
+      case .keep: return .merged(name: name)
+      case .delete(let fields): draft.fields = fields
+      }
+    } else if !fits {
+      return .conflict(name: name)
+    }
+    guard let head, head.isLive(at: now) else { return .accepted(version: head?.version ?? 0) }
+    do throws(CaravanError) {
+      let owned = try owned(by: name)
+      if !isAtomic { try checkReferrers(of: [name] + owned) }
+      let version = write(name, draft)
+      deleted.append((count, name))
+      var swept = Draft(nil)
+      swept.isUnseen = true
+      for other in owned {
+        write(other, swept)
+        deleted.append((count, other))
+      }
+      cascaded += owned.count
+      return .accepted(version: version)
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  // MARK: References
+
+  private mutating func refer(from name: String, to references: [Reference]) throws(CaravanError) {
+    for reference in references where reference.target != name {
+      if isAtomic {
+        added.append((count, name, reference))
+      } else if !isLive(reference.target) {
+        throw Self.dangling(name, reference)
+      }
+    }
+  }
+}
