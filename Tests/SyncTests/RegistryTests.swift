@@ -90,6 +90,57 @@ import Testing
     }
   }
 
+  @Test("UNI-02, CK-30: settings are registered with the fields; other settings make a new version")
+  func settings() throws {
+    var proposal = type(first)
+    proposal.settings = TypeSettings(conflicts: .fieldMerge, ttlMilliseconds: 60_000)
+    var known = type(first, id: 9, definition: 9)
+    known.settings = proposal.settings
+    #expect(try decide(proposal, []) == .add(known))
+    #expect(try decide(proposal, [known]) == .existing(known))
+    #expect(try decide(type(first), [known]) == .existing(known), "who wants nothing takes what there is")
+    proposal.settings = TypeSettings()
+    let plain = type(first, id: 3, definition: 3)
+    #expect(try decide(proposal, [plain]) == .existing(plain), "no settings are the usual ones")
+    var changed = type(first, id: 10, definition: 9)
+    changed.settings = TypeSettings()
+    #expect(try decide(proposal, [known], next: 10) == .add(changed))
+    var more = type(first + [("photo", .object)], id: 10, definition: 9)
+    more.settings = known.settings
+    #expect(try decide(type(first + [("photo", .object)]), [known], next: 10) == .add(more), "settings stay")
+  }
+
+  @Test("CK-07, CK-11: lists and encryption are part of a field's kind, and do not change")
+  func shapes() throws {
+    var proposal = type([("tags", .text), ("secret", .date)])
+    proposal.fields[0].isList = true
+    proposal.fields[1].isEncrypted = true
+    guard case .add(let known) = try decide(proposal, []) else { return }
+    #expect(known.fields.map(\.shape) == ["list of text", "encrypted date"])
+    #expect(try decide(proposal, [known]) == .existing(known))
+    let error = try #require(throws: CaravanError.self) {
+      try decide(type([("tags", .text), ("secret", .date)]), [known])
+    }
+    #expect(error.code == .schemaNotAdditive && error.message.contains("list of text"), "\(error)")
+    var object = type([("photo", .object)])
+    object.fields[0].isEncrypted = true
+    #expect(throws: CaravanError.self) { try decide(object, []) }
+  }
+
+  @Test(
+    "Settings that cannot be are refused",
+    arguments: [
+      TypeSettings(conflicts: .serverExtension, fallback: .serverExtension),
+      TypeSettings(extensionMilliseconds: SchemaLimits.extensionMilliseconds + 1),
+      TypeSettings(ttlMilliseconds: SchemaLimits.ttlMilliseconds + 1),
+    ])
+  func badSettings(_ settings: TypeSettings) throws {
+    var proposal = type(first)
+    proposal.settings = settings
+    let error = try #require(throws: CaravanError.self) { try decide(proposal, []) }
+    #expect(error.code == .schemaViolation && error.message.contains("'album'"), "\(error)")
+  }
+
   @Test(
     "Names are a letter, then letters, digits and _",
     arguments: ["", "1st", "_x", "a b", "a-b", "a.b", "ä", "x;drop", String(repeating: "x", count: 65)])

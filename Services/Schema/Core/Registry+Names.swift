@@ -1,7 +1,7 @@
 package import Model
 
 extension Registry {
-  /// - Throws: `schemaViolation` naming what is wrong with the name or the fields of a proposal.
+  /// - Throws: `schemaViolation` naming what is wrong with the name, the fields or the settings of a proposal.
   package static func check(_ proposal: RecordType) throws(CaravanError) {
     try check("record type", name: proposal.name)
     guard (1...Limits.fieldsPerType).contains(proposal.fields.count) else {
@@ -17,6 +17,32 @@ extension Registry {
           .schemaViolation, "field '\(field.name)' of '\(proposal.name)' stands twice (case does not count): rename one"
         )
       }
+      // Storage counts what objects name, and cannot read what is encrypted.
+      guard !(field.isEncrypted && field.kind == .object) else {
+        throw CaravanError(
+          .schemaViolation,
+          "field '\(field.name)' of '\(proposal.name)' is an encrypted object: encrypt the object's bytes instead")
+      }
+    }
+    if let settings = proposal.settings { try check(settings, of: proposal.name) }
+  }
+
+  private static func check(_ settings: TypeSettings, of type: String) throws(CaravanError) {
+    guard settings.fallback != .serverExtension else {
+      throw CaravanError(
+        .schemaViolation, "record type '\(type)' falls back on the server extension itself: choose another policy")
+    }
+    guard settings.extensionMilliseconds <= SchemaLimits.extensionMilliseconds else {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(type)' gives its extension \(settings.extensionMilliseconds) ms: "
+          + "the limit is \(SchemaLimits.extensionMilliseconds)")
+    }
+    guard settings.ttlMilliseconds <= SchemaLimits.ttlMilliseconds else {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(type)' keeps its records \(settings.ttlMilliseconds) ms: "
+          + "the limit is \(SchemaLimits.ttlMilliseconds), 0 means for ever")
     }
   }
 

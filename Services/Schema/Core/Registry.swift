@@ -2,7 +2,7 @@ package import Model
 
 /// What the registry answers to a proposal (CK-90, CK-91, CK-93).
 package enum RegistryDecision: Sendable, Hashable {
-  /// These very fields are registered already: a proposal may be made again at any time.
+  /// These very fields and settings are registered already: a proposal may be made again at any time.
   case existing(RecordType)
   /// A new version, or the first, under the id `next`.
   case add(RecordType)
@@ -11,11 +11,11 @@ package enum RegistryDecision: Sendable, Hashable {
 /// The rules of record types, as one decision over what is registered.
 package enum Registry {
   /// - Parameters:
-  ///   - proposal: name and fields; its ids are ignored.
+  ///   - proposal: name, fields and settings; its ids are ignored.
   ///   - versions: every version registered under this name, oldest first.
   ///   - next: the type id a new version gets: above every id of the container.
-  /// - Throws: `schemaViolation` when names or sizes are wrong, or production has no such type;
-  ///   `schemaNotAdditive` when a field would vanish or change its kind; `limitExceeded`.
+  /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
+  ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`.
   package static func decide(
     _ proposal: RecordType, versions: [RecordType], next: UInt32, in environment: Environment
   ) throws(CaravanError) -> RegistryDecision {
@@ -36,7 +36,8 @@ package enum Registry {
     return .add(try latest.extended(by: proposal, id: next))
   }
 
-  /// The newest version with exactly the proposed fields, in whatever order: an app that was not updated finds its own.
+  /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are
+  /// any: an app that was not updated finds its own.
   private static func known(
     _ proposal: RecordType, among versions: [RecordType]
   ) throws(CaravanError) -> RecordType? {
@@ -45,40 +46,54 @@ package enum Registry {
       throw CaravanError(
         .schemaViolation, "record type '\(proposal.name)' differs from '\(latest.name)' only in case: use that name")
     }
-    return versions.last { $0.kinds == proposal.kinds }
+    return versions.last { $0.shapes == proposal.shapes && $0.behaves(as: proposal) }
   }
 
   private static func first(_ proposal: RecordType, id: UInt32) -> RecordType {
-    let fields = zip(1..., proposal.fields).map { FieldDefinition(id: $0, name: $1.name, kind: $1.kind) }
-    return RecordType(id: id, definition: id, name: proposal.name, fields: fields)
+    let fields = zip(1..., proposal.fields).map { $1.numbered($0) }
+    return RecordType(id: id, definition: id, name: proposal.name, fields: fields, settings: proposal.settings)
+  }
+}
+
+extension FieldDefinition {
+  fileprivate func numbered(_ id: UInt32) -> FieldDefinition {
+    var field = self
+    field.id = id
+    return field
   }
 }
 
 extension RecordType {
-  fileprivate var kinds: [String: FieldKind] {
-    Dictionary(fields.map { ($0.name, $0.kind) }, uniquingKeysWith: { first, _ in first })
+  fileprivate var shapes: [String: String] {
+    Dictionary(fields.map { ($0.name, $0.shape) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// This type with the fields of `proposal` that it lacks, under new and higher field ids.
+  /// Whether its records behave as `proposal` wants: one without settings wants nothing.
+  fileprivate func behaves(as proposal: RecordType) -> Bool {
+    proposal.settings.map { $0 == settings ?? TypeSettings() } ?? true
+  }
+
+  /// This type with the fields of `proposal` that it lacks, under new and higher field ids, and with its settings.
   fileprivate func extended(by proposal: RecordType, id: UInt32) throws(CaravanError) -> RecordType {
     for field in fields {
       guard let proposed = proposal.field(named: field.name) else {
         throw CaravanError(
           .schemaNotAdditive,
-          "field '\(field.name)' (\(field.kind.rawValue)) of '\(name)' is missing from the proposal: keep it, add only")
+          "field '\(field.name)' (\(field.shape)) of '\(name)' is missing from the proposal: keep it, add only")
       }
-      guard proposed.kind == field.kind else {
+      guard proposed.shape == field.shape else {
         throw CaravanError(
           .schemaNotAdditive,
-          "field '\(field.name)' of '\(name)' is \(field.kind.rawValue), proposed is \(proposed.kind.rawValue): "
-            + "keep \(field.kind.rawValue), or add a field of another name")
+          "field '\(field.name)' of '\(name)' is \(field.shape), proposed is \(proposed.shape): "
+            + "keep \(field.shape), or add a field of another name")
       }
     }
-    var successor = RecordType(id: id, definition: definition, name: name, fields: fields)
+    var successor = RecordType(
+      id: id, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings)
     var fieldID = fields.map(\.id).max() ?? 0
     for field in proposal.fields where self.field(named: field.name) == nil {
       fieldID += 1
-      successor.fields.append(FieldDefinition(id: fieldID, name: field.name, kind: field.kind))
+      successor.fields.append(field.numbered(fieldID))
     }
     return successor
   }

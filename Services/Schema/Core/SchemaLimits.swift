@@ -3,8 +3,12 @@ import Model
 /// Bounds of the registry.
 package enum SchemaLimits {
   package static let nameBytes = 64
-  /// Versions of one record type; each adds at least one field.
+  /// Versions of one record type; each adds fields, or changes the settings.
   package static let versionsPerType = Limits.fieldsPerType
+  /// How long a server extension may take: less than a device waits for its frame.
+  package static let extensionMilliseconds: UInt32 = 5_000
+  /// A hundred years.
+  package static let ttlMilliseconds: UInt64 = 100 * 366 * 86_400_000
   /// Type ids of one container and environment.
   package static let typesPerContainer: UInt32 = 10_000
   /// Proposals that met another's change and try again.
