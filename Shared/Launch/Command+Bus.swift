@@ -24,12 +24,12 @@ extension Flag where Value == String? {
 }
 
 extension FlagList {
-  /// What every process on the bus understands: `--nats --creds --tls-ca --tls-cert --tls-key --ready-file
-  /// --log-level`.
+  /// What every process on the bus understands: `--config --nats --creds --tls-ca --tls-cert --tls-key
+  /// --ready-file --log-level`.
   public static var bus: FlagList {
     [
-      Flag<[String]>.nats, Flag<String?>.credentials, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate,
-      Flag<String?>.tlsKey, Flag<String?>.readyFile, Flag<LogLevel>.logLevel,
+      Flag<String?>.configuration, Flag<[String]>.nats, Flag<String?>.credentials, Flag<String?>.tlsAuthority,
+      Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<String?>.readyFile, Flag<LogLevel>.logLevel,
     ]
   }
 }
@@ -102,5 +102,4 @@ public enum LaunchLimits {
   public static let drainDeadline: Duration = .seconds(3)
   /// For a broker that is started here.
   public static let brokerStartDeadline: Duration = .seconds(10)
-  public static let fileBytes = 1 << 20
 }

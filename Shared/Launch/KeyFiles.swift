@@ -1,5 +1,6 @@
 public import Crypto
 public import Model
+public import Runtime
 
 extension NKey {
   /// A seed's file.

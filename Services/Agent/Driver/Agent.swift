@@ -50,6 +50,13 @@ public final class Agent: Service {
     return AppSession(app: app, owner: owner, store: store, sync: engine)
   }
 
+  /// Whether store and engine still answer; whoever hangs never says no. For whoever watches over the process.
+  public func isServing() async -> Bool {
+    guard (try? await store.fileBytes()) != nil else { return false }
+    _ = await engine.status()
+    return true
+  }
+
   /// Syncs until `shutDown`, or until the task is cancelled, which is what a crash looks like; the store is closed
   /// then.
   public func run() async throws {

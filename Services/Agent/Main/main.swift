@@ -26,6 +26,9 @@ Command(
     try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
     return bus
   }
-  let apps = try await AppServer(socket: options[socket], store: agent.store, sync: agent.engine, host: host)
+  let inherited = try InheritedSocket.taken(from: Command.environment, process: host.process.identifier)
+  let apps = try await AppServer(
+    socket: options[socket], inherited: inherited?.descriptor, store: agent.store, sync: agent.engine, host: host)
   return [agent, apps] + ReadyFile.services(options, host: host)
+    + SupervisorTies.services(host: host) { await agent.isServing() }
 }

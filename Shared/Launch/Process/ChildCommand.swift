@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import Runtime
 
 /// What to start, and where its output goes.
 public struct ChildCommand: Sendable {

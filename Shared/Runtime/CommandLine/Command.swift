@@ -45,6 +45,8 @@ public struct Command: Sendable {
   public let summary: String
   let operands: Operands
   let flags: [FlagDeclaration]
+  /// Whether the file of `--config` is another command's, of whose settings it knows some.
+  let passesOverSettings: Bool
 
   /// Arguments that are no flags.
   public struct Operands: Sendable {
@@ -60,14 +62,21 @@ public struct Command: Sendable {
     }
   }
 
-  public init(_ name: String, _ summary: String, operands: Operands = .none, flags: FlagList = []) {
+  /// - Parameter passesOverSettings: whether the file of `--config` is another command's, of whose settings this one
+  ///   knows some.
+  public init(
+    _ name: String, _ summary: String, operands: Operands = .none, flags: FlagList = [],
+    passesOverSettings: Bool = false
+  ) {
     self.name = name
     self.summary = summary
     self.operands = operands
     self.flags = flags.declarations
+    self.passesOverSettings = passesOverSettings
     precondition(Set(self.flags.map(\.name)).count == self.flags.count, "\(name) declares a flag twice")
   }
 
+  /// What the arguments leave out, the environment says, then the file of `--config`, then the flag's default.
   /// - Parameters:
   ///   - arguments: without the name of the executable.
   ///   - environment: its variables.
@@ -96,7 +105,10 @@ public struct Command: Sendable {
         values[flag.name] = value
       }
     }
-    for flag in flags where values[flag.name] == nil { values[flag.name] = try fallback(flag, environment) }
+    let settings = try settings(values, environment)
+    for flag in flags where values[flag.name] == nil {
+      values[flag.name] = try fallback(flag, environment, settings)
+    }
     try check(operands)
     return Options(operands: operands, values: values, declared: Set(flags.map(\.name)))
   }
@@ -129,12 +141,13 @@ public struct Command: Sendable {
   }
 
   private func fallback(
-    _ flag: FlagDeclaration, _ environment: [String: String]
+    _ flag: FlagDeclaration, _ environment: [String: String], _ settings: [String: String]
   ) throws(CommandLineStop) -> String? {
     if let variable = flag.environment, let value = environment[variable], !value.isEmpty {
       if let complaint = flag.complaint(value) { throw usage("\(variable): \(complaint)") }
       return value
     }
+    if let value = settings[flag.name] { return value }
     guard !flag.isRequired else {
       throw usage("--\(flag.name) is required\(flag.environment.map { " (or \($0))" } ?? "")")
     }

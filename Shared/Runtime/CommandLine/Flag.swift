@@ -96,6 +96,13 @@ extension AnyFlag where Self == Flag<String?> {
   public static var credentials: Flag<String?> {
     Flag("creds", "FILE", "credentials for the bus", environment: "CARAVAN_CREDS")
   }
+
+  /// A command that has this flag reads what it is not told otherwise from the file: see `SettingsFile`.
+  public static var configuration: Flag<String?> {
+    Flag(
+      "config", "FILE", "lines of 'flag = value', for what neither flag nor environment says",
+      environment: "CARAVAN_CONFIG")
+  }
 }
 
 extension AnyFlag where Self == Flag<String> {

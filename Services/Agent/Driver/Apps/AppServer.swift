@@ -16,11 +16,12 @@ public final class AppServer: Service {
   private let peers = AppPeers()
 
   /// Listens; apps wait until `run`. The store tells this server, and nobody else, of news.
+  /// - Parameter inherited: a descriptor that listens at the path already; nil: the socket is made here.
   /// - Throws: `unavailable` when the socket cannot be made, or another agent has it.
   public init(
-    socket path: String, store: LocalStore, sync: any SyncControl, host: Host
+    socket path: String, inherited: Int32? = nil, store: LocalStore, sync: any SyncControl, host: Host
   ) async throws(CaravanError) {
-    socket = try UnixSocket(listeningAt: path)
+    socket = try UnixSocket(listeningAt: path, inherited: inherited)
     self.store = store
     self.sync = sync
     self.host = host

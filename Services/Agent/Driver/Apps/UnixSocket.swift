@@ -1,32 +1,126 @@
 internal import Client
 internal import Glibc
 internal import Model
+internal import Runtime
 
 /// The listening end of the agent's socket. Its calls block.
-struct UnixSocket: Sendable {
+final class UnixSocket: Sendable {
   let path: String
   private let descriptor: Int32
+  /// Whether it is the supervisor's, who goes on listening when this process has ended.
+  private let isInherited: Bool
+  /// A byte in it ends the wait for apps: shutting the socket down would end the supervisor's as well.
+  private let wakeUp: (receive: Int32, send: Int32)
+  private let isOpen = Mutex(true)
 
-  /// Makes the socket, in place of one that a crash left behind, and the directory for the apps' tokens beside it.
-  /// Every user may connect; who may speak for an app is decided by its token and its user.
-  /// - Throws: `unavailable` when another agent answers there.
-  init(listeningAt path: String) throws(CaravanError) {
+  /// Every user may connect; who may speak for an app is decided by its token and its user. The directory for the apps'
+  /// tokens is made beside the socket.
+  /// - Parameter inherited: listens at the path already, as systemd's socket activation hands it over; nil: the socket
+  ///   is made, in place of one that a crash left behind.
+  /// - Throws: `unavailable` when another agent answers there, `invalidData` when the supervisor listens elsewhere.
+  init(listeningAt path: String, inherited: Int32? = nil) throws(CaravanError) {
+    if let inherited {
+      try Self.confirm(inherited, listensAt: path)
+      descriptor = inherited
+    } else {
+      descriptor = try Self.listener(at: path)
+    }
     self.path = path
-    descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
-    guard descriptor >= 0 else { throw Self.failure("no socket") }
+    isInherited = inherited != nil
+    var ends: [Int32] = [-1, -1]
     do throws(CaravanError) {
-      if try unsafe Self.with(path, descriptor, connect) == 0 {
-        throw CaravanError(.unavailable, "another agent answers at '\(path)': stop it, or use another socket")
-      }
-      unsafe unlink(path)
-      guard try unsafe Self.with(path, descriptor, bind) == 0 else { throw Self.failure("cannot listen at '\(path)'") }
-      guard unsafe chmod(path, 0o666) == 0, listen(descriptor, Int32(AppLimits.connections)) == 0 else {
-        throw Self.failure("cannot listen at '\(path)'")
-      }
       try Self.makeTokenDirectory(path)
+      guard unsafe pipe(&ends) == 0 else { throw Self.failure("no pipe") }
     } catch {
       Glibc.close(descriptor)
       throw error
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    wakeUp = (ends[0], ends[1])
+  }
+
+  deinit { close() }
+
+  /// - Returns: nil when the socket was shut down.
+  /// - Throws: `limitExceeded` when the process has no more descriptors.
+  func acceptBlocking() throws(CaravanError) -> FrameSocket? {
+    while waitBlocking() {
+      let accepted = accept(descriptor, nil, nil)
+      if accepted >= 0 { return try FrameSocket(accepted, AppLimits.socket) }
+      switch errno {
+      case EINTR, ECONNABORTED, EAGAIN: continue
+      case EMFILE, ENFILE, ENOMEM, ENOBUFS:
+        throw CaravanError(
+          .limitExceeded, "an app cannot be let in (\(Self.text(errno))): raise the limit on open files")
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// - Returns: whether somebody may have come; false when the socket was shut down.
+  private func waitBlocking() -> Bool {
+    var polled = [
+      pollfd(fd: wakeUp.receive, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&polled, nfds_t(polled.count), -1) < 0 {
+      guard errno == EINTR else { return false }
+    }
+    return polled[0].revents == 0
+  }
+
+  /// Ends a blocked `acceptBlocking`, and those that come.
+  func shutDown() {
+    isOpen.withLock { isOpen in
+      var byte: UInt8 = 1
+      if isOpen { _ = unsafe write(wakeUp.send, &byte, 1) }
+    }
+  }
+
+  /// Nobody waits for apps any more.
+  func close() {
+    isOpen.withLock { isOpen in
+      guard isOpen else { return }
+      isOpen = false
+      for each in [descriptor, wakeUp.receive, wakeUp.send] { Glibc.close(each) }
+      if !isInherited { unsafe unlink(path) }
+    }
+  }
+
+  // MARK: Parts
+
+  private static func listener(at path: String) throws(CaravanError) -> Int32 {
+    let descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
+    guard descriptor >= 0 else { throw failure("no socket") }
+    do throws(CaravanError) {
+      if try unsafe with(path, descriptor, connect) == 0 {
+        throw CaravanError(.unavailable, "another agent answers at '\(path)': stop it, or use another socket")
+      }
+      unsafe unlink(path)
+      guard try unsafe with(path, descriptor, bind) == 0 else { throw failure("cannot listen at '\(path)'") }
+      guard unsafe chmod(path, 0o666) == 0, listen(descriptor, Int32(AppLimits.connections)) == 0 else {
+        throw failure("cannot listen at '\(path)'")
+      }
+      return descriptor
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  private static func confirm(_ descriptor: Int32, listensAt path: String) throws(CaravanError) {
+    var address = sockaddr_un()
+    var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+    }
+    let bound = unsafe withUnsafeBytes(of: &address.sun_path) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    guard status == 0, bound == path else {
+      throw CaravanError(
+        .invalidData, "the supervisor listens at '\(bound)', and --socket says '\(path)': make them the same")
     }
   }
 
@@ -37,32 +131,6 @@ struct UnixSocket: Sendable {
       throw failure("cannot make '\(directory)'")
     }
   }
-
-  /// - Returns: nil when the socket was shut down.
-  /// - Throws: `limitExceeded` when the process has no more descriptors.
-  func acceptBlocking() throws(CaravanError) -> FrameSocket? {
-    while true {
-      let accepted = accept(descriptor, nil, nil)
-      if accepted >= 0 { return try FrameSocket(accepted, AppLimits.socket) }
-      switch errno {
-      case EINTR, ECONNABORTED: continue
-      case EMFILE, ENFILE, ENOMEM, ENOBUFS:
-        throw CaravanError(
-          .limitExceeded, "an app cannot be let in (\(Self.text(errno))): raise the limit on open files")
-      default: return nil
-      }
-    }
-  }
-
-  /// Ends a blocked `acceptBlocking`.
-  func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-  func close() {
-    Glibc.close(descriptor)
-    unsafe unlink(path)
-  }
-
-  // MARK: Parts
 
   private static func with(
     _ path: String, _ descriptor: Int32, _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32

@@ -2,6 +2,7 @@ internal import Crypto
 internal import Encoding
 internal import Launch
 internal import Model
+internal import Runtime
 
 /// Every key and token of a deployment, as files (architecture §4): made where they are missing, never made anew. What
 /// is derived from keys, the tokens, is signed again when this release means something else by it.

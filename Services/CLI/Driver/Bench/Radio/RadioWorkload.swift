@@ -2,6 +2,7 @@ internal import AgentCore
 internal import Glibc
 internal import Launch
 internal import Model
+internal import Runtime
 internal import Wire
 
 /// Numbers that are the same for the same seed (SplitMix64).

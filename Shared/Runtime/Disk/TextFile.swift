@@ -3,6 +3,9 @@ public import Model
 
 /// Small files: keys, credentials, configurations.
 public enum TextFile {
+  /// Beyond it, it is the wrong file.
+  public static let maximumBytes = 1 << 20
+
   /// - Throws: `invalidData` naming the file and what the system says.
   public static func read(_ path: String) throws(CaravanError) -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -15,9 +18,9 @@ public enum TextFile {
       guard count >= 0 else { throw failure("read", path) }
       if count == 0 { break }
       bytes += buffer[..<count]
-      guard bytes.count <= LaunchLimits.fileBytes else {
+      guard bytes.count <= maximumBytes else {
         throw CaravanError(
-          .limitExceeded, "'\(path)' is larger than \(LaunchLimits.fileBytes) bytes: is it the right file?")
+          .limitExceeded, "'\(path)' is larger than \(maximumBytes) bytes: is it the right file?")
       }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -63,8 +66,9 @@ public enum TextFile {
   }
 }
 
-enum SystemError {
-  static func text(_ code: Int32) -> String {
+/// What the system calls its errors.
+package enum SystemError {
+  package static func text(_ code: Int32) -> String {
     guard let text = unsafe strerror(code) else { return "error \(code)" }
     return unsafe String(cString: text)
   }
