@@ -16,23 +16,16 @@ final class AppConnection: Sendable {
 
   let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
   private let socket: FrameSocket
-  private let receiver: SocketThread
   private let state = Mutex(State())
 
-  init(_ socket: FrameSocket, host: Host) {
-    self.socket = socket
-    receiver = SocketThread(host.executors.makeSerial("caravan app"))
-  }
+  init(_ socket: FrameSocket) { self.socket = socket }
 
   /// Receives until the connection ends; then everybody who waits is told.
-  func run() async { await receiver.receive(for: self) }
-
-  /// The receiving thread's loop.
-  fileprivate func receiveBlocking() {
+  func run() async {
     var end = CaravanError(.networkNotConnected, "the agent has closed the connection: connect again")
     do throws(CaravanError) {
       loop: while true {
-        switch try socket.nextBlocking() {
+        switch try await socket.next() {
         case .frame(let bytes): try dispatch(try AppReply.decode(bytes))
         case .woken: continue
         case .closed: break loop
@@ -116,14 +109,4 @@ final class AppConnection: Sendable {
     for promise in waiting { promise.fulfil(.failure(reason)) }
     upcalls.finish()
   }
-}
-
-/// The blocking end of a connection, on a thread of its own.
-private actor SocketThread {
-  private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-  init(_ executor: any SerialExecutor) { self.executor = executor }
-
-  func receive(for connection: AppConnection) { connection.receiveBlocking() }
 }

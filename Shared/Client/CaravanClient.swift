@@ -1,5 +1,5 @@
 public import Model
-public import Runtime
+internal import Runtime
 internal import Wire
 
 /// An app's way to its device's agent: tables of rows with objects, kept here, synced behind the app's back.
@@ -26,11 +26,10 @@ public final class CaravanClient: Sendable {
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
   /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
-    to socket: String, app: String, host: Host = .live(logLevel: .error),
-    _ body: (CaravanClient) async throws -> Result
+    to socket: String, app: String, _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {
     let name = try ContainerID(app)
-    let connection = AppConnection(try AppSocket.connected(to: socket), host: host)
+    let connection = AppConnection(try AppSocket.connected(to: socket))
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await connection.run() }
       defer { connection.shutDown() }

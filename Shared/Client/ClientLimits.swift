@@ -16,5 +16,5 @@ public enum ClientLimits {
   /// The agent is trusted, and may take its time; what waits to be sent is bounded by `requestsInFlight`. An answer can
   /// be longer than a request: three copies of a row in conflict.
   static let socket = FrameSocket.Bounds(
-    messageBytes: 4 * Limits.appMessageBytes, backlogBytes: .max, maximumBacklogBytes: .max, stallMilliseconds: -1)
+    messageBytes: 4 * Limits.appMessageBytes, backlogBytes: .max, maximumBacklogBytes: .max, stall: nil)
 }

@@ -1,14 +1,12 @@
 internal import Glibc
 package import Model
-internal import Runtime
-
-internal import struct Synchronization.Atomic
+package import Runtime
 
 /// One end of a connection between an app and its agent: frames of a 4-byte little-endian length and a message. One
-/// thread receives; any may post.
+/// task takes them; any may post.
 ///
-/// A post is sent at once if the peer has room, and otherwise left to the receiving thread, which waits for both
-/// directions: so a message costs no change of thread, and a slow reader holds up nobody but itself.
+/// The event loop receives; what is posted is sent at once if the peer has room, and otherwise by the loop as soon as
+/// it has. So a message costs no change of thread, and a slow reader holds up nobody but itself.
 package final class FrameSocket: Sendable {
   package struct Bounds: Sendable {
     /// The longest message taken.
@@ -17,14 +15,15 @@ package final class FrameSocket: Sendable {
     package var backlogBytes: Int
     /// A peer that leaves this much unread is cut off.
     package var maximumBacklogBytes: Int
-    /// A peer that takes nothing for this long while bytes wait for it is cut off; -1: never.
-    package var stallMilliseconds: Int32
+    /// A peer that takes nothing for this long while bytes wait for it, or stops in the middle of a message, is cut off
+    /// before twice the time is over; nil: never.
+    package var stall: Duration?
 
-    package init(messageBytes: Int, backlogBytes: Int, maximumBacklogBytes: Int, stallMilliseconds: Int32) {
+    package init(messageBytes: Int, backlogBytes: Int, maximumBacklogBytes: Int, stall: Duration?) {
       self.messageBytes = messageBytes
       self.backlogBytes = backlogBytes
       self.maximumBacklogBytes = maximumBacklogBytes
-      self.stallMilliseconds = stallMilliseconds
+      self.stall = stall
     }
   }
 
@@ -36,7 +35,24 @@ package final class FrameSocket: Sendable {
     case closed
   }
 
-  private struct Outgoing {
+  typealias Taken = Result<Event, CaravanError>
+
+  struct State {
+    var intake: FrameIntake
+    var outgoing = Outgoing()
+    var isWoken = false
+    /// Nothing more comes in: the peer has gone, was cut off, or cannot be understood.
+    var isAtEnd = false
+    var waiter: (continuation: CheckedContinuation<Taken, Never>, wait: UInt64)?
+    var lastWait: UInt64 = 0
+    var watch: DescriptorWatch?
+    var interest: Readiness = []
+    /// Grows with whatever comes, goes, or may come again.
+    var progress: UInt64 = 0
+    var isStallTimed = false
+  }
+
+  struct Outgoing {
     var frames: [ArraySlice<UInt8>] = []
     var bytes = 0
     var isClosed = false
@@ -46,38 +62,35 @@ package final class FrameSocket: Sendable {
   package let user: UInt32
   private let bounds: Bounds
   private let descriptor: Int32
-  /// A byte in it ends the wait of the receiving thread.
-  private let wakeUp: (send: Int32, receive: Int32)
-  private let outgoing = Mutex(Outgoing())
-  /// Woken while a frame was coming in: heard when it is here.
-  private let pendingWake = Atomic<Bool>(false)
+  private let loop: EventLoop
+  private let state: Mutex<State>
 
   package static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
   private static let shortBytes = 16 << 10
+  /// Received at one time; while this much waits to be taken, nothing more is.
+  private static let receiveBytes = 64 << 10
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
 
   /// Takes the descriptor over.
-  package init(_ descriptor: Int32, _ bounds: Bounds) throws(CaravanError) {
+  package init(_ descriptor: Int32, _ bounds: Bounds, loop: EventLoop = .main) throws(CaravanError) {
     self.descriptor = descriptor
     self.bounds = bounds
+    self.loop = loop
+    state = Mutex(State(intake: FrameIntake(messageBytes: bounds.messageBytes)))
     var credentials: [Int32] = [0, -1, -1]  // struct ucred: pid, uid, gid
     var length = socklen_t(MemoryLayout<Int32>.size * credentials.count)
-    var pair: [Int32] = [-1, -1]
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,
-      unsafe socketpair(AF_UNIX, Self.streamType, 0, &pair) == 0
-    else {
-      let code = errno
-      Glibc.close(descriptor)
+    let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+    let code = errno
+    user = UInt32(bitPattern: credentials[1])
+    guard status == 0 else {
       throw CaravanError(.unavailable, "a connection cannot be set up (error \(code)): retry")
     }
-    user = UInt32(bitPattern: credentials[1])
-    wakeUp = (pair[0], pair[1])
+    state.withLock { follow(&$0) }
   }
 
   deinit {
+    state.withLock { $0.watch }?.cancel()
     Glibc.close(descriptor)
-    Glibc.close(wakeUp.send)
-    Glibc.close(wakeUp.receive)
   }
 
   // MARK: Any thread
@@ -89,127 +102,179 @@ package final class FrameSocket: Sendable {
     // One call for a short message, no copy of a long one.
     let isShort = message.count <= Self.shortBytes
     if isShort { head += message }
-    let isLeft = outgoing.withLock { outgoing in
-      guard !outgoing.isClosed else { return false }
-      outgoing.frames.append(head[...])
-      if !isShort { outgoing.frames.append(message[...]) }
-      outgoing.bytes += 4 + message.count
-      flush(&outgoing)
-      if outgoing.bytes > bounds.maximumBacklogBytes { close(&outgoing) }
-      return outgoing.bytes > 0
+    state.withLock { state in
+      guard !state.outgoing.isClosed else { return }
+      state.outgoing.frames.append(head[...])
+      if !isShort { state.outgoing.frames.append(message[...]) }
+      state.outgoing.bytes += 4 + message.count
+      flush(&state)
+      if state.outgoing.bytes > bounds.maximumBacklogBytes { cutOff(&state) }
+      follow(&state)
     }
-    if isLeft { wake() }
   }
 
-  /// Has the receiving thread return `.woken`.
+  /// Has the task that takes frames be told `.woken`; not where the peer has gone, who would miss what it is woken for.
   package func wake() {
-    var byte: UInt8 = 1
-    // A full pair has woken the thread already.
-    _ = unsafe send(wakeUp.send, &byte, 1, Self.flags)
+    change { state in
+      if state.interest.contains(.reading) { receive(&state) }
+      state.isWoken = true
+    }
   }
 
-  /// Ends the connection; what was posted and not taken is lost.
-  package func shutDown() { outgoing.withLock { close(&$0) } }
+  /// Ends the connection; what was posted and not sent is lost, and so is what came and was not taken.
+  package func shutDown() {
+    change { state in
+      cutOff(&state)
+      state.intake.clear()
+      (state.isAtEnd, state.isWoken) = (true, false)
+    }
+  }
 
-  private func close(_ outgoing: inout Outgoing) {
-    outgoing = Outgoing(isClosed: true)
+  /// The next frame, or what else there is to do. One caller at a time.
+  /// - Parameter patience: how long at most; then the connection counts as closed.
+  /// - Throws: `limitExceeded` for a message beyond the bound, after which nothing more can be understood.
+  package func next(within patience: Duration? = nil) async throws(CaravanError) -> Event {
+    if let taken = state.withLock({ take(&$0) }) { return try taken.get() }
+    let taken: Taken = await withCheckedContinuation { continuation in
+      let (taken, wait) = state.withLock { state -> (Taken?, UInt64) in
+        precondition(state.waiter == nil, "two tasks wait for one connection's frames")
+        state.lastWait += 1
+        if let taken = take(&state) { return (taken, 0) }
+        state.waiter = (continuation, state.lastWait)
+        return (nil, state.lastWait)
+      }
+      if let taken { return continuation.resume(returning: taken) }
+      if let patience { loop.call(after: patience) { [weak self] in self?.giveUp(wait) } }
+    }
+    return try taken.get()
+  }
+
+  private func giveUp(_ wait: UInt64) {
+    if state.withLock({ $0.waiter?.wait == wait }) { shutDown() }
+  }
+
+  // MARK: What changes, under the lock
+
+  /// Changes the state, and tells the waiting task if there is something for it now.
+  private func change(_ body: (inout State) -> Void) {
+    let (waiter, taken) = state.withLock { state -> (CheckedContinuation<Taken, Never>?, Taken) in
+      body(&state)
+      defer { follow(&state) }
+      guard let waiter = state.waiter, let taken = take(&state) else { return (nil, .success(.closed)) }
+      state.waiter = nil
+      return (waiter.continuation, taken)
+    }
+    waiter?.resume(returning: taken)
+  }
+
+  private func take(_ state: inout State) -> Taken? {
+    if let frame = state.intake.popFirst() {
+      follow(&state)
+      return .success(.frame(frame))
+    }
+    if state.isAtEnd {
+      if let failure = state.intake.failure { return .failure(failure) }
+      return .success(.closed)
+    }
+    guard state.isWoken else { return nil }
+    state.isWoken = false
+    return .success(.woken)
+  }
+
+  private func cutOff(_ state: inout State) {
+    state.outgoing = Outgoing(isClosed: true)
     _ = shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  private func flush(_ outgoing: inout Outgoing) {
-    while let frame = outgoing.frames.first {
+  private func flush(_ state: inout State) {
+    while let frame = state.outgoing.frames.first {
       let sent = unsafe frame.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, Self.flags) }
       if sent < 0 {
         if errno == EINTR { continue }
-        if errno != EAGAIN { close(&outgoing) }
+        // What the peer sent before it went is still to be had.
+        if errno != EAGAIN { state.outgoing = Outgoing(isClosed: true) }
         return
       }
-      outgoing.bytes -= sent
-      if sent == frame.count { outgoing.frames.removeFirst() } else { outgoing.frames[0] = frame.dropFirst(sent) }
-    }
-  }
-
-  // MARK: The receiving thread
-
-  /// The next frame, or what else there is to do.
-  /// - Parameter patience: milliseconds to wait for a first byte; -1: for ever.
-  /// - Throws: `limitExceeded` for a message beyond the bound, after which nothing more can be understood.
-  package func nextBlocking(patience: Int32 = -1) throws(CaravanError) -> Event {
-    if pendingWake.exchange(false, ordering: .relaxed) { return .woken }
-    var head: [UInt8] = []
-    guard fillHead(&head, patience: patience) else { return head.isEmpty ? endOrWake() : .closed }
-    let length = head.reversed().reduce(0) { $0 << 8 | Int($1) }
-    guard length <= bounds.messageBytes else {
-      throw CaravanError(
-        .limitExceeded, "a message of \(length) bytes was announced: the limit is \(bounds.messageBytes), send parts")
-    }
-    let body = body(of: length)
-    return body.count == length ? .frame(body) : .closed
-  }
-
-  /// - Returns: fewer bytes when the connection ends before they are here.
-  private func body(of length: Int) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
-      while filled < length {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-        let got = unsafe recv(descriptor, rest.baseAddress, rest.count, Self.flags)
-        if got > 0 {
-          filled += got
-        } else if got == 0 || errno != EAGAIN && errno != EINTR
-          || !waitBlocking(patience: bounds.stallMilliseconds, isWakeable: false)
-        {
-          return
-        }
+      state.progress += 1
+      state.outgoing.bytes -= sent
+      if sent == frame.count {
+        state.outgoing.frames.removeFirst()
+      } else {
+        state.outgoing.frames[0] = frame.dropFirst(sent)
       }
     }
   }
 
-  private func endOrWake() -> Event { drainWakeUp() && !outgoing.withLock(\.isClosed) ? .woken : .closed }
-
-  private func drainWakeUp() -> Bool {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    return unsafe recv(wakeUp.receive, &bytes, bytes.count, Self.flags) > 0
+  /// Watches the descriptor for what is wanted now, and the peer for standing still.
+  private func follow(_ state: inout State) {
+    var wanted: Readiness = []
+    let hasRoom = state.intake.bytes < Self.receiveBytes && state.outgoing.bytes <= bounds.backlogBytes
+    if !state.isAtEnd, hasRoom { wanted.insert(.reading) }
+    if state.outgoing.bytes > 0 { wanted.insert(.writing) }
+    if wanted != state.interest { watch(for: wanted, &state) }
+    guard let stall = bounds.stall, state.isStallable, !state.isStallTimed else { return }
+    state.isStallTimed = true
+    loop.call(after: stall) { [weak self, seen = state.progress] in self?.checkStall(seen) }
   }
 
-  /// Takes the four bytes of a length.
-  /// - Returns: false at the end of the stream, when time is up, and when woken before the first byte.
-  private func fillHead(_ head: inout [UInt8], patience: Int32) -> Bool {
-    while head.count < 4 {
-      var bytes: [UInt8] = [0, 0, 0, 0]
-      let got = unsafe recv(descriptor, &bytes, 4 - head.count, Self.flags)
+  private func watch(for wanted: Readiness, _ state: inout State) {
+    if wanted.contains(.reading), !state.interest.contains(.reading) { state.progress += 1 }
+    state.interest = wanted
+    if let watch = state.watch, !wanted.isEmpty { return watch.change(to: wanted) }
+    // Whom nobody watches cannot report, again and again, that the peer has gone.
+    state.watch?.cancel()
+    state.watch = nil
+    guard !wanted.isEmpty else { return }
+    do throws(CaravanError) {
+      state.watch = try loop.watch(descriptor, for: wanted) { [weak self] in self?.ready($0) }
+    } catch {
+      cutOff(&state)
+      (state.isAtEnd, state.interest) = (true, [])
+    }
+  }
+
+  // MARK: On the loop
+
+  private func ready(_ readiness: Readiness) {
+    change { state in
+      if readiness.contains(.writing) { flush(&state) }
+      if readiness.contains(.reading), state.interest.contains(.reading) { receive(&state) }
+    }
+  }
+
+  /// As much as there is, or as is wanted at one time.
+  private func receive(_ state: inout State) {
+    while !state.isAtEnd, state.intake.bytes < Self.receiveBytes {
+      var got = 0
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.receiveBytes) { buffer, filled in
+        got = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Self.flags)
+        filled = max(0, got)
+      }
       if got > 0 {
-        head += bytes.prefix(got)
-      } else if got == 0 || errno != EAGAIN && errno != EINTR
-        || !waitBlocking(patience: head.isEmpty ? patience : bounds.stallMilliseconds, isWakeable: head.isEmpty)
-      {
-        return false
+        state.progress += 1
+        state.intake.add(bytes)
+        state.isAtEnd = state.intake.failure != nil
+        if got < Self.receiveBytes { return }
+      } else if got == 0 || errno != EINTR {
+        state.isAtEnd = got == 0 || errno != EAGAIN
+        return
       }
     }
-    return true
   }
 
-  /// Until bytes come, sending what waits meanwhile.
-  /// - Returns: false when the connection ends, and when woken, if wakeable.
-  private func waitBlocking(patience: Int32, isWakeable: Bool) -> Bool {
-    while true {
-      let (waiting, isClosed) = outgoing.withLock { ($0.bytes, $0.isClosed) }
-      guard !isClosed else { return false }
-      var events: Int16 = waiting < bounds.backlogBytes ? Int16(POLLIN) : 0
-      if waiting > 0 { events |= Int16(POLLOUT) }
-      var polled = [
-        pollfd(fd: descriptor, events: events, revents: 0),
-        pollfd(fd: wakeUp.receive, events: Int16(POLLIN), revents: 0),
-      ]
-      let ready = unsafe poll(&polled, 2, waiting > 0 ? bounds.stallMilliseconds : patience)
-      if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { return false }
-      if polled[0].revents & Int16(POLLOUT) != 0 { outgoing.withLock { flush(&$0) } }
-      if polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { return true }
-      if polled[1].revents != 0 {
-        // Left in the pair for `endOrWake` to find, if it is to be heard now.
-        if isWakeable { return false }
-        if drainWakeUp() { pendingWake.store(true, ordering: .relaxed) }
-      }
+  private func checkStall(_ seen: UInt64) {
+    change { state in
+      state.isStallTimed = false
+      guard state.isStallable, state.progress == seen else { return }
+      cutOff(&state)
+      state.isAtEnd = true
     }
+  }
+}
+
+extension FrameSocket.State {
+  /// Whether the next step is the peer's, and it has reason to take it.
+  fileprivate var isStallable: Bool {
+    outgoing.bytes > 0 || intake.isInMessage && interest.contains(.reading)
   }
 }

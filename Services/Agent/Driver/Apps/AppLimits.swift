@@ -3,7 +3,7 @@ internal import Model
 
 /// What the agent's socket takes at most.
 public enum AppLimits {
-  /// Connections of all apps; each has a thread.
+  /// Connections of all apps.
   public static let connections = 64
   /// Requests of one connection that wait for the cloud (`syncNow`). Local ones are answered one after the other.
   public static let waitingRequests = 16
@@ -12,7 +12,7 @@ public enum AppLimits {
   /// A slow reader is not read beyond 1 MiB that waits for it, and cut off beyond 8 MiB or 10 s.
   static let socket = FrameSocket.Bounds(
     messageBytes: Limits.appMessageBytes, backlogBytes: 1 << 20, maximumBacklogBytes: 8 << 20,
-    stallMilliseconds: 10_000)
+    stall: .seconds(10))
   /// A connection says who it is within this time, or goes.
-  static let helloMilliseconds: Int32 = 10_000
+  static let helloPatience: Duration = .seconds(10)
 }

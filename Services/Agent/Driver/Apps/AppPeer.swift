@@ -3,27 +3,21 @@ internal import Encoding
 internal import Model
 internal import Wire
 
-/// One connection from its hello to its end, on a thread of its own.
+/// One connection from its hello to its end.
 ///
 /// Local requests are answered one after the other, in the order they came; those that wait for the cloud are answered
 /// when they are done. An app that does not wait for answers is slowed down by its socket.
-actor AppPeer {
-  private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
+struct AppPeer: Sendable {
   private let socket: FrameSocket
   private let owner: UInt64
   private let store: LocalStore
   private let sync: any SyncControl
 
-  init(
-    _ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl, executor: any SerialExecutor
-  ) {
+  init(_ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl) {
     self.socket = socket
     self.owner = owner
     self.store = store
     self.sync = sync
-    self.executor = executor
   }
 
   /// Serves the connection to its end. What cannot be understood ends it, with one answer that says why.
@@ -47,7 +41,7 @@ actor AppPeer {
 
   /// - Returns: nil when the peer went without having said who it is.
   private func welcome() async throws(CaravanError) -> AppSession? {
-    while case .frame(let frame) = try socket.nextBlocking(patience: AppLimits.helloMilliseconds) {
+    while case .frame(let frame) = try await socket.next(within: AppLimits.helloPatience) {
       let request = try AppRequest.decode(frame)
       guard case .hello(let hello)? = request.kind else {
         throw CaravanError(.notAuthenticated, "the first request must be a hello that names the app")
@@ -72,7 +66,7 @@ actor AppPeer {
 
   private func serve(_ session: AppSession, in group: inout DiscardingTaskGroup) async throws(CaravanError) {
     while true {
-      switch try socket.nextBlocking() {
+      switch try await socket.next() {
       case .closed: return
       case .woken: await deliver(session)
       case .frame(let frame): try await handle(try AppRequest.decode(frame), session, in: &group)

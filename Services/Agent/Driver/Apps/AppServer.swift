@@ -6,8 +6,8 @@ internal import Wire
 
 /// The agent's unix socket: apps connect, prove who they are, and are answered (SIM-40, MOB-16).
 ///
-/// A thread for each connection waits in `poll` and does nothing else: on a device there are a handful of apps, and one
-/// that reads slowly, sends garbage or dies concerns nobody but itself.
+/// On a device there are a handful of apps, and one that reads slowly, sends garbage or dies concerns nobody but
+/// itself.
 public final class AppServer: Service {
   private let socket: UnixSocket
   private let store: LocalStore
@@ -67,8 +67,7 @@ public final class AppServer: Service {
       connection.post(AppReply(kind: .failure(Failure(busy))).encoded())
       return
     }
-    let peer = AppPeer(connection, owner: owner, store: store, sync: sync, executor: host.executors.makeSerial("app"))
-    await peer.run(peers)
+    await AppPeer(connection, owner: owner, store: store, sync: sync).run(peers)
     peers.remove(owner)
   }
 }

@@ -24,7 +24,7 @@ struct AppSession: Sendable {
     _ work: @escaping @Sendable (AppSession) async throws -> Void
   ) -> Tool {
     Tool(Command("caravan app \(words)", summary, operands: operands, flags: Self.flags + flags)) { options, terminal in
-      try await CaravanClient.withConnection(to: options[socket], app: options[app], host: terminal.host) { client in
+      try await CaravanClient.withConnection(to: options[socket], app: options[app]) { client in
         try await work(AppSession(client: client, options: options, terminal: terminal))
       }
     }
