@@ -68,6 +68,8 @@ public protocol Clock: Sendable {
   /// Returns at `instant` or later.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   func sleep(until instant: Instant) async throws
+  /// Calls `body` at `instant` or later, once. It must not block; on which thread it runs is not said.
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void)
 }
 
 extension Clock {

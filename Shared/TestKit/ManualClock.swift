@@ -2,8 +2,6 @@ public import Runtime
 
 /// Time that passes when the test says so.
 public final class ManualClock: Clock {
-  private typealias Sleeper = CheckedContinuation<Void, any Error>
-
   private struct State {
     var now = Instant(nanoseconds: 0)
     var epoch: WallTime
@@ -32,17 +30,17 @@ public final class ManualClock: Clock {
     state.withLock { WallTime(milliseconds: $0.epoch.milliseconds + Int64($0.now.nanoseconds / 1_000_000)) }
   }
 
-  /// Tasks that sleep now.
+  /// Tasks that sleep now, and calls that wait for their time.
   public var sleepers: Int { state.withLock { $0.timers.count } }
 
-  /// Moves time on and wakes those whose time has come. They run on their own executors, after this returned.
+  /// Moves time on and wakes those whose time has come: tasks run on their own executors, after this returned.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "time does not go back")
     let due = state.withLock { state in
       state.now = state.now + duration
       return state.timers.popDue(state.now)
     }
-    for sleeper in due { sleeper.resume() }
+    for sleeper in due { sleeper.wake() }
   }
 
   /// Moves the wall clock alone, as an operator or NTP does.
@@ -68,9 +66,9 @@ public final class ManualClock: Clock {
       return state.nextID
     }
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { begin(id, until: instant, $0) }
+      try await withCheckedThrowingContinuation { begin(.task($0), id, until: instant) }
     } onCancel: {
-      state.withLock { $0.timers.remove(id) }?.resume(throwing: CancellationError())
+      state.withLock { $0.timers.remove(id) }?.cancel()
     }
   }
 
@@ -80,17 +78,25 @@ public final class ManualClock: Clock {
     case cancelled
   }
 
-  private func begin(_ id: TimerID, until instant: Instant, _ continuation: Sleeper) {
+  public func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    begin(.call(body), id, until: instant)
+  }
+
+  private func begin(_ sleeper: Sleeper, _ id: TimerID, until instant: Instant) {
     let begin: Begin = state.withLock { state in
-      if Task.isCancelled { return .cancelled }
+      if case .task = sleeper, Task.isCancelled { return .cancelled }
       if instant <= state.now { return .due }
-      state.timers.add(continuation, id: id, due: instant)
+      state.timers.add(sleeper, id: id, due: instant)
       return .sleep(state.takeContentWatchers())
     }
     switch begin {
     case .sleep(let watchers): for watcher in watchers { watcher.resume() }
-    case .due: continuation.resume()
-    case .cancelled: continuation.resume(throwing: CancellationError())
+    case .due: sleeper.wake()
+    case .cancelled: sleeper.cancel()
     }
   }
 }

@@ -71,19 +71,52 @@ struct QueueTests {
   func replyTableBound() async throws {
     let clock = ManualClock()
     let table = ReplyTable(capacity: 2)
+    let sent = BoundedQueue<Void>(capacity: 8)
     let ask: @Sendable () async -> CaravanError? = {
-      await failure { try await table.request(deadline: .seconds(1), clock: clock) { _ throws(CaravanError) in } }
+      await failure {
+        try await table.request(deadline: .seconds(1), clock: clock) { _ throws(CaravanError) in sent.push(()) }
+      }
     }
     await withTaskGroup(of: CaravanError?.self) { group in
-      for _ in 0..<2 { group.addTask(operation: ask) }
-      await clock.untilSleepers(2)
+      for _ in 0..<2 {
+        group.addTask(operation: ask)
+        await sent.next()
+      }
       #expect(await ask()?.code == .unavailable)
       clock.advance(by: .seconds(1))
       for _ in 0..<2 { #expect(await group.next()??.code == .timedOut) }
       group.addTask(operation: ask)
-      await clock.untilSleepers(1)
+      await sent.next()
       table.failAll(.connectionLost)
       #expect(await group.next() == .some(.connectionLost))
+    }
+  }
+
+  @Test("Requests end when their time is over, each at its own, with one call of the clock for all that are later")
+  func replyTableExpiry() async throws {
+    let clock = ManualClock()
+    let table = ReplyTable()
+    let sent = BoundedQueue<Void>(capacity: 8)
+    await withTaskGroup(of: Int.self) { group in
+      for seconds in [5, 1, 3] {
+        group.addTask {
+          let error = await failure {
+            try await table.request(deadline: .seconds(seconds), clock: clock) { _ throws(CaravanError) in
+              sent.push(())
+            }
+          }
+          return error?.code == .timedOut ? seconds : 0
+        }
+        await sent.next()
+      }
+      #expect(clock.sleepers == 2, "the third has nothing to add to the second's")
+      clock.advance(by: .milliseconds(999))
+      #expect(clock.sleepers == 2)
+      for (wait, ended) in [(1, 1), (2_000, 3), (2_000, 5)] {
+        clock.advance(by: .milliseconds(wait))
+        #expect(await group.next() == ended)
+      }
+      #expect(clock.sleepers == 0)
     }
   }
 

@@ -22,6 +22,7 @@ final class ShiftedClock: Runtime.Clock {
   }
 
   func sleep(until instant: Instant) async throws { try await real.sleep(until: instant) }
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) { real.call(at: instant, body) }
   func advance(seconds: Int64) { shift.withLock { $0 += seconds * 1000 } }
 }
 

@@ -1,11 +1,20 @@
 package import Model
 package import Runtime
 
-/// Who waits for which answer. An answer may come before its caller waits, after it gave up, or twice.
+/// Who waits for which answer, and until when. An answer may come before its caller waits, after it gave up, or twice.
+///
+/// One call of the clock, at the earliest expiry, stands for all: most requests are long answered by then, and cost it
+/// nothing.
 package final class ReplyTable: Sendable {
   package typealias Answer = Result<Message, CaravanError>
 
-  private enum Entry {
+  private struct Entry {
+    var stage: Stage
+    let expiry: Instant
+    let patience: Duration
+  }
+
+  private enum Stage {
     /// Sent; the caller is about to wait. Then `waiting`, or `answered` when the answer is quicker.
     case reserved
     case answered(Answer)
@@ -17,6 +26,8 @@ package final class ReplyTable: Sendable {
   private struct State {
     var entries: [UInt64: Entry] = [:]
     var last: UInt64 = 0
+    /// When the clock calls next; calls for other times, set before, find nothing to do.
+    var alarm: Instant?
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     mutating func takeIdleWaiters(evenIfBusy: Bool = false) -> [CheckedContinuation<Void, Never>] {
@@ -35,21 +46,12 @@ package final class ReplyTable: Sendable {
   package func request(
     deadline: Duration, clock: any Clock, send: (UInt64) throws(CaravanError) -> Void
   ) async throws(CaravanError) -> Message {
-    let id = try reserve(.reserved)
+    let id = try reserve(.reserved, for: deadline, clock)
     do { try send(id) } catch {
       remove(id)
       throw error
     }
-    let expiry = clock.now + deadline
-    let answer = await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        guard (try? await clock.sleep(until: expiry)) != nil else { return }
-        self.resolve(id, .failure(.noAnswer(within: deadline)))
-      }
-      defer { group.cancelAll() }
-      return await wait(for: id)
-    }
-    return try answer.get()
+    return try await wait(for: id).get()
   }
 
   /// Reserves an id, sends, and collects what comes within the time.
@@ -57,36 +59,28 @@ package final class ReplyTable: Sendable {
     within duration: Duration, limit: Int, clock: any Clock, send: (UInt64) throws(CaravanError) -> Void
   ) async throws(CaravanError) -> [Message] {
     let mailbox = Mailbox<Message>(capacity: BusLimits.answersGathered)
-    let id = try reserve(.gathering(mailbox))
+    let id = try reserve(.gathering(mailbox), for: duration, clock)
     defer { remove(id) }
     try send(id)
-    let expiry = clock.now + duration
-    return await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        try? await clock.sleep(until: expiry)
-        mailbox.finish()
-      }
-      defer { group.cancelAll() }
-      var answers: [Message] = []
-      while answers.count < limit, let item = await mailbox.next() {
-        if case .element(let message) = item { answers.append(message) }
-      }
-      return answers
+    var answers: [Message] = []
+    while answers.count < limit, let item = await mailbox.next() {
+      if case .element(let message) = item { answers.append(message) }
     }
+    return answers
   }
 
   /// An answer for `id`. Those that nobody waits for are dropped.
   package func resolve(_ id: UInt64, _ answer: Answer) {
-    let (entry, idle) = state.withLock { state -> (Entry?, [CheckedContinuation<Void, Never>]) in
-      let entry = state.entries[id]
-      switch entry {
-      case .reserved: state.entries[id] = .answered(answer)
+    let (stage, idle) = state.withLock { state -> (Stage?, [CheckedContinuation<Void, Never>]) in
+      let stage = state.entries[id]?.stage
+      switch stage {
+      case .reserved: state.entries[id]?.stage = .answered(answer)
       case .waiting: state.entries[id] = nil
       case .gathering, .answered, nil: break
       }
-      return (entry, state.takeIdleWaiters())
+      return (stage, state.takeIdleWaiters())
     }
-    switch (entry, answer) {
+    switch (stage, answer) {
     case (.waiting(let continuation), _): continuation.resume(returning: answer)
     case (.gathering(let mailbox), .success(let message)): mailbox.push(message)
     case (.gathering(let mailbox), .failure): mailbox.finish()
@@ -124,9 +118,9 @@ package final class ReplyTable: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let early = state.withLock { state -> Answer? in
-          if case .answered(let answer) = state.entries[id] { return answer }
+          if case .answered(let answer) = state.entries[id]?.stage { return answer }
           if Task.isCancelled { return .failure(.cancelledWait) }
-          state.entries[id] = .waiting(continuation)
+          state.entries[id]?.stage = .waiting(continuation)
           return nil
         }
         guard let early else { return }
@@ -138,17 +132,39 @@ package final class ReplyTable: Sendable {
     }
   }
 
-  private func reserve(_ entry: Entry) throws(CaravanError) -> UInt64 {
-    let id = state.withLock { state -> UInt64? in
-      guard state.entries.count < capacity else { return nil }
+  private func reserve(
+    _ stage: Stage, for patience: Duration, _ clock: any Clock
+  ) throws(CaravanError) -> UInt64 {
+    let entry = Entry(stage: stage, expiry: clock.now + patience, patience: patience)
+    let (id, isFirst) = state.withLock { state -> (UInt64?, Bool) in
+      guard state.entries.count < capacity else { return (nil, false) }
       state.last += 1
       state.entries[state.last] = entry
-      return state.last
+      if let alarm = state.alarm, alarm <= entry.expiry { return (state.last, false) }
+      state.alarm = entry.expiry
+      return (state.last, true)
     }
     guard let id else {
       throw CaravanError(.unavailable, "\(capacity) requests wait for answers already: retry later")
     }
+    if isFirst { callSweep(at: entry.expiry, clock) }
     return id
+  }
+
+  private func callSweep(at expiry: Instant, _ clock: any Clock) {
+    clock.call(at: expiry) { [weak self] in self?.sweep(at: expiry, clock) }
+  }
+
+  /// Ends the waits whose time is over.
+  private func sweep(at alarm: Instant, _ clock: any Clock) {
+    let now = clock.now
+    let (late, next) = state.withLock { state -> ([(key: UInt64, value: Entry)], Instant?) in
+      guard state.alarm == alarm else { return ([], nil) }
+      state.alarm = state.entries.values.lazy.map(\.expiry).filter { $0 > now }.min()
+      return (state.entries.filter { $0.value.expiry <= now }.sorted { $0.key < $1.key }, state.alarm)
+    }
+    for (id, entry) in late { resolve(id, .failure(.noAnswer(within: entry.patience))) }
+    if let next { callSweep(at: next, clock) }
   }
 
   private func remove(_ id: UInt64) {

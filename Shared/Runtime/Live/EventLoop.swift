@@ -19,22 +19,6 @@ public final class EventLoop: TaskExecutor {
     case call(@Sendable () -> Void)
   }
 
-  private enum Sleeper {
-    case task(CheckedContinuation<Void, any Error>)
-    case call(@Sendable () -> Void)
-
-    func wake() {
-      switch self {
-      case .task(let continuation): continuation.resume()
-      case .call(let body): body()
-      }
-    }
-
-    func cancel() {
-      if case .task(let continuation) = self { continuation.resume(throwing: CancellationError()) }
-    }
-  }
-
   private struct State {
     var work: [Work] = []
     /// Put off to the end of the turn.
@@ -77,8 +61,11 @@ public final class EventLoop: TaskExecutor {
 
   /// Calls `body` on the loop's thread after a while.
   public func call(after wait: Duration, _ body: @escaping @Sendable () -> Void) {
-    let due = SystemClock.now + wait
-    wake { $0.timers.add(.call(body), id: $0.newTimer(), due: due) }
+    call(at: SystemClock.now + wait, body)
+  }
+
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    wake { $0.timers.add(.call(body), id: $0.newTimer(), due: instant) }
   }
 
   /// Calls `body` on the loop's thread when the work that waits there now has run: what many jobs of one turn prepare

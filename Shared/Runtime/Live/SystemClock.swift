@@ -20,11 +20,31 @@ struct SystemClock: Clock {
   }
 
   func sleep(until instant: Instant) async throws { try await EventLoop.main.sleep(until: instant) }
+
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) { EventLoop.main.call(at: instant, body) }
 }
 
+/// The kernel's randomness, drawn in portions: a request needs several numbers, and each draw is a system call.
 struct SystemRandom: RandomSource {
+  /// 256 bytes come whole, whatever signals arrive (getentropy(3)).
+  private static let wordsPerDraw = 32
+  private static let drawn = Mutex<[UInt64]>([])
+
   func next() -> UInt64 {
+    let word = Self.drawn.withLock { words in
+      if words.isEmpty { words = Self.draw() }
+      return words.popLast()
+    }
+    if let word { return word }
     var generator = SystemRandomNumberGenerator()
     return generator.next()
+  }
+
+  /// - Returns: nothing where the kernel has no such call.
+  private static func draw() -> [UInt64] {
+    unsafe [UInt64](unsafeUninitializedCapacity: wordsPerDraw) { buffer, count in
+      let bytes = buffer.count * MemoryLayout<UInt64>.size
+      count = unsafe getentropy(buffer.baseAddress, bytes) == 0 ? buffer.count : 0
+    }
   }
 }

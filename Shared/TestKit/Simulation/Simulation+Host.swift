@@ -48,5 +48,6 @@ final class SimulatedClock: Clock {
   }
 
   func sleep(until instant: Instant) async throws { try await simulation.sleep(until: instant) }
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) { simulation.call(at: instant, body) }
   func adjust(by duration: Duration) { error.wrappingAdd(duration.wholeMilliseconds, ordering: .relaxed) }
 }

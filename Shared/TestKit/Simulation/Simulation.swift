@@ -100,7 +100,7 @@ public final class Simulation: TaskExecutor {
       case .serialJob(let job, let executor):
         unsafe job.runSynchronously(
           isolatedTo: executor.asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-      case .wake(let sleepers): for sleeper in sleepers { sleeper.resume() }
+      case .wake(let sleepers): for sleeper in sleepers { sleeper.wake() }
       case .nothing: return .quiet
       case nil: return .circles
       }
@@ -121,19 +121,24 @@ public final class Simulation: TaskExecutor {
         if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
       }
     } onCancel: {
-      world.withLock { $0.removeTimer(id) }?.resume(throwing: CancellationError())
+      world.withLock { $0.removeTimer(id) }?.cancel()
     }
   }
 
   /// - Returns: how the sleep ended, if at once.
   private func beginSleep(
-    _ id: TimerID, until instant: Instant, _ continuation: SimulationWorld.Sleeper
+    _ id: TimerID, until instant: Instant, _ continuation: CheckedContinuation<Void, any Error>
   ) -> Result<Void, any Error>? {
     world.withLock { world in
       if Task.isCancelled { return .failure(CancellationError()) }
       if instant <= world.now { return .success(()) }
-      world.addTimer(continuation, id: id, due: instant)
+      world.addTimer(.task(continuation), id: id, due: instant)
       return nil
     }
+  }
+
+  func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    checkThread()
+    world.withLock { $0.addTimer(.call(body), id: $0.newTimer(), due: instant) }
   }
 }

@@ -2,8 +2,6 @@ internal import Runtime
 
 /// Everything of a simulation that changes. Lives inside a lock and decides; `Simulation` acts.
 struct SimulationWorld {
-  typealias Sleeper = CheckedContinuation<Void, any Error>
-
   enum Pick {
     case job(UnownedJob)
     case serialJob(UnownedJob, SimulatedExecutor)
@@ -72,8 +70,8 @@ struct SimulationWorld {
     return lastTimer
   }
 
-  mutating func addTimer(_ continuation: Sleeper, id: TimerID, due: Instant) {
-    timers.add(continuation, id: id, due: due)
+  mutating func addTimer(_ sleeper: Sleeper, id: TimerID, due: Instant) {
+    timers.add(sleeper, id: id, due: due)
   }
 
   mutating func removeTimer(_ id: TimerID) -> Sleeper? { timers.remove(id) }
