@@ -32,7 +32,8 @@ extension Subject {
 
   private static func read(_ text: String) throws(CaravanError) -> Subject? {
     if text == claimsUpdateText { return .claimsUpdate }
-    let tokens = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let dot = UInt8(ascii: ".")
+    let tokens = text.utf8.split(separator: dot, omittingEmptySubsequences: false).map { String(Substring($0)) }
     switch (tokens[0], tokens.count) {
     case ("edge", 4) where tokens[3] == "exchange":
       return .exchange(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]))

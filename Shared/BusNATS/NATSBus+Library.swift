@@ -40,7 +40,7 @@ extension NATSBus {
   /// An answer to one of our requests: the id is the last token of the inbox.
   static func accept(_ message: OpaquePointer, for replies: ReplyTable) {
     guard let text = natsMsg_GetSubject(message).map({ String(cString: $0) }),
-      let id = text.split(separator: ".").last.flatMap({ UInt64($0) })
+      let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), let id = UInt64(text[text.utf8.index(after: dot)...])
     else { return }
     replies.resolve(id, natsMsg_IsNoResponders(message) ? .failure(.noResponders) : .success(Message(message)))
   }

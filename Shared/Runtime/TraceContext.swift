@@ -40,12 +40,16 @@ public struct TraceContext: Sendable, Hashable {
   public var traceparent: String { "00-\(traceID)-\(spanID)-\(sampled ? "01" : "00")" }
 
   private static func identifier(words: Int, _ random: any RandomSource) -> String {
-    var text = ""
+    var digits: [UInt8] = []
+    digits.reserveCapacity(16 * words)
     for _ in 0..<words {
-      let digits = String(max(1, random.next()), radix: 16)
-      text += String(repeating: "0", count: 16 - digits.count) + digits
+      let word = max(1, random.next())
+      for shift in stride(from: UInt64(60), through: 0, by: -4) {
+        let digit = UInt8(truncatingIfNeeded: word >> shift & 0xf)
+        digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+      }
     }
-    return text
+    return String(decoding: digits, as: UTF8.self)
   }
 
   private static func isHex(_ digits: Substring.UTF8View.SubSequence, _ count: Int) -> Bool {

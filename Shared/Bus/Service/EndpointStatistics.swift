@@ -35,3 +35,14 @@ struct EndpointStatistics: Sendable {
     lastError = failure.description
   }
 }
+
+/// Counts for all endpoints of one name.
+final class EndpointCounter: Sendable {
+  private let statistics: Mutex<EndpointStatistics>
+
+  init(_ endpoint: Endpoint) { statistics = Mutex(EndpointStatistics(endpoint)) }
+
+  var now: EndpointStatistics { statistics.withLock { $0 } }
+
+  func change(_ body: (inout EndpointStatistics) -> Void) { statistics.withLock { body(&$0) } }
+}

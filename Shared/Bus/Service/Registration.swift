@@ -10,9 +10,13 @@ final class Registration: Sendable {
   }
 
   let endpoint: Endpoint
+  let counter: EndpointCounter
   private let state = Mutex(State())
 
-  init(_ endpoint: Endpoint) { self.endpoint = endpoint }
+  init(_ endpoint: Endpoint, _ counter: EndpointCounter) {
+    self.endpoint = endpoint
+    self.counter = counter
+  }
 
   var isServing: Bool { state.withLock { $0.subscription != nil && !$0.isStopped } }
 

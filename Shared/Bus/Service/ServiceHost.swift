@@ -8,7 +8,7 @@ public import Runtime
 public final class ServiceHost: Service {
   private struct State {
     var registrations: [SubjectPattern: Registration] = [:]
-    var statistics: [String: EndpointStatistics] = [:]
+    var counters: [String: EndpointCounter] = [:]
     /// In the order they came.
     var names: [String] = []
     var isStopping = false
@@ -40,8 +40,7 @@ public final class ServiceHost: Service {
   /// Serves one more. Returns when the broker has been told.
   /// - Throws: `objectExists` when the pattern is served already; `limitExceeded`; what the bus says.
   public func add(_ endpoint: Endpoint) async throws(CaravanError) {
-    let registration = Registration(endpoint)
-    try reserve(registration)
+    let registration = try reserve(endpoint)
     do {
       let subscription = try await bus.subscribe(
         endpoint.pattern, group: endpoint.group, capacity: BusLimits.endpointBacklog)
@@ -97,39 +96,33 @@ public final class ServiceHost: Service {
 
   // MARK: Bookkeeping
 
-  private func reserve(_ registration: Registration) throws(CaravanError) {
-    let endpoint = registration.endpoint
-    let refusal = state.withLock { state -> CaravanError? in
-      if state.isStopping { return CaravanError(.cancelled, "\(identity.name) is shutting down") }
+  private func reserve(_ endpoint: Endpoint) throws(CaravanError) -> Registration {
+    let registration = try state.withLock { state -> Result<Registration, CaravanError> in
+      if state.isStopping { return .failure(CaravanError(.cancelled, "\(identity.name) is shutting down")) }
       if state.registrations[endpoint.pattern] != nil {
-        return CaravanError(.objectExists, "\(endpoint.pattern.text) is served already")
+        return .failure(CaravanError(.objectExists, "\(endpoint.pattern.text) is served already"))
       }
       guard state.registrations.count < BusLimits.endpointsPerHost else {
-        return CaravanError(.limitExceeded, "more than \(BusLimits.endpointsPerHost) endpoints")
+        return .failure(CaravanError(.limitExceeded, "more than \(BusLimits.endpointsPerHost) endpoints"))
       }
+      let counter = state.counters[endpoint.name] ?? EndpointCounter(endpoint)
+      if state.counters.updateValue(counter, forKey: endpoint.name) == nil { state.names.append(endpoint.name) }
+      let registration = Registration(endpoint, counter)
       state.registrations[endpoint.pattern] = registration
-      if state.statistics[endpoint.name] == nil { state.names.append(endpoint.name) }
-      state.statistics[endpoint.name, default: EndpointStatistics(endpoint)].subjects += 1
-      return nil
-    }
-    if let refusal { throw refusal }
+      return .success(registration)
+    }.get()
+    registration.counter.change { $0.subjects += 1 }
+    return registration
   }
 
   private func forget(_ registration: Registration) {
-    let endpoint = registration.endpoint
-    state.withLock { state in
-      state.registrations[endpoint.pattern] = nil
-      state.statistics[endpoint.name]?.subjects -= 1
-    }
+    state.withLock { $0.registrations[registration.endpoint.pattern] = nil }
+    registration.counter.change { $0.subjects -= 1 }
   }
 
   /// In the order the names came.
   var statistics: [EndpointStatistics] {
-    state.withLock { state in state.names.compactMap { state.statistics[$0] } }
-  }
-
-  private func count(_ endpoint: Endpoint, _ change: (inout EndpointStatistics) -> Void) {
-    state.withLock { change(&$0.statistics[endpoint.name, default: EndpointStatistics(endpoint)]) }
+    state.withLock { state in state.names.compactMap { state.counters[$0] } }.map(\.now)
   }
 }
 
@@ -142,19 +135,19 @@ extension ServiceHost {
       while let delivery = await registration.next() {
         switch delivery {
         case .gap(let dropped):
-          count(endpoint) { $0.dropped += dropped }
+          registration.counter.change { $0.dropped += dropped }
           host.log.warning("requests dropped", [.endpoint: endpoint.name, .dropped: dropped])
         case .message(let incoming):
           if !incoming.answersSender {
-            count(endpoint) { $0.dropped += 1 }
+            registration.counter.change { $0.dropped += 1 }
             host.log.warning("a device asks for answers to others: dropped", [.subject: incoming.subject.text])
           } else if registration.enter() {
             group.addTask {
-              await self.handle(incoming, endpoint)
+              await self.handle(incoming, registration)
               registration.leave()
             }
           } else {
-            await refuse(incoming, endpoint)
+            await refuse(incoming, registration)
           }
         }
       }
@@ -162,19 +155,19 @@ extension ServiceHost {
     forget(registration)
   }
 
-  private func handle(_ incoming: Incoming, _ endpoint: Endpoint) async {
+  private func handle(_ incoming: Incoming, _ registration: Registration) async {
     let context = RequestContext(continuing: incoming.message.headers, random: host.random)
     await RequestContext.$current.withValue(context) {
       let start = host.clock.now
-      count(endpoint) { $0.inFlight += 1 }
-      let failure = await answer(incoming, endpoint)
+      registration.counter.change { $0.inFlight += 1 }
+      let failure = await answer(incoming, registration.endpoint)
       let took = host.clock.now - start
-      count(endpoint) { $0.finish(took, failure) }
+      registration.counter.change { $0.finish(took, failure) }
       let log = host.log
       if let failure {
-        log.write(failure, of: endpoint, incoming.subject, took)
+        log.write(failure, of: registration.endpoint, incoming.subject, took)
       } else {
-        log.debug("answered", [.endpoint: endpoint.name, .duration: took])
+        log.debug("answered", [.endpoint: registration.endpoint.name, .duration: took])
       }
     }
   }
@@ -195,8 +188,9 @@ extension ServiceHost {
     }
   }
 
-  private func refuse(_ incoming: Incoming, _ endpoint: Endpoint) async {
-    count(endpoint) { $0.busy += 1 }
+  private func refuse(_ incoming: Incoming, _ registration: Registration) async {
+    let endpoint = registration.endpoint
+    registration.counter.change { $0.busy += 1 }
     await send(
       CaravanError(
         .serverBusy, "\(endpoint.name) has \(endpoint.maxInFlight) requests in flight: retry later",
