@@ -24,6 +24,7 @@ public struct StorageClient: Sendable {
   private let host: Host
   private let policy: Policy
   private let ops: OpSource
+  private let queue: CommitQueue
 
   /// - Parameter writer: whose commits `commit(to:…)` makes: `@` and the service's name, which no device can have.
   public init(bus: any MessageBus, host: Host, writer: String, policy: Policy = Policy()) {
@@ -32,6 +33,7 @@ public struct StorageClient: Sendable {
     self.bus = bus
     self.host = host
     self.policy = policy
+    queue = CommitQueue(clock: host.clock)
     ops = OpSource(writer: writer, epoch: host.random.next() >> 1)  // fits a signed column
   }
 
@@ -40,18 +42,24 @@ public struct StorageClient: Sendable {
     _ method: StorageMethod, in partition: Partition, _ request: some WireMessage
   ) async throws(CaravanError) -> Reply {
     let message = Message(request.encoded())
+    return try await repeating(method) { () async throws(CaravanError) -> Reply in
+      try await Reply.decode(
+        bus.request(message, to: method.subject(in: partition), deadline: policy.deadline).payload)
+    }
+  }
+
+  private func repeating<Reply>(
+    _ method: StorageMethod, _ attempt: () async throws(CaravanError) -> Reply
+  ) async throws(CaravanError) -> Reply {
     var wait = policy.backoff
-    var attempt = 1
+    var attempts = 1
     while true {
-      do {
-        return try await Reply.decode(
-          bus.request(message, to: method.subject(in: partition), deadline: policy.deadline).payload)
-      } catch {
-        guard attempt < policy.attempts, mayRepeat(method, after: error) else { throw error }
+      do { return try await attempt() } catch {
+        guard attempts < policy.attempts, mayRepeat(method, after: error) else { throw error }
         await pause(max(wait, .milliseconds(Int64(error.retryAfterMilliseconds ?? 0))))
         if Task.isCancelled { throw error }
       }
-      attempt += 1
+      attempts += 1
       wait *= 2
     }
   }
@@ -72,9 +80,42 @@ public struct StorageClient: Sendable {
 // MARK: Commits
 
 extension StorageClient {
-  /// A device's commit, under the op id it carries.
+  /// A device's commit, under the op id it carries. Small ones that wait for storage at the same time go together.
   public func commit(_ request: CommitRequest, in partition: Partition) async throws(CaravanError) -> CommitReply {
-    try await call(.commit, in: partition, request)
+    guard request.estimatedBytes <= BatchLimits.bytesPerCommit else {
+      return try await call(.commit, in: partition, request)
+    }
+    return try await repeating(.commit) { () async throws(CaravanError) -> CommitReply in
+      try await queue.commit(request) { await send($0, in: partition) }.get()
+    }
+  }
+
+  /// One attempt.
+  /// - Parameter partition: of the first.
+  private func send(_ commits: [CommitRequest], in partition: Partition) async -> [CommitQueue.Answer] {
+    do throws(CaravanError) {
+      let deadline = policy.deadline
+      guard commits.count > 1 else {
+        let subject = StorageMethod.commit.subject(in: partition)
+        return [.success(try await bus.call(commits[0], to: subject, deadline: deadline))]
+      }
+      let subject = StorageMethod.commits.subject(in: partition)
+      let reply: CommitBatchReply = try await bus.call(CommitBatch(commits: commits), to: subject, deadline: deadline)
+      guard reply.answers.count == commits.count else {
+        throw CaravanError(.internalError, "\(commits.count) commits got \(reply.answers.count) answers")
+      }
+      return reply.answers.map { answer in
+        switch answer.kind {
+        case .reply(let reply): .success(reply)
+        case .failure(let failure): .failure(failure.model())
+        case nil: .failure(CaravanError(.internalError, "a commit got an answer of no kind: update the service"))
+        }
+      }
+    } catch {
+      // That the first does not wait any more says nothing of the others.
+      let others = error.code == .cancelled ? CaravanError(.timedOut, "a message with commits was given up") : error
+      return [.failure(error)] + commits.dropFirst().map { _ in .failure(others) }
+    }
   }
 
   /// A commit of this service's own, under a new op id.
@@ -208,5 +249,13 @@ extension StorageClient {
 
   public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
     try await call(.status, in: partition, Empty())
+  }
+}
+
+extension CommitRequest {
+  /// About; chunks count for what they bring.
+  fileprivate var estimatedBytes: Int {
+    mutations.reduce(0) { $0 + $1.name.utf8.count + $1.body.count + $1.chunks.count }
+      + chunks.reduce(0) { $0 + $1.data.count }
   }
 }

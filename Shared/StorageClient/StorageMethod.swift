@@ -5,6 +5,8 @@ public import Model
 public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// `CommitRequest` → `CommitReply`
   case commit
+  /// `CommitBatch` → `CommitBatchReply`, of any partitions
+  case commits
   /// `SettleRequest` → `CommitReply`
   case settle
   /// `ReadChangesRequest` → `ReadChangesReply`
@@ -38,7 +40,9 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .settle, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease, .cursor, .status: true
+    case .commit, .commits, .settle, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease, .cursor,
+      .status:
+      true
     case .drop: false  // a zone made anew meanwhile would go too
     }
   }

@@ -101,6 +101,21 @@ extension CommitReply {
   }
 }
 
+extension [CommitAnswer] {
+  /// Leaves out copies that go beyond so many bytes of all answers together, the last ones first.
+  public mutating func limitCopies(to bytes: Int) {
+    var left = bytes
+    for index in indices {
+      guard case .reply(var reply) = self[index].kind, reply.outcomes.contains(where: { $0.copyBytes > 0 }) else {
+        continue
+      }
+      reply.limitCopies(to: left)
+      left -= reply.outcomes.reduce(0) { $0 + $1.copyBytes }
+      self[index].kind = .reply(reply)
+    }
+  }
+}
+
 extension Outcome {
   /// What the server's copy takes, or a little less than 80 bytes more; 0: there is none.
   public var copyBytes: Int {

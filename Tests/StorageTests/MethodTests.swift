@@ -46,6 +46,44 @@ import Wire
     }
   }
 
+  @Test("UNI-07: each commit of a batch is as if it had come by itself, whatever becomes of the others")
+  func batch() async throws {
+    try await StorageBench.with { bench in
+      func commit(_ op: UInt64, _ user: String, _ mutation: Model.Mutation) throws -> CommitRequest {
+        let database = DatabaseID(container: try ContainerID("notes"), owner: try UserID(user))
+        let op = OpID(writer: user, epoch: 1, number: op)
+        return CommitRequest(
+          Commit(zone: try ZoneID(database, "t"), op: op, isAtomic: false, mutations: [mutation]))
+      }
+      let new = Model.Mutation(name: "a", base: .absent, change: .save(type: 1, body: [1], chunks: []))
+      func ask(_ commits: [CommitRequest]) async throws(CaravanError) -> [CommitAnswer] {
+        let subject = StorageMethod.commits.subject(in: StorageBench.partition)
+        let reply: CommitBatchReply = try await bench.bus.call(CommitBatch(commits: commits), to: subject)
+        return reply.answers
+      }
+      let users = (1...6).map { "user-\($0)" }
+      let first = try await ask(users.map { try commit(1, $0, new) })
+      for answer in first {
+        guard case .reply(let reply)? = answer.kind else { throw CaravanError(.internalError, "\(answer)") }
+        #expect(reply.outcomes.map(\.verdict) == [.accepted] && reply.zoneSeq == 1)
+      }
+      let second = try await ask([
+        try commit(1, users[0], new), try commit(2, users[1], new), try commit(2, users[2], StorageBench.save("")),
+        CommitRequest(), try commit(2, users[3], StorageBench.save("b")),
+      ])
+      #expect(second[0] == first[0], "the same op has the same outcome")
+      guard case .reply(let conflict)? = second[1].kind, case .failure(let name)? = second[2].kind,
+        case .failure(let empty)? = second[3].kind, case .reply(let accepted)? = second[4].kind
+      else { throw CaravanError(.internalError, "\(second)") }
+      #expect(conflict.outcomes.map(\.verdict) == [.conflict] && conflict.outcomes[0].server?.body == [1])
+      #expect(name.model().code == .invalidData && empty.model().code == .invalidData)
+      #expect(accepted.outcomes.map(\.verdict) == [.accepted] && accepted.zoneSeq == 2)
+      let many = [CommitRequest](repeating: CommitRequest(), count: BatchLimits.commits + 1)
+      let refusal = await #expect(throws: CaravanError.self) { try await ask(many) }
+      #expect(refusal?.code == .invalidData)
+    }
+  }
+
   @Test("leases and cursors over the bus, with fencing")
   func ownership() async throws {
     try await StorageBench.with { bench in

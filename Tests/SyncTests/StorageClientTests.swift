@@ -118,4 +118,42 @@ import Wire
       #expect(script.seen.commits.map(\.opFloor) == [1, 2, 3])
     }
   }
+
+  @Test("UNI-07: commits asked for while others are on their way share a message, and each has its own outcome")
+  func together() async throws {
+    let clock = ManualClock()
+    let queue = CommitQueue(clock: clock)
+    let gate = Latch()
+    let sizes = BoundedQueue<Int>(capacity: 16)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for op in 1...(BatchLimits.commits + 10) {
+        group.addTask {
+          let answer = await queue.commit(CommitRequest(op: UInt64(op))) { commits in
+            sizes.push(commits.count)
+            await gate.wait()
+            return commits.map {
+              $0.op == 7 ? .failure(CaravanError(.invalidData, "seven")) : .success(CommitReply(zoneSeq: $0.op))
+            }
+          }
+          switch answer {
+          case .success(let reply): #expect(reply.zoneSeq == UInt64(op) && op != 7)
+          case .failure(let error): #expect(error.code == .invalidData && op == 7)
+          }
+        }
+      }
+      try await eventually("two are on their way, the others wait", within: .seconds(30)) {
+        sizes.count == 2 && queue.waiting == BatchLimits.commits + 8
+      }
+      clock.advance(by: .milliseconds(99))
+      #expect(queue.waiting == BatchLimits.commits + 8)
+      clock.advance(by: .milliseconds(1))
+      #expect(queue.waiting == 0, "messages without an answer hold up nobody for long")
+      gate.open()
+      try await group.waitForAll()
+    }
+    sizes.finish()
+    var messages: [Int] = []
+    while let size = await sizes.next() { messages.append(size) }
+    #expect(messages.sorted() == [1, 1, 8, BatchLimits.commits])
+  }
 }

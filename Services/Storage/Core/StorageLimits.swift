@@ -2,6 +2,8 @@
 package enum StorageLimits {
   /// Commits at once; beside them the store bounds what waits for its disk.
   package static let commitsInFlight = 1_024
+  /// Batches of commits at once.
+  package static let batchesInFlight = 64
   package static let readsInFlight = 128
   package static let leasesInFlight = 256
   /// Each may bring or take `Limits.chunkBatchBytes`.

@@ -25,6 +25,7 @@ struct StorageMethods: Sendable {
   private func endpoint(_ method: StorageMethod) -> Endpoint {
     switch method {
     case .commit: serve(method, StorageLimits.commitsInFlight, commit)
+    case .commits: serve(method, StorageLimits.batchesInFlight, commits)
     case .settle: serve(method, StorageLimits.commitsInFlight, settle)
     case .changes: serve(method, StorageLimits.readsInFlight, changes)
     case .fetch: serve(method, StorageLimits.readsInFlight, fetch)
@@ -72,6 +73,32 @@ struct StorageMethods: Sendable {
       return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))
     }
     return CommitReply(result)
+  }
+
+  /// Side by side, so that they share the groups of their files.
+  private func commits(_ batch: CommitBatch, _ partition: Partition) async throws(CaravanError) -> CommitBatchReply {
+    let commits = batch.commits
+    guard (1...BatchLimits.commits).contains(commits.count) else {
+      throw CaravanError(
+        .invalidData, "a batch has 1 to \(BatchLimits.commits) commits: this one has \(commits.count)")
+    }
+    var answers = await withTaskGroup(of: (Int, CommitAnswer).self) { group in
+      for (index, request) in commits.enumerated() { group.addTask { (index, await answer(to: request)) } }
+      var answers = [CommitAnswer](repeating: CommitAnswer(), count: commits.count)
+      for await (index, answer) in group { answers[index] = answer }
+      return answers
+    }
+    answers.limitCopies(to: Limits.frameBytes)
+    return CommitBatchReply(answers: answers)
+  }
+
+  private func answer(to request: CommitRequest) async -> CommitAnswer {
+    do throws(CaravanError) {
+      let zone = try required(request.zone, "zone").model()
+      return CommitAnswer(kind: .reply(try await commit(request, Partition(of: zone.database))))
+    } catch {
+      return CommitAnswer(kind: .failure(Failure(error)))
+    }
   }
 
   /// Chunks that came along with a commit.

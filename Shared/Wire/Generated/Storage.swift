@@ -381,6 +381,119 @@ public struct CommitReply: WireMessage, Equatable {
   }
 }
 
+public struct CommitBatch: WireMessage, Equatable {
+  public var commits: [CommitRequest]
+
+  public init(
+    commits: [CommitRequest] = []
+  ) {
+    self.commits = commits
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitBatch> {
+    let m = arena.make(Caravan__V1__CommitBatch.self, caravan__v1__commit_batch__init)
+    (m.pointee.n_commits, m.pointee.commits) = arena.messages(commits) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitBatch>) throws(WireError) {
+    commits = try copyMessages(m.pointee.n_commits, m.pointee.commits) { (p) throws(WireError) in try CommitRequest(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_batch__get_packed_size(m)) { caravan__v1__commit_batch__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_batch__unpack(nil, data.count, data) else { throw .malformed("CommitBatch") }
+    defer { caravan__v1__commit_batch__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CommitBatchReply: WireMessage, Equatable {
+  public var answers: [CommitAnswer]
+
+  public init(
+    answers: [CommitAnswer] = []
+  ) {
+    self.answers = answers
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitBatchReply> {
+    let m = arena.make(Caravan__V1__CommitBatchReply.self, caravan__v1__commit_batch_reply__init)
+    (m.pointee.n_answers, m.pointee.answers) = arena.messages(answers) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitBatchReply>) throws(WireError) {
+    answers = try copyMessages(m.pointee.n_answers, m.pointee.answers) { (p) throws(WireError) in try CommitAnswer(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_batch_reply__get_packed_size(m)) { caravan__v1__commit_batch_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_batch_reply__unpack(nil, data.count, data) else { throw .malformed("CommitBatchReply") }
+    defer { caravan__v1__commit_batch_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CommitAnswer: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case reply(CommitReply)
+    case failure(Failure)
+  }
+
+  public var kind: Kind?
+
+  public init(
+    kind: Kind? = nil
+  ) {
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitAnswer> {
+    let m = arena.make(Caravan__V1__CommitAnswer.self, caravan__v1__commit_answer__init)
+    switch kind {
+    case .reply(let value):
+      m.pointee.kind_case = CARAVAN__V1__COMMIT_ANSWER__KIND_REPLY
+      m.pointee.reply = value.pack(into: &arena)
+    case .failure(let value):
+      m.pointee.kind_case = CARAVAN__V1__COMMIT_ANSWER__KIND_FAILURE
+      m.pointee.failure = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitAnswer>) throws(WireError) {
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__COMMIT_ANSWER__KIND_REPLY: kind = .reply(try CommitReply(c: m.pointee.reply))
+    case CARAVAN__V1__COMMIT_ANSWER__KIND_FAILURE: kind = .failure(try Failure(c: m.pointee.failure))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_answer__get_packed_size(m)) { caravan__v1__commit_answer__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_answer__unpack(nil, data.count, data) else { throw .malformed("CommitAnswer") }
+    defer { caravan__v1__commit_answer__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct SettleRequest: WireMessage, Equatable {
   public var zone: ZoneRef?
   public var writer: String

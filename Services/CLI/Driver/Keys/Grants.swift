@@ -39,14 +39,14 @@ enum Holder: String, Sendable, CaseIterable {
     switch self {
     case .storage: [SubjectPattern.everyChange.text]
     case .sync:
-      Self.storage([.commit, .settle, .changes, .fetch, .zones, .create, .drop]) + Self.schema([.type, .propose])
-        + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]
-    case .schema: Self.storage([.commit, .changes, .fetch])
+      Self.storage([.commit, .commits, .settle, .changes, .fetch, .zones, .create, .drop])
+        + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]
+    case .schema: Self.storage([.commit, .commits, .changes, .fetch])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
     case .query:
       Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types]) + ["svc.query.*"]
-    case .gateway: Self.storage([.commit, .changes, .fetch]) + Self.discovery
+    case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
       Self.storage([.status]) + Self.partitioned(.storage, ["floor"]) + Self.schema([.type, .types])

@@ -232,6 +232,141 @@ void   caravan__v1__commit_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__commit_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__commit_batch__init
+                     (Caravan__V1__CommitBatch         *message)
+{
+  static const Caravan__V1__CommitBatch init_value = CARAVAN__V1__COMMIT_BATCH__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__commit_batch__get_packed_size
+                     (const Caravan__V1__CommitBatch *message)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__commit_batch__pack
+                     (const Caravan__V1__CommitBatch *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__commit_batch__pack_to_buffer
+                     (const Caravan__V1__CommitBatch *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CommitBatch *
+       caravan__v1__commit_batch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CommitBatch *)
+     protobuf_c_message_unpack (&caravan__v1__commit_batch__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__commit_batch__free_unpacked
+                     (Caravan__V1__CommitBatch *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__commit_batch__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__commit_batch_reply__init
+                     (Caravan__V1__CommitBatchReply         *message)
+{
+  static const Caravan__V1__CommitBatchReply init_value = CARAVAN__V1__COMMIT_BATCH_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__commit_batch_reply__get_packed_size
+                     (const Caravan__V1__CommitBatchReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__commit_batch_reply__pack
+                     (const Caravan__V1__CommitBatchReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__commit_batch_reply__pack_to_buffer
+                     (const Caravan__V1__CommitBatchReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_batch_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CommitBatchReply *
+       caravan__v1__commit_batch_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CommitBatchReply *)
+     protobuf_c_message_unpack (&caravan__v1__commit_batch_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__commit_batch_reply__free_unpacked
+                     (Caravan__V1__CommitBatchReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__commit_batch_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__commit_answer__init
+                     (Caravan__V1__CommitAnswer         *message)
+{
+  static const Caravan__V1__CommitAnswer init_value = CARAVAN__V1__COMMIT_ANSWER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__commit_answer__get_packed_size
+                     (const Caravan__V1__CommitAnswer *message)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_answer__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__commit_answer__pack
+                     (const Caravan__V1__CommitAnswer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_answer__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__commit_answer__pack_to_buffer
+                     (const Caravan__V1__CommitAnswer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_answer__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CommitAnswer *
+       caravan__v1__commit_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CommitAnswer *)
+     protobuf_c_message_unpack (&caravan__v1__commit_answer__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__commit_answer__free_unpacked
+                     (Caravan__V1__CommitAnswer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__commit_answer__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__settle_request__init
                      (Caravan__V1__SettleRequest         *message)
 {
@@ -2097,6 +2232,133 @@ const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor =
   caravan__v1__commit_reply__field_indices_by_name,
   1,  caravan__v1__commit_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__commit_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__commit_batch__field_descriptors[1] =
+{
+  {
+    "commits",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitBatch, n_commits),
+    offsetof(Caravan__V1__CommitBatch, commits),
+    &caravan__v1__commit_request__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__commit_batch__field_indices_by_name[] = {
+  0,   /* field[0] = commits */
+};
+static const ProtobufCIntRange caravan__v1__commit_batch__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__commit_batch__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CommitBatch",
+  "CommitBatch",
+  "Caravan__V1__CommitBatch",
+  "caravan.v1",
+  sizeof(Caravan__V1__CommitBatch),
+  1,
+  caravan__v1__commit_batch__field_descriptors,
+  caravan__v1__commit_batch__field_indices_by_name,
+  1,  caravan__v1__commit_batch__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__commit_batch__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__commit_batch_reply__field_descriptors[1] =
+{
+  {
+    "answers",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitBatchReply, n_answers),
+    offsetof(Caravan__V1__CommitBatchReply, answers),
+    &caravan__v1__commit_answer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__commit_batch_reply__field_indices_by_name[] = {
+  0,   /* field[0] = answers */
+};
+static const ProtobufCIntRange caravan__v1__commit_batch_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__commit_batch_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CommitBatchReply",
+  "CommitBatchReply",
+  "Caravan__V1__CommitBatchReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__CommitBatchReply),
+  1,
+  caravan__v1__commit_batch_reply__field_descriptors,
+  caravan__v1__commit_batch_reply__field_indices_by_name,
+  1,  caravan__v1__commit_batch_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__commit_batch_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__commit_answer__field_descriptors[2] =
+{
+  {
+    "reply",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitAnswer, kind_case),
+    offsetof(Caravan__V1__CommitAnswer, reply),
+    &caravan__v1__commit_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "failure",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitAnswer, kind_case),
+    offsetof(Caravan__V1__CommitAnswer, failure),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__commit_answer__field_indices_by_name[] = {
+  1,   /* field[1] = failure */
+  0,   /* field[0] = reply */
+};
+static const ProtobufCIntRange caravan__v1__commit_answer__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__commit_answer__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CommitAnswer",
+  "CommitAnswer",
+  "Caravan__V1__CommitAnswer",
+  "caravan.v1",
+  sizeof(Caravan__V1__CommitAnswer),
+  2,
+  caravan__v1__commit_answer__field_descriptors,
+  caravan__v1__commit_answer__field_indices_by_name,
+  1,  caravan__v1__commit_answer__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__commit_answer__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__settle_request__field_descriptors[4] =

@@ -21,6 +21,9 @@ typedef struct Caravan__V1__FieldStamp Caravan__V1__FieldStamp;
 typedef struct Caravan__V1__CommitRequest Caravan__V1__CommitRequest;
 typedef struct Caravan__V1__Outcome Caravan__V1__Outcome;
 typedef struct Caravan__V1__CommitReply Caravan__V1__CommitReply;
+typedef struct Caravan__V1__CommitBatch Caravan__V1__CommitBatch;
+typedef struct Caravan__V1__CommitBatchReply Caravan__V1__CommitBatchReply;
+typedef struct Caravan__V1__CommitAnswer Caravan__V1__CommitAnswer;
 typedef struct Caravan__V1__SettleRequest Caravan__V1__SettleRequest;
 typedef struct Caravan__V1__ReadChangesRequest Caravan__V1__ReadChangesRequest;
 typedef struct Caravan__V1__ReadChangesReply Caravan__V1__ReadChangesReply;
@@ -281,6 +284,55 @@ struct  Caravan__V1__CommitReply
 #define CARAVAN__V1__COMMIT_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_reply__descriptor) \
     , 0,NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0 }
+
+
+/*
+ * Commits that were asked for at the same time, of any zones and partitions: each as if it had come by itself.
+ */
+struct  Caravan__V1__CommitBatch
+{
+  ProtobufCMessage base;
+  size_t n_commits;
+  Caravan__V1__CommitRequest **commits;
+};
+#define CARAVAN__V1__COMMIT_BATCH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_batch__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__CommitBatchReply
+{
+  ProtobufCMessage base;
+  /*
+   * one a commit, in order
+   */
+  size_t n_answers;
+  Caravan__V1__CommitAnswer **answers;
+};
+#define CARAVAN__V1__COMMIT_BATCH_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_batch_reply__descriptor) \
+    , 0,NULL }
+
+
+typedef enum {
+  CARAVAN__V1__COMMIT_ANSWER__KIND__NOT_SET = 0,
+  CARAVAN__V1__COMMIT_ANSWER__KIND_REPLY = 1,
+  CARAVAN__V1__COMMIT_ANSWER__KIND_FAILURE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__COMMIT_ANSWER__KIND__CASE)
+} Caravan__V1__CommitAnswer__KindCase;
+
+struct  Caravan__V1__CommitAnswer
+{
+  ProtobufCMessage base;
+  Caravan__V1__CommitAnswer__KindCase kind_case;
+  union {
+    Caravan__V1__CommitReply *reply;
+    Caravan__V1__Failure *failure;
+  };
+};
+#define CARAVAN__V1__COMMIT_ANSWER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_answer__descriptor) \
+    , CARAVAN__V1__COMMIT_ANSWER__KIND__NOT_SET, {0} }
 
 
 /*
@@ -846,6 +898,63 @@ Caravan__V1__CommitReply *
 void   caravan__v1__commit_reply__free_unpacked
                      (Caravan__V1__CommitReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__CommitBatch methods */
+void   caravan__v1__commit_batch__init
+                     (Caravan__V1__CommitBatch         *message);
+size_t caravan__v1__commit_batch__get_packed_size
+                     (const Caravan__V1__CommitBatch   *message);
+size_t caravan__v1__commit_batch__pack
+                     (const Caravan__V1__CommitBatch   *message,
+                      uint8_t             *out);
+size_t caravan__v1__commit_batch__pack_to_buffer
+                     (const Caravan__V1__CommitBatch   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CommitBatch *
+       caravan__v1__commit_batch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__commit_batch__free_unpacked
+                     (Caravan__V1__CommitBatch *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CommitBatchReply methods */
+void   caravan__v1__commit_batch_reply__init
+                     (Caravan__V1__CommitBatchReply         *message);
+size_t caravan__v1__commit_batch_reply__get_packed_size
+                     (const Caravan__V1__CommitBatchReply   *message);
+size_t caravan__v1__commit_batch_reply__pack
+                     (const Caravan__V1__CommitBatchReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__commit_batch_reply__pack_to_buffer
+                     (const Caravan__V1__CommitBatchReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CommitBatchReply *
+       caravan__v1__commit_batch_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__commit_batch_reply__free_unpacked
+                     (Caravan__V1__CommitBatchReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CommitAnswer methods */
+void   caravan__v1__commit_answer__init
+                     (Caravan__V1__CommitAnswer         *message);
+size_t caravan__v1__commit_answer__get_packed_size
+                     (const Caravan__V1__CommitAnswer   *message);
+size_t caravan__v1__commit_answer__pack
+                     (const Caravan__V1__CommitAnswer   *message,
+                      uint8_t             *out);
+size_t caravan__v1__commit_answer__pack_to_buffer
+                     (const Caravan__V1__CommitAnswer   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CommitAnswer *
+       caravan__v1__commit_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__commit_answer__free_unpacked
+                     (Caravan__V1__CommitAnswer *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__SettleRequest methods */
 void   caravan__v1__settle_request__init
                      (Caravan__V1__SettleRequest         *message);
@@ -1395,6 +1504,15 @@ typedef void (*Caravan__V1__Outcome_Closure)
 typedef void (*Caravan__V1__CommitReply_Closure)
                  (const Caravan__V1__CommitReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__CommitBatch_Closure)
+                 (const Caravan__V1__CommitBatch *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CommitBatchReply_Closure)
+                 (const Caravan__V1__CommitBatchReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CommitAnswer_Closure)
+                 (const Caravan__V1__CommitAnswer *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__SettleRequest_Closure)
                  (const Caravan__V1__SettleRequest *message,
                   void *closure_data);
@@ -1493,6 +1611,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__commit_batch__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__commit_batch_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__commit_answer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor;
