@@ -38,6 +38,7 @@ public final class Agent: Service {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
     let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
     await store.whenDirtied { table, change in engine.tableChanged(table, change) }
+    await store.whenDamaged { engine.storeDamaged() }
     self.store = store
     self.engine = engine
     connection = CloudConnection(engine: engine, connect: connect)

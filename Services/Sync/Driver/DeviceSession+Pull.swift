@@ -34,7 +34,8 @@ extension DeviceSession {
   ) async throws(CaravanError) -> ReadChangesReply {
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), after: position.seq, incarnation: position.incarnation,
-      maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text, readerEpoch: epoch,
+      maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: pull.ownBodies ? "" : device.text,
+      readerEpoch: epoch,
       allTombstones: pull.allTombstones)
     return try await cloud.storage.changes(of: zone, request)
   }

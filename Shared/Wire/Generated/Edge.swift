@@ -413,19 +413,22 @@ public struct Pull: WireMessage, Equatable {
   public var token: [UInt8]
   public var maxBytes: UInt32
   public var allTombstones: Bool
+  public var ownBodies: Bool
 
   public init(
     container: String = "",
     zone: String = "",
     token: [UInt8] = [],
     maxBytes: UInt32 = 0,
-    allTombstones: Bool = false
+    allTombstones: Bool = false,
+    ownBodies: Bool = false
   ) {
     self.container = container
     self.zone = zone
     self.token = token
     self.maxBytes = maxBytes
     self.allTombstones = allTombstones
+    self.ownBodies = ownBodies
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -435,6 +438,7 @@ public struct Pull: WireMessage, Equatable {
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
     if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
+    if ownBodies { m.pointee.has_own_bodies = 1; m.pointee.own_bodies = ownBodies ? 1 : 0 }
     return m
   }
 
@@ -444,6 +448,7 @@ public struct Pull: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
     allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
+    ownBodies = m.pointee.has_own_bodies != 0 ? m.pointee.own_bodies != 0 : false
   }
 
   public func encoded() -> [UInt8] {

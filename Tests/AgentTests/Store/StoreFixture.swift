@@ -47,8 +47,10 @@ final class StoreFixture {
   }
 
   /// Gives the store as it is after a crash: what was committed, and nothing that was only in memory.
-  func crash() async throws {
+  /// - Parameter meanwhile: happens to the files of the directory.
+  func crash(meanwhile: (String) throws -> Void = { _ in }) async throws {
     await store.close()
+    try meanwhile(directory.path)
     store = try await LocalStore.open(directory.path, host: Self.host(seed: 2, clock: clock), options: options)
   }
 

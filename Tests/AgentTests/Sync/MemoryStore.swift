@@ -112,6 +112,8 @@ final class MemoryStore: SyncStore {
   func agree(on type: RecordType, for table: TableID) { state.withLock { $0.tables[table]?.type = type } }
   func note(refusal: String?, of table: TableID) { state.withLock { $0.tables[table]?.refusal = refusal } }
 
+  func mendDamage() {}
+
   /// It plans only when asked.
   func planAtOnce(_ tables: Set<TableID>) {}
 

@@ -19,11 +19,12 @@ final class SuiteWorld: Sendable {
   let hub: InProcessHub
   let directory: TemporaryDirectory
 
-  init(seed: UInt64) throws {
+  /// - Parameter policy: in place of `faults`.
+  init(seed: UInt64, policy: (any FaultPolicy)? = nil) throws {
     world = Simulation(seed: seed)
     directory = try TemporaryDirectory()
     let net = world.host("net").host
-    hub = InProcessHub(clock: net.clock, random: net.random, faults: faults)
+    hub = InProcessHub(clock: net.clock, random: net.random, faults: policy ?? faults)
     let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
     let hub = hub
     _ = world.start { await hub.run() }
@@ -43,15 +44,23 @@ final class SuiteWorld: Sendable {
 
   /// The device of this name, started on whatever its directory holds.
   func start(_ name: String) async throws -> RunningDevice {
-    let host = world.host(name).host
     var options = LocalStoreOptions()
     options.isDurable = false
+    return try await start(name, in: "\(directory.path)/\(name)", options)
+  }
+
+  /// - Parameter look: sees the device before it runs.
+  func start(
+    _ name: String, in directory: String, _ options: LocalStoreOptions,
+    look: (Agent) async throws -> Void = { _ in }
+  ) async throws -> RunningDevice {
+    let host = world.host(name).host
     let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: name))
     let hub = hub
     let agent = try await Agent(
-      Agent.Configuration(directory: "\(directory.path)/\(name)", identity: identity, link: .wired, store: options),
-      host: host
+      Agent.Configuration(directory: directory, identity: identity, link: .wired, store: options), host: host
     ) { () throws(CaravanError) in hub.connect(as: name) }
+    try await look(agent)
     return RunningDevice(agent: agent, clock: host.clock, task: world.start { try await agent.run() })
   }
 }
@@ -97,6 +106,26 @@ struct RunningDevice: Sendable {
 
   func delete(_ name: String) async throws {
     _ = try await store.delete(Self.table, selection: Selection("name = ?", [.text(name)]))
+  }
+
+  /// The photo of the row of this name; nil: there is no such row, or it has none.
+  func photo(_ name: String) async throws -> [UInt8]? {
+    for row in try await rows() where row.cells.contains(where: { $0.value == .text(name) }) && !row.objects.isEmpty {
+      var bytes: [UInt8] = []
+      while true {
+        let slice = try await store.readObject(
+          Self.table, row: row.id, object: "photo", offset: UInt64(bytes.count), length: 1 << 20, owner: 1)
+        bytes += slice.bytes
+        if slice.bytes.isEmpty || UInt64(bytes.count) == slice.size { return bytes }
+      }
+    }
+    return nil
+  }
+
+  /// Nothing of the table waits to be sent or decided.
+  func isSettled() async throws -> Bool {
+    guard let status = try await store.status(of: Self.table.app).first else { return false }
+    return status.dirty + status.pending + status.conflicts + status.torn == 0
   }
 
   func writePhoto(_ name: String, _ bytes: [UInt8]) async throws {

@@ -9,13 +9,10 @@ extension LocalStore {
   /// - Returns: one line each; none in a sound store.
   public func problems() throws(CaravanError) -> [String] {
     var problems = try database.integrityProblems()
-    var named: [ChunkHash: Int] = [:]
-    func count(_ chunks: [ChunkHash]) { for hash in Set(chunks) { named[hash, default: 0] += 1 } }
     for state in tables.values {
       for key in try state.rows.keys(where: "1", database) {
         guard let row = try state.rows.row(key: key, database) else { continue }
-        let chunks = try state.codec.chunks(row.cells, extra: row.extra)
-        count(chunks)
+        let chunks = row.head.presence.isVisible ? try state.codec.chunks(row.cells, extra: row.extra) : []
         for hash in Set(chunks) where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
         }
@@ -25,6 +22,19 @@ extension LocalStore {
       }
       problems += try loosePlans(of: state)
     }
+    return problems + (try miscounts(namedChunks()))
+  }
+
+  /// By how many rows, entries, plans and lists each chunk is named.
+  func namedChunks() throws(CaravanError) -> [ChunkHash: Int] {
+    var named: [ChunkHash: Int] = [:]
+    func count(_ chunks: [ChunkHash]) { for hash in Set(chunks) { named[hash, default: 0] += 1 } }
+    for state in tables.values {
+      for key in try state.rows.keys(where: "1", database) {
+        guard let row = try state.rows.row(key: key, database) else { continue }
+        count(try state.codec.chunks(row.cells, extra: row.extra))
+      }
+    }
     let bodies = "SELECT body FROM ancestors UNION ALL SELECT body FROM incoming UNION ALL SELECT body FROM plan_rows"
     for body in try database.prepare("SELECT body FROM (\(bodies)) WHERE body IS NOT NULL").all(read: { row in
       row.bytes(0)
@@ -33,7 +43,7 @@ extension LocalStore {
     }
     let lists = try database.prepare("SELECT hash FROM chunks WHERE present = 2").all { row in ChunkHash(row.bytes(0)) }
     for case let list? in lists { count(try chunkReader(database).listed(list)) }
-    return problems + (try miscounts(named))
+    return named
   }
 
   /// UNI-08: SP=1 ⇔ the row is in a plan.

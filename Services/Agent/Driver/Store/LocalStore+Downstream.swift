@@ -110,7 +110,7 @@ extension LocalStore {
     try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
     if old.head.flags != .clean || old.head.presence != .live {
       try forgetAncestor(of: old.key, in: state)
-      try dropIncoming(named: old.id, role: .serverCopy, of: state)
+      for role in [IncomingRole.serverCopy, .repair] { try dropIncoming(named: old.id, role: role, of: state) }
     }
     row.cells = content.cells
     row.extra = content.extra
@@ -122,6 +122,7 @@ extension LocalStore {
 
   /// Applies entries that are complete and whose row is free now. Runs inside its caller's transaction.
   func applyWaiting(_ state: inout TableState) throws(CaravanError) {
+    if state.repairs > 0 { try completeRepairs(&state) }
     guard state.waiting > 0 else { return }
     var summary = PullSummary()
     for waiting in try completeIncoming(.waiting, of: state) {
@@ -131,7 +132,7 @@ extension LocalStore {
       try carryOut(decision, waiting.entry, row, in: state, &summary)
       try dropIncoming(named: waiting.name, role: .waiting, of: state)
     }
-    state.waiting = try countWaiting(of: state)
+    state.waiting = try countIncoming(.waiting, of: state)
     guard summary != PullSummary() else { return }
     state.news += summary.applied + summary.removed
     try state.save(database)
@@ -187,6 +188,7 @@ extension LocalStore {
       let name = state.rows.quotedName
       try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
         .run()
+      try database.statement(text: "UPDATE \(name) SET _version = 0 WHERE _presence = 2 AND _presence <> 0").run()
       try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
       (state.token, state.isResyncing, state.waiting) = ([], true, 0)
       try chunkTable.sweepUnlessWriting(openWrites)
@@ -198,7 +200,8 @@ extension LocalStore {
   /// The cloud has named all it has: what it did not name is gone there.
   private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
-    for key in try state.rows.keys(where: "_presence = 3 AND _presence <> 0 AND _id NOT IN (\(waiting))", database) {
+    let unnamed = "_presence IN (2, 3) AND _presence <> 0 AND _version = 0 AND _flags = 0 AND _id NOT IN (\(waiting))"
+    for key in try state.rows.keys(where: unnamed, database) {
       guard let row = try state.rows.row(key: key, database) else { continue }
       try removeRow(row, of: state)
       summary.removed += 1

@@ -8,6 +8,8 @@ enum IncomingRole: Int64 {
   case waiting = 0
   /// The cloud's side of a conflict.
   case serverCopy = 1
+  /// What a damaged row is once its lost chunks have come again.
+  case repair = 2
 }
 
 struct StoredIncoming {
@@ -77,9 +79,9 @@ extension LocalStore {
     ) { row in StoredIncoming(row) }
   }
 
-  func countWaiting(of state: TableState) throws(CaravanError) -> Int {
+  func countIncoming(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
     try database.first(
-      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = ?", state.number, IncomingRole.waiting.rawValue
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
     ) { row in Int(row.integer(0)) } ?? 0
   }
 

@@ -47,22 +47,9 @@ extension LocalStore {
         continue
       }
       torn += 1
-      try hideTorn(&row, of: &state)
+      try giveUpContent(of: row, in: &state)
     }
     return torn
-  }
-
-  /// The cloud sends the row again once the table is pulled from the beginning. A row it never had is dropped (SIM-82).
-  private func hideTorn(_ row: inout StoredRow, of state: inout TableState) throws(CaravanError) {
-    guard row.head.version > 0 else {
-      state.news += 1
-      return try removeRow(row, of: state)
-    }
-    row.head.presence = .torn
-    row.head.version = 0
-    state.token = []
-    try state.rows.updateHead(row, database)
-    try state.save(database)
   }
 
   private func newestChange(of table: TableID) throws(CaravanError) -> Int64 {
@@ -79,6 +66,7 @@ extension LocalStore {
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
+    if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
     try state.rows.delete(key: row.key, database)
   }
 }

@@ -8,6 +8,7 @@ extension LocalStore {
     _ table: TableID, maximumRows: Int, maximumBytes: Int
   ) throws(CaravanError) -> PushPlan? {
     if let plan = planned.waiting.removeValue(forKey: table) { return plan }
+    try mendDamage()
     let state = try state(table)
     guard !state.isLocalOnly, state.op == nil else { return nil }
     guard state.type != nil else {
@@ -47,7 +48,8 @@ extension LocalStore {
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !mayLose.contains(state.number)
+    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !mayLose.contains(state.number),
+      damage.chunks.isEmpty
     else { return }
     planned.waiting[state.table] = try plan(
       &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
@@ -184,6 +186,7 @@ extension LocalStore {
 
   private func afterSettling(_ table: TableID) throws(CaravanError) {
     tellNewsIfAny(of: table)
+    if !damage.chunks.isEmpty { damage.tell?() }
     let state = try state(table)
     let rows = try collectable(in: state)
     if rows.dirty > 0 { tellDirtied(state, bytes: 0) }
@@ -267,7 +270,10 @@ extension LocalStore {
     var bytes = 0
     let reader = chunkReader(try database)
     for hash in hashes {
-      guard let data = try reader.bytes(hash) else { continue }
+      guard let data = try reader.bytes(hash) else {
+        damage.note(hash)
+        continue
+      }
       bytes += data.count
       guard chunks.isEmpty || bytes <= maximumBytes else { break }
       chunks.append(LocalChunk(hash: hash, bytes: data))

@@ -261,7 +261,12 @@ extension LocalStore {
       if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
       return bytes
     }
-    guard let row = try state.rows.row(key: key, database), row.id == target.id, row.head.presence.isVisible else {
+    let row = try state.rows.row(key: key, database)
+    guard row?.head.presence != .torn else {
+      throw CaravanError(
+        .rowTorn, "row \(target.id) was found damaged while it was open and is being restored: abandon the write")
+    }
+    guard let row, row.id == target.id, row.head.presence.isVisible else {
       throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
     }
     return try rewrite(row, cells: write.cells, drafts: target.drafts, of: state).bytes

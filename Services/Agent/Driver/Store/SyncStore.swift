@@ -91,6 +91,12 @@ public protocol SyncStore: Sendable {
   /// - Throws: `invalidData` while a plan of the table is in flight.
   func reset(_ table: TableID) async throws(CaravanError)
 
+  // MARK: Damage
+
+  /// Sees to what reads have found damaged since the last call: rows concerned are refused until they are whole again,
+  /// and what they need is among what their tables lack.
+  func mendDamage() async throws(CaravanError)
+
   // MARK: Loss
 
   /// Rows of the table that may be lost are given up, as many as its tolerance allows (MOB-05).
@@ -151,12 +157,14 @@ public struct TableSyncState: Sendable, Hashable {
   public let opInFlight: UInt64?
   /// Entries and conflict copies wait for chunks.
   public let lacksChunks: Bool
+  /// Rows of the table are torn and have to come again as a whole, the device's own among them.
+  public let lacksRows: Bool
   /// Conflicts are being resolved: what arrives waits (SIM-25).
   public let isResolving: Bool
 
   public init(
     proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
-    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, isResolving: Bool
+    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResolving: Bool
   ) {
     self.proposal = proposal
     self.type = type
@@ -166,6 +174,7 @@ public struct TableSyncState: Sendable, Hashable {
     self.deadline = deadline
     self.opInFlight = opInFlight
     self.lacksChunks = lacksChunks
+    self.lacksRows = lacksRows
     self.isResolving = isResolving
   }
 }

@@ -25,6 +25,8 @@ struct TableState {
   private(set) var codec: RowCodec
   /// Waiting entries of the table; most of the time none, and then nobody looks.
   var waiting = 0
+  /// Rows that wait for chunks that were lost; most of the time none.
+  var repairs = 0
   /// Its op in flight.
   var op: UInt64?
 
@@ -70,7 +72,8 @@ struct TableState {
       """
       SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
-        (SELECT op FROM plans WHERE table_id = tables.id)
+        (SELECT op FROM plans WHERE table_id = tables.id),
+        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 2)
       FROM tables ORDER BY id
       """
     ) { (row) throws(CaravanError) in try TableState(row) }
@@ -91,6 +94,7 @@ struct TableState {
     news = Int(row.integer(12))
     waiting = Int(row.integer(13))
     op = row.isNull(14) ? nil : row.unsigned(14)
+    repairs = Int(row.integer(15))
   }
 
   func insert(_ database: Connection) throws(CaravanError) {

@@ -82,7 +82,7 @@ actor ChunkMover {
 
   /// - Parameter needs: what is known of the chunks; others go whole.
   /// - Returns: bytes sent.
-  /// - Throws: `noSuchObject` when the local store lacks one of them.
+  /// - Throws: `chunkDamaged` when the local store has lost one of them.
   func upload(
     _ hashes: [ChunkHash], needs: [ChunkNeed], of table: TableID, gate: Gate
   ) async throws(CaravanError) -> Int {
@@ -96,7 +96,7 @@ actor ChunkMover {
       let window = Array(rest.prefix(EngineLimits.chunksPerUpload))
       let chunks = try await store.chunks(window, maximumBytes: Limits.chunkBatchBytes)
       guard !chunks.isEmpty, chunks.map(\.hash) == Array(window.prefix(chunks.count)) else {
-        throw CaravanError(.noSuchObject, "a chunk of \(table) is not in the local store: write its object again")
+        throw CaravanError(.chunkDamaged, "a chunk of \(table) is damaged in the local store: its row is being seen to")
       }
       rest = rest.dropFirst(chunks.count)
       return chunks

@@ -14,6 +14,8 @@ struct Downstream: Sendable {
   private var isAgreeing = false
   private var hasReset = false
   private var hasObjects = false
+  /// Rows are torn, and may be the device's own.
+  private var lacksRows = false
   /// What has come of it, for whoever finds the session cut off (SIM-70).
   private(set) var answer = Disruption.Answer.missing
   /// The store is older than what it once sent: it needs a new epoch before anything else.
@@ -34,6 +36,7 @@ struct Downstream: Sendable {
     if startsOver { try await reset() }
     let state = try await crew.store.syncState(of: table)
     token = state.token
+    lacksRows = state.lacksRows
     var operations: [Operation.Kind] = []
     if state.type == nil {
       isAgreeing = true
@@ -98,7 +101,7 @@ struct Downstream: Sendable {
     .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
-        allTombstones: true))
+        allTombstones: true, ownBodies: lacksRows))
   }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {

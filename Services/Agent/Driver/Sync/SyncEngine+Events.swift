@@ -13,6 +13,29 @@ extension SyncEngine {
     localChanges.withLock { $0[table, default: LocalChanges()].add(change, at: now) }
     signal.raise()
   }
+
+  /// Checksums have found damage in the store. Callable from anywhere, returns at once.
+  public nonisolated func storeDamaged() {
+    isDamaged.withLock { $0 = true }
+    signal.raise()
+  }
+
+  /// Has the store see to its damage, and asks the cloud for what is lacking, whatever is registered.
+  func mend() async {
+    do throws(CaravanError) { try await store.mendDamage() } catch {
+      host.log.warning("damage in the store could not be seen to yet", [.error: error.description])
+    }
+    await askForWhatIsLacking()
+  }
+
+  func askForWhatIsLacking() async {
+    for table in await store.syncedTables() {
+      if let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows {
+        putBack(Key(table, .read))
+      }
+    }
+    signal.raise()
+  }
 }
 
 /// What apps changed of one table since the engine last looked.

@@ -20,6 +20,8 @@ public actor SyncEngine: Service {
   nonisolated let stop = Latch()
   /// Tables with new local changes since the loop last looked.
   nonisolated let localChanges = Mutex<[TableID: LocalChanges]>([:])
+  /// The store has found damage since the loop last looked.
+  nonisolated let isDamaged = Mutex(false)
 
   var coalescer = Coalescer()
   var errands = Errands(generation: 0)
@@ -86,6 +88,12 @@ public actor SyncEngine: Service {
     takeLocalChanges(at: now)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
+    if isDamaged.withLock({ damaged in
+      defer { damaged = false }
+      return damaged
+    }) {
+      group.addTask { await self.mend() }
+    }
     discard(in: &group, at: now)
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
       let transfer = nextTransfer(at: now)
@@ -140,9 +148,7 @@ public actor SyncEngine: Service {
       pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
     }
     try await loadRegistrations()
-    for table in await store.syncedTables() {
-      if let state = try? await store.syncState(of: table), state.lacksChunks { putBack(Key(table, .read)) }
-    }
+    await askForWhatIsLacking()
     await noteDirtyTables()
     for (table, unsettled) in pending.sorted(by: { $0.key < $1.key }) {
       if unsettled.plan.isTolerated {

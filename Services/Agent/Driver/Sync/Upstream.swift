@@ -42,6 +42,8 @@ struct Upstream: Sendable {
   private(set) var pending: Pending?
   /// Chunks of the cloud's copies of rows in conflict could not be had: the table's way down has to try again.
   private(set) var lacksChunks = false
+  /// A plan was given up because a chunk of it was lost here.
+  private var hasLostChunks = false
 
   init(_ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool) {
     self.table = table
@@ -175,8 +177,15 @@ struct Upstream: Sendable {
       let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
       pending?.riders = []
       let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
-      let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
-      pending?.bytesUp += bytes
+      do throws(CaravanError) {
+        let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
+        pending?.bytesUp += bytes
+      } catch {
+        guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
+        // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
+        hasLostChunks = true
+        pending?.mustSettle = true
+      }
     case .aborted:
       try await crew.store.abort(current.plan.op)
       pending = nil

@@ -60,11 +60,16 @@ struct ChunkReader {
 /// Chunks that reads have found to be damaged, until somebody sees to them.
 final class DamageLog {
   private(set) var chunks: Set<ChunkHash> = []
+  /// Called with every find; must return at once.
+  var tell: (@Sendable () -> Void)?
 
-  func note(_ hash: ChunkHash) { chunks.insert(hash) }
-
-  func take() -> [ChunkHash] {
-    defer { chunks = [] }
-    return chunks.sorted()
+  func note(_ hash: ChunkHash) {
+    chunks.insert(hash)
+    tell?()
   }
+
+  /// To be seen to later.
+  func postpone(_ hash: ChunkHash) { chunks.insert(hash) }
+
+  func forget(_ seenTo: Set<ChunkHash>) { chunks.subtract(seenTo) }
 }

@@ -81,6 +81,30 @@ struct ChunkTable {
     return absent
   }
 
+  enum Finding {
+    case sound
+    case lost
+    /// It was a list: what it listed is counted for nobody's sake until the store counts anew.
+    case lostList
+  }
+
+  /// Looks at a chunk that was found to be damaged. If it is, its bytes go; who names it waits for it to come again.
+  func examine(_ hash: ChunkHash) throws(CaravanError) -> Finding {
+    let known = try database.first("SELECT id, present, place, length FROM chunks WHERE hash = ?", hash) { row in
+      (
+        id: row.integer(0), present: row.integer(1), place: row.isNull(2) ? nil : Int(row.integer(2)),
+        length: Int(row.integer(3))
+      )
+    }
+    guard let known, known.present != Presence.absent.rawValue else { return .lost }
+    if try reader.bytes(hash) != nil { return .sound }
+    if let place = known.place { file.free(place..<place + known.length) }
+    try database.run("DELETE FROM chunk_bytes WHERE id = ?", known.id)
+    try database.run(
+      "UPDATE chunks SET present = 0, place = NULL, length = NULL, sum = NULL WHERE id = ?", known.id)
+    return known.present == Presence.opened.rawValue ? .lostList : .lost
+  }
+
   /// One fewer names each distinct chunk. Those that nobody names go with the next sweep.
   func release(_ hashes: some Sequence<ChunkHash>) throws(CaravanError) {
     for hash in Set(hashes).sorted() { try database.run("UPDATE chunks SET refs = refs - 1 WHERE hash = ?", hash) }
@@ -91,6 +115,18 @@ struct ChunkTable {
     let (before, after) = (Set(old), Set(new))
     try retain(after.subtracting(before))
     try release(before.subtracting(after))
+  }
+
+  /// Counts anew.
+  /// - Parameter named: by how many each chunk is named.
+  func recount(_ named: [ChunkHash: Int]) throws(CaravanError) {
+    try database.run("UPDATE chunks SET refs = 0")
+    for (hash, count) in named {
+      try database.run(
+        """
+        INSERT INTO chunks (hash, refs, present) VALUES (?, ?, 0) ON CONFLICT (hash) DO UPDATE SET refs = excluded.refs
+        """, hash, count)
+    }
   }
 
   /// Takes away what nobody names.

@@ -1926,7 +1926,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[6] =
 {
   {
     "container",
@@ -1988,18 +1988,31 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "own_bodies",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Pull, has_own_bodies),
+    offsetof(Caravan__V1__Pull, own_bodies),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__pull__field_indices_by_name[] = {
   4,   /* field[4] = all_tombstones */
   0,   /* field[0] = container */
   3,   /* field[3] = max_bytes */
+  5,   /* field[5] = own_bodies */
   2,   /* field[2] = token */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__pull__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -2009,7 +2022,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  5,
+  6,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
   1,  caravan__v1__pull__number_ranges,

@@ -249,10 +249,15 @@ struct  Caravan__V1__Pull
    */
   protobuf_c_boolean has_all_tombstones;
   protobuf_c_boolean all_tombstones;
+  /*
+   * The device has lost content of its own: leave no body out.
+   */
+  protobuf_c_boolean has_own_bodies;
+  protobuf_c_boolean own_bodies;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0 }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ZoneSubscription

@@ -1,0 +1,186 @@
+internal import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+// Damage that checksums have found. A row that it concerns is refused as torn, every other one stays as usable as it
+// was; its lost chunks are asked of the cloud by their hashes, or its last whole version takes its place (SIM-78…82).
+extension LocalStore {
+  /// Called on the store's thread when damage was found; must return at once.
+  public func whenDamaged(_ tell: @escaping @Sendable () -> Void) { damage.tell = tell }
+
+  public func mendDamage() throws(CaravanError) {
+    let found = damage.chunks
+    guard !found.isEmpty else { return }
+    let lost = try transaction { () throws(CaravanError) in try discard(found) }
+    damage.forget(found)
+    guard !lost.isEmpty else { return }
+    for table in tables.keys.sorted() {
+      let rows = try change(table) { (state) throws(CaravanError) in try mendRows(naming: lost, in: &state) }
+      guard rows > 0 else { continue }
+      host.log.warning("objects were damaged on the disk and are being restored", [.table: table, .count: rows])
+      tellNewsIfAny(of: table)
+    }
+  }
+
+  /// - Returns: the chunks among them whose bytes are gone.
+  private func discard(_ found: Set<ChunkHash>) throws(CaravanError) -> Set<ChunkHash> {
+    var lost: Set<ChunkHash> = []
+    var lacksList = false
+    for hash in found.sorted() {
+      switch try chunkTable.examine(hash) {
+      case .sound: continue
+      case .lost: lost.insert(hash)
+      case .lostList:
+        lost.insert(hash)
+        lacksList = true
+      }
+    }
+    if lacksList { try chunkTable.recount(namedChunks()) }
+    return lost
+  }
+
+  /// - Returns: how many rows the damage concerns.
+  private func mendRows(naming lost: Set<ChunkHash>, in state: inout TableState) throws(CaravanError) -> Int {
+    var concerned = 0
+    for key in try state.rows.keys(where: namesObjects(state), database) {
+      guard let row = try state.rows.row(key: key, database) else { continue }
+      let missing = try chunks(of: row, in: state).intersection(lost)
+      guard !missing.isEmpty, state.tracks(row.head), row.head.presence != .deleted else { continue }
+      concerned += 1
+      if row.head.flags.syncPending {
+        // What is sent stands already; the row is seen to when its push has been answered.
+        for hash in missing { damage.postpone(hash) }
+      } else if row.head.presence != .torn {
+        try mend(row, lacking: missing, in: &state)
+      }
+    }
+    concerned += try wantAgain(lost, in: state)
+    try chunkTable.sweepUnlessWriting(openWrites)
+    try state.save(database)
+    return concerned
+  }
+
+  private func namesObjects(_ state: TableState) -> String {
+    let objects = state.schema.columns.filter { $0.kind == .object }.map { "\(RowTable.quoted($0.name)) IS NOT NULL" }
+    return (objects + ["length(_extra) > 0"]).joined(separator: " OR ")
+  }
+
+  // MARK: One row
+
+  private func mend(
+    _ row: StoredRow, lacking missing: Set<ChunkHash>, in state: inout TableState
+  ) throws(CaravanError) {
+    let copy = try incoming(named: row.id, role: .serverCopy, of: state)
+    let ancestor = try ancestor(of: row.key, in: state)
+    var atCloud: Set<ChunkHash> = []
+    for body in [copy?.body, ancestor].compactMap(\.self) { atCloud.formUnion(try everyChunk(inBody: body)) }
+    let isClean = !row.head.flags.isDirty && !row.head.flags.inConflict
+    if isClean || missing.isSubset(of: atCloud) { return try awaitChunks(of: row, in: &state) }
+    // The change that named them is lost with them.
+    if let copy {
+      if copy.isDeleted { try removeRow(row, of: state) } else { try putBack(row, to: copy.entry, in: &state) }
+    } else if let ancestor {
+      try putBack(row, to: row.entry(ancestor), in: &state)
+    } else {
+      try removeRow(row, of: state)
+    }
+    state.news += 1
+  }
+
+  private func awaitChunks(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
+    var row = old
+    try keepIncoming(row.entry(try state.codec.body(row.cells, extra: row.extra)), role: .repair, of: state)
+    row.head.presence = .torn
+    try state.rows.updateHead(row, database)
+    state.repairs += 1
+  }
+
+  /// The row as the cloud last told of it, without asking.
+  private func putBack(_ row: StoredRow, to entry: Entry, in state: inout TableState) throws(CaravanError) {
+    try overwrite(row, with: entry, in: state)
+    guard try !absentChunks(entry.body).isEmpty, let old = try state.rows.row(key: row.key, database) else { return }
+    try awaitChunks(of: old, in: &state)
+  }
+
+  /// The row's content cannot be trusted: the cloud sends it again when the table is pulled from the beginning. A row
+  /// it never had is dropped, and the app told (SIM-82).
+  func giveUpContent(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
+    var row = old
+    guard row.head.version > 0 else {
+      state.news += 1
+      return try removeRow(row, of: state)
+    }
+    try forgetAncestor(of: row.key, in: state)
+    try dropIncoming(named: row.id, role: .serverCopy, of: state)
+    row.head = RowHead(version: 0, presence: .torn)
+    (state.token, state.isResyncing) = ([], true)
+    try state.rows.updateHead(row, database)
+    try state.save(database)
+  }
+
+  /// Rows whose chunks have all come again are what they were. Runs inside its caller's transaction.
+  func completeRepairs(_ state: inout TableState) throws(CaravanError) {
+    for repair in try completeIncoming(.repair, of: state) {
+      if var row = try state.rows.row(id: repair.name, database), row.head.presence == .torn {
+        // In a resync that has not named it yet, it may be gone at the cloud.
+        row.head.presence =
+          state.isResyncing && row.head.version == 0 && row.head.flags == .clean ? .unconfirmed : .live
+        try state.rows.updateHead(row, database)
+        state.news += 1
+      }
+      try dropIncoming(named: repair.name, role: .repair, of: state)
+    }
+    state.repairs = try countIncoming(.repair, of: state)
+    try state.save(database)
+  }
+
+  // MARK: Who names what
+
+  /// Entries that wait, and the cloud's copies in conflict, wait for what they lost as well.
+  private func wantAgain(_ lost: Set<ChunkHash>, in state: TableState) throws(CaravanError) -> Int {
+    let entries = try database.all(
+      "SELECT id, body FROM incoming WHERE table_id = ? AND role < 2", state.number
+    ) { row in (number: row.integer(0), body: row.bytes(1)) }
+    var concerned = 0
+    for entry in entries {
+      let absent = try absentChunks(entry.body)
+      guard !absent.isDisjoint(with: lost) else { continue }
+      concerned += 1
+      for hash in absent { try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", hash, entry.number) }
+      try database.run(
+        "UPDATE incoming SET lacking = (SELECT count(*) FROM wants WHERE incoming = ?1) WHERE id = ?1", entry.number)
+    }
+    return concerned
+  }
+
+  private func chunks(of row: StoredRow, in state: TableState) throws(CaravanError) -> Set<ChunkHash> {
+    var objects: [StoredObject] = []
+    for (column, cell) in row.cells.enumerated() where state.schema.columns[column].kind == .object {
+      if let object = try StoredObject(cell) { objects.append(object) }
+    }
+    return try everyChunk(of: objects).union(row.extra.isEmpty ? [] : everyChunk(inBody: row.extra))
+  }
+
+  private func everyChunk(inBody body: [UInt8]) throws(CaravanError) -> Set<ChunkHash> {
+    try everyChunk(of: RowCodec.objects(inBody: body).map(\.object))
+  }
+
+  /// With what lists name, as far as these are here.
+  private func everyChunk(of objects: [StoredObject]) throws(CaravanError) -> Set<ChunkHash> {
+    let reader = chunkReader(try database)
+    var chunks: Set<ChunkHash> = []
+    for object in objects {
+      chunks.formUnion(object.named)
+      if let list = object.list { chunks.formUnion(try reader.listed(list)) }
+    }
+    return chunks
+  }
+}
+
+extension StoredRow {
+  /// The row's version at the cloud, with this content.
+  fileprivate func entry(_ body: [UInt8]) -> Entry {
+    Entry(name: id, version: head.version, created: 0, body: body, writer: "")
+  }
+}

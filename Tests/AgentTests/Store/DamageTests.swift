@@ -1,0 +1,303 @@
+import AgentCore
+import AgentDriver
+import Model
+import SQLite
+import TestKit
+import Testing
+
+/// Goal: damage on the disk is found by whoever reads it, costs one row for a while and no other row anything, and
+/// never leaves the device. Method: bits turned and ends cut off in the files of a store; the cloud is what the test
+/// hands it.
+@Suite("Damage", .timeLimit(.minutes(2)))
+struct DamageTests {
+  typealias F = StoreFixture
+
+  enum Harm: String, CaseIterable { case bit, truncation }
+
+  enum Place: String, CaseIterable {
+    case file, database
+
+    var options: LocalStoreOptions {
+      var options = LocalStoreOptions()
+      options.inlineBytes = self == .file ? 0 : 1 << 30
+      return options
+    }
+  }
+
+  private static func refusal(_ body: () async throws -> Void) async throws -> ErrorCode? {
+    do { try await body() } catch let error as CaravanError { return error.code }
+    return nil
+  }
+
+  /// The chunks of the photos of a plan.
+  private static func chunks(_ f: F, _ plan: PushPlan?) async throws -> [LocalChunk] {
+    try await f.store.chunks(try #require(plan).chunks, maximumBytes: 64 << 20)
+  }
+
+  /// A clean row, and the chunks of its photo.
+  private static func synced(
+    _ f: F, _ name: String, _ photo: [UInt8], version: UInt64
+  ) async throws -> (id: String, chunks: [LocalChunk]) {
+    let id = try await f.write(name, photo: photo)
+    let plan = try #require(try await f.collect())
+    let chunks = try await Self.chunks(f, plan)
+    try await f.accept(plan, from: version)
+    return (id, chunks)
+  }
+
+  @Test(
+    "SIM-78, SIM-79, R8: a rotten row is refused, every other one is usable, and its lost chunk makes it whole",
+    arguments: Place.allCases)
+  func cleanRow(place: Place) async throws {
+    try await F.with(options: place.options) { f in
+      try await f.agree()
+      let (good, bad) = (F.noise(300_000, seed: 1), F.noise(300_000, seed: 2))
+      let sound = try await Self.synced(f, "sound", good, version: 1)
+      let rotten = try await Self.synced(f, "rotten", bad, version: 2)
+      let lost = rotten.chunks[rotten.chunks.count / 2]
+      try await f.crash { try Rot.turnBit(of: lost.bytes, in: $0) }
+      #expect(try await f.photo(sound.id) == good)
+      #expect(try await Self.refusal { _ = try await f.photo(rotten.id) } == .chunkDamaged)
+      try await f.store.mendDamage()
+      #expect(try await Self.refusal { _ = try await f.photo(rotten.id) } == .rowTorn)
+      #expect(try await f.names() == ["sound"])
+      #expect(try await f.status().torn == 1)
+      #expect(try await f.photo(sound.id) == good)
+      try await f.write("new", photo: F.noise(1_000, seed: 3))
+      // What it needs is one chunk, and not forgotten by a crash.
+      try await f.crash()
+      #expect(try await f.store.syncState(of: F.photos).lacksChunks)
+      #expect(try await f.store.missingChunks(of: F.photos, limit: 99).map(\.hash) == [lost.hash])
+      _ = try await f.store.takeUpcalls(F.photos)
+      try await f.store.stage([lost], bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["sound", "rotten", "new"])
+      #expect(try await f.photo(rotten.id) == bad)
+      #expect(try await f.rows()[1].state == .clean)
+      #expect(try await f.status().torn == 0)
+      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1)
+    }
+  }
+
+  @Test("R8: a bit turned anywhere, or the end of the file cut off: detected in every case", arguments: Harm.allCases)
+  func everywhere(harm: Harm) async throws {
+    let photo = F.noise(150_000, seed: 4)
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      let row = try await Self.synced(f, "a", photo, version: 1)
+      var chance = SplitMix64(seed: 9)
+      for _ in 0..<12 {
+        let place = Int(chance.next() % UInt64(photo.count))
+        let before = try #require(Files.read("\(f.directory.path)/chunks.dat"))
+        try await f.crash { directory in
+          switch harm {
+          case .bit: try Rot.turnBit(of: Array(photo[place..<min(photo.count, place + 8)]), in: directory)
+          case .truncation: Files.write(Array(before.prefix(place)), to: "\(directory)/chunks.dat")
+          }
+        }
+        #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged, "at \(place)")
+        try await f.crash { Files.write(before, to: "\($0)/chunks.dat") }
+        #expect(try await f.photo(row.id) == photo)
+      }
+    }
+  }
+
+  @Test("SIM-78: the loss of a change that the cloud never had puts the row back to what it was based on")
+  func rollBack() async throws {
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      let old = F.noise(100_000, seed: 1)
+      let row = try await Self.synced(f, "a", old, version: 3)
+      let new = F.noise(100_000, seed: 2)
+      try await f.edit("a", at: 0, new)
+      try await f.crash { try Rot.turnBit(of: Array(new[50_000..<50_064]), in: $0) }
+      #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged)
+      try await f.store.mendDamage()
+      #expect(try await f.photo(row.id) == old)
+      #expect(try await f.rows()[0].state == .clean)
+      #expect(try await f.rows()[0].version == 3)
+      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1, "the app is told")
+      #expect(try await f.collect() == nil)
+    }
+  }
+
+  @Test("SIM-82: a damaged row that the cloud never had is discarded, the app is told, and others go up")
+  func neverSynced() async throws {
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      let photo = F.noise(100_000, seed: 1)
+      try await f.write("lost", photo: photo)
+      try await f.write("kept", photo: F.noise(100_000, seed: 2))
+      _ = try await f.store.takeUpcalls(F.photos)
+      try await f.crash { try Rot.turnBit(of: Array(photo[7..<71]), in: $0) }
+      #expect(try await Self.refusal { _ = try await f.photo(f.rows()[0].id) } == .chunkDamaged)
+      let plan = try #require(try await f.collect())
+      #expect(plan.mutations.count == 1)
+      #expect(try await f.names() == ["kept"])
+      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1)
+      try await f.accept(plan, from: 1)
+    }
+  }
+
+  @Test("a local change survives the loss of a chunk that it did not touch")
+  func keepsTheChange() async throws {
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      var photo = F.noise(600_000, seed: 1)
+      let row = try await Self.synced(f, "a", photo, version: 1)
+      try await f.edit("a", at: 0, [1, 2, 3])
+      photo.replaceSubrange(0..<3, with: [1, 2, 3])
+      let lost = try #require(row.chunks.last)
+      try await f.crash { try Rot.turnBit(of: lost.bytes, in: $0) }
+      #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged)
+      try await f.store.mendDamage()
+      #expect(try await f.names() == [])
+      try await f.store.stage([lost], bytesDown: 0, for: F.photos)
+      #expect(try await f.photo(row.id) == photo)
+      #expect(try await f.rows()[0].state == .dirty)
+    }
+  }
+
+  @Test("SIM-108: what is found damaged while it is pushed does not go; the row is seen to when the push is over")
+  func inFlight() async throws {
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      let photo = F.noise(100_000, seed: 1)
+      try await f.write("lost", photo: photo)
+      try await f.write("kept")
+      let plan = try #require(try await f.collect())
+      Rot.turnBitInPlace(of: photo, in: f.directory.path)
+      let readable = try await f.store.chunks(plan.chunks, maximumBytes: 1 << 20)
+      #expect(readable.count < plan.chunks.count, "no wrong byte is handed out")
+      try await f.store.mendDamage()
+      #expect(try await f.rows().count == 2, "the plan stands")
+      try await f.store.abort(plan.op)
+      let next = try #require(try await f.collect())
+      #expect(next.mutations.count == 1)
+      #expect(try await f.names() == ["kept"])
+      try await f.accept(next, from: 1)
+    }
+  }
+
+  @Test("the list of a large object is lost: what it listed comes again with it")
+  func list() async throws {
+    var options = Place.file.options
+    options.chunksInRow = 2
+    try await F.with(options: options) { f in
+      try await f.agree()
+      let photo = F.noise(600_000, seed: 1)
+      let id = try await f.write("a", photo: photo)
+      let plan = try #require(try await f.collect())
+      let all = try await f.store.unsentChunks(of: plan.op).map(\.hash)
+      let chunks = try await f.store.chunks(all, maximumBytes: 64 << 20)
+      let list = try #require(chunks.first { plan.chunks == [$0.hash] })
+      try await f.accept(plan, from: 1)
+      try await f.crash { try Rot.turnBit(of: list.bytes, in: $0) }
+      #expect(try await Self.refusal { _ = try await f.photo(id) } == .chunkDamaged)
+      try await f.store.mendDamage()
+      var rounds = 0
+      while case let missing = try await f.store.missingChunks(of: F.photos, limit: 99), !missing.isEmpty, rounds < 9 {
+        let wanted = Set(missing.map(\.hash))
+        try await f.store.stage(chunks.filter { wanted.contains($0.hash) }, bytesDown: 0, for: F.photos)
+        rounds += 1
+      }
+      #expect(try await f.photo(id) == photo)
+    }
+  }
+
+  @Test("a copy in conflict is shown when its lost chunk has come again")
+  func conflictCopy() async throws {
+    try await F.with(options: Place.file.options) { f in
+      try await f.agree()
+      let id = try await f.synced("a", version: 1)
+      try await f.store.write(F.photos, cells: [CellValue("date", .integer(5))], selection: Selection("name = 'a'"))
+      let theirs = F.noise(90_000, seed: 5)
+      try await f.apply([F.entry(id, 2, "b", photo: theirs)])
+      try await f.store.stage(F.chunks(theirs), bytesDown: 0, for: F.photos)
+      #expect(try await f.photo(id, copy: .theirs) == theirs)
+      try await f.crash { try Rot.turnBit(of: theirs, in: $0) }
+      #expect(try await Self.refusal { _ = try await f.photo(id, copy: .theirs) } == .chunkDamaged)
+      try await f.store.mendDamage()
+      #expect(try await f.store.conflicts(F.photos).isEmpty)
+      #expect(try await f.names() == ["a"], "its own copy is sound")
+      try await f.store.stage(F.chunks(theirs), bytesDown: 0, for: F.photos)
+      #expect(try await f.store.conflicts(F.photos).count == 1)
+      #expect(try await f.photo(id, copy: .theirs) == theirs)
+    }
+  }
+
+  @Test("SIM-78: a row torn in place is refused until the table's next pull has brought it whole, and only that row")
+  func torn() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let torn = try await f.synced("torn", photo: [1, 2, 3], version: 1)
+      _ = try await f.synced("sound", photo: [4, 5, 6], version: 2)
+      try await f.apply([], token: [9])
+      try await f.crash { try Rot.flags(RowFlags(objectDirty: true, openObjects: 1), ofRow: torn, in: $0) }
+      #expect(try await f.names() == ["sound"])
+      #expect(try await Self.refusal { _ = try await f.photo(torn) } == .rowTorn)
+      let state = try await f.store.syncState(of: F.photos)
+      #expect(state.lacksRows && state.token.isEmpty)
+      try await f.apply([F.entry(torn, 1, "torn", photo: [1, 2, 3])], token: [1], isLast: false)
+      try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
+      #expect(try await f.photo(torn) == [1, 2, 3])
+      #expect(try await !f.store.syncState(of: F.photos).lacksRows)
+    }
+  }
+
+  @Test("a torn row that the cloud no longer has is gone with the end of the pull")
+  func tornAndGone() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let torn = try await f.synced("torn", photo: [1, 2, 3], version: 1)
+      try await f.crash { try Rot.flags(RowFlags(objectDirty: true, openObjects: 1), ofRow: torn, in: $0) }
+      try await f.apply([F.entry("other", 5, "other")], token: [1], isLast: true)
+      #expect(try await f.names() == ["other"])
+      #expect(try await f.status().torn == 0)
+    }
+  }
+}
+
+/// Harm done to a store's files.
+enum Rot {
+  /// In every file of the directory that has these bytes.
+  static func turnBit(of bytes: [UInt8], in directory: String) throws {
+    #expect(turn(bytes, in: directory) > 0, "the bytes are nowhere")
+  }
+
+  /// As `turnBit`, under a store that is open.
+  static func turnBitInPlace(of bytes: [UInt8], in directory: String) { turn(bytes, in: directory) }
+
+  @discardableResult
+  private static func turn(_ bytes: [UInt8], in directory: String) -> Int {
+    var turned = 0
+    let needle = Array(bytes.prefix(64))
+    for name in ["chunks.dat", "agent.db"] {
+      guard var content = Files.read("\(directory)/\(name)"), let place = find(needle, in: content) else { continue }
+      content[place + needle.count / 2] ^= 1 << UInt8(needle.count % 8)
+      Files.write(content, to: "\(directory)/\(name)")
+      turned += 1
+    }
+    return turned
+  }
+
+  private static func find(_ needle: [UInt8], in content: [UInt8]) -> Int? {
+    guard let first = needle.first, content.count >= needle.count else { return nil }
+    var start = 0
+    while let place = content[start...].firstIndex(of: first), place + needle.count <= content.count {
+      if content[place..<place + needle.count].elementsEqual(needle) { return place }
+      start = place + 1
+    }
+    return nil
+  }
+
+  /// A row's flags as a crash would leave them.
+  static func flags(
+    _ flags: RowFlags, ofRow id: String, of table: TableID = StoreFixture.photos, in directory: String
+  ) throws {
+    let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
+    defer { database.close() }
+    let text = "UPDATE \"\(table.app)/\(table.name)\" SET _flags = ? WHERE _id = ?"
+    try database.statement(text: text).run(flags.packed, id)
+    #expect(database.changedRows == 1)
+  }
+}
