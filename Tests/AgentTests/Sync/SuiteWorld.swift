@@ -19,12 +19,13 @@ final class SuiteWorld: Sendable {
   let hub: InProcessHub
   let directory: TemporaryDirectory
 
-  /// - Parameter policy: in place of `faults`.
+  /// - Parameter policy: of the network, in place of `faults`.
   init(seed: UInt64, policy: (any FaultPolicy)? = nil) throws {
     world = Simulation(seed: seed)
     directory = try TemporaryDirectory()
     let net = world.host("net").host
-    hub = InProcessHub(clock: net.clock, random: net.random, faults: policy ?? faults)
+    let ofNetwork: any FaultPolicy = if let policy { policy } else { faults }
+    hub = InProcessHub(clock: net.clock, random: net.random, faults: ofNetwork)
     let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
     let hub = hub
     _ = world.start { await hub.run() }

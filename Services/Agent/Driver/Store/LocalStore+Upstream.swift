@@ -149,7 +149,7 @@ extension LocalStore {
     let summary = try change(table) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
       for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
-      if summary.merged > 0 { state.waiting = try countWaiting(of: state) }
+      if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
       state.lastSync = now
       state.bytesUp += bytesUp
       state.refused = ""

@@ -1,0 +1,189 @@
+import AgentCore
+import Bus
+import Model
+import Runtime
+import TestKit
+import Testing
+
+@testable import AgentDriver
+
+/// Two devices with one row between them. One has a disk that can end at any change, and a network that can end at any
+/// message. Cells and photo of the row go together: whatever is seen of it must be one of its versions.
+final class FaultBench {
+  /// One version of the row: a number, and which photo.
+  struct Content: Hashable, Sendable, CustomStringConvertible {
+    var number: Int64
+    var photo: UInt64
+    var description: String { "(\(number), photo \(photo))" }
+
+    static let base = Content(number: 0, photo: 1)
+    private static let photos = (0...3).map { SeededRandom(seed: $0).bytes(120_000) }
+
+    static func bytes(_ photo: UInt64) -> [UInt8] { photos[Int(photo)] }
+  }
+
+  /// What of the row changes.
+  enum Part: Sendable {
+    case cells, object, row
+
+    func changed(_ number: Int64) -> Content {
+      switch self {
+      case .cells: Content(number: number, photo: Content.base.photo)
+      case .object: Content(number: 0, photo: UInt64(number))
+      case .row: Content(number: number, photo: UInt64(number))
+      }
+    }
+  }
+
+  static let table = RunningDevice.table
+  static let name = "x"
+  /// The app that a blow may kill.
+  static let app: UInt64 = 7
+
+  let suite: SuiteWorld
+  let strike: Strike
+  private(set) var device: RunningDevice
+  let other: RunningDevice
+  private(set) var disk = FragileDisk()
+  private var files: CrashFiles
+  /// Versions that there may be.
+  private(set) var known: Set<Content> = [.base]
+  /// As the row's status was when a killed agent's store was opened again.
+  private(set) var found: TableStatusView?
+
+  init(_ suite: SuiteWorld, _ strike: Strike) async throws {
+    self.suite = suite
+    self.strike = strike
+    files = CrashFiles("\(suite.directory.path)/device")
+    files.open()
+    device = try await suite.start("device", in: files.directory, Self.options(disk))
+    other = try await suite.start("other")
+    for device in [device, other] { try await device.createTable() }
+    try await other.register()
+    try await device.store.write(
+      Self.table, cells: [CellValue("name", .text(Self.name)), CellValue("number", .integer(0))],
+      contents: [ObjectValue("photo", Content.bytes(Content.base.photo))])
+    try await device.agent.engine.syncNow(Self.table, write: true, read: true)
+    try await other.until("the row is at both") { try await Self.content(at: other) == .base }
+  }
+
+  private static func options(_ disk: FragileDisk) -> LocalStoreOptions {
+    var options = LocalStoreOptions()
+    options.tap = disk
+    return options
+  }
+
+  // MARK: The row
+
+  static func content(at device: RunningDevice) async throws -> Content? {
+    let page = try await device.store.beginRead(
+      ReadRequest(table: table, selection: Selection("name = ?", [.text(name)]), isHeld: true), owner: 9)
+    var content: Content?
+    if let row = page.rows.first, case .integer(let number)? = row.cells.first(where: { $0.column == "number" })?.value
+    {
+      let photo = try await photo(of: row.id, at: device, cursor: page.cursor)
+      content = Content(number: number, photo: photo)
+    }
+    await device.store.closeCursor(page.cursor, owner: 9)
+    return content
+  }
+
+  /// Which photo the row has; 0: none that anybody wrote.
+  static func photo(
+    of row: String, at device: RunningDevice, cursor: UInt64 = 0, copy: AgentDriver.RowCopy = .mine
+  ) async throws -> UInt64 {
+    let bytes = try await device.store.readObject(
+      table, row: row, object: "photo", offset: 0, length: 1 << 20, cursor: cursor, copy: copy, owner: 9
+    ).bytes
+    return (1...3).first { Content.bytes($0) == bytes } ?? 0
+  }
+
+  /// The row may be seen with this content from now on.
+  func mayBecome(_ content: Content) { known.insert(content) }
+
+  /// - Returns: whether it was acknowledged.
+  func change(_ part: Part, to number: Int64, at target: RunningDevice) async -> Bool {
+    let content = part.changed(number)
+    mayBecome(content)
+    let cells = part == .object ? [] : [CellValue("number", .integer(number))]
+    let photo = part == .cells ? [] : [ObjectValue("photo", Content.bytes(content.photo))]
+    let selection = Selection("name = ?", [.text(Self.name)])
+    do {
+      if photo.isEmpty {
+        return try await !target.store.write(Self.table, cells: cells, selection: selection).isEmpty
+      }
+      return try await !target.store.write(Self.table, cells: cells, contents: photo, selection: selection).isEmpty
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: Blows
+
+  /// The blow falls with the first message of the device that `target` picks.
+  func arm(_ blow: Blow, at target: @escaping @Sendable (Passage) -> Bool) {
+    let disk = disk
+    strike.arm("device", cuts: blow != .appKill, at: target) {
+      if blow.endsTheAgent { disk.die(afterChanges: 0) }
+    }
+  }
+
+  /// What is left of the blow: the dead come to life again, the network is mended.
+  func carryOn(after blow: Blow) async throws {
+    switch blow {
+    case .network:
+      suite.hub.disconnect("device")
+      try await device.clock.sleep(for: .seconds(3))
+      strike.heal()
+      suite.hub.reconnect("device")
+    case .appKill: await device.store.release(owner: Self.app)
+    case .agentKill, .powerCut:
+      disk.die(afterChanges: 0)
+      try await device.kill()
+      strike.heal()
+      files.die(powerCutOn: blow == .powerCut ? disk : nil)
+      disk = FragileDisk()
+      device = try await suite.start("device", in: files.directory, Self.options(disk)) { agent in
+        found = try await agent.store.status(of: Self.table.app).first
+        #expect(try await agent.store.problems() == [])
+      }
+    }
+  }
+
+  // MARK: The end
+
+  /// Both come to rest; whatever is seen on the way is a version that somebody wrote. A conflict is decided for the
+  /// device's own copy.
+  /// - Returns: what both have, and whether there was a conflict.
+  func settle() async throws -> (content: Content?, hadConflict: Bool) {
+    var hadConflict = false
+    let end = device.clock.now + .seconds(900)
+    while true {
+      guard device.clock.now < end else { throw NotYet(what: "both are at rest") }
+      try? await device.agent.engine.syncNow(Self.table, write: true, read: true)
+      for device in [device, other] {
+        let content = try await Self.content(at: device)
+        #expect(content.map { known.contains($0) } ?? false, "seen: \(content.map(\.description) ?? "nothing")")
+      }
+      if try await decide() { hadConflict = true }
+      let both = (try await Self.content(at: device), try await Self.content(at: other))
+      if both.0 == both.1, try await device.isSettled(), try await other.isSettled() { break }
+      try await device.clock.sleep(for: .milliseconds(200))
+    }
+    for device in [device, other] {
+      #expect(try await device.store.problems() == [])
+      #expect(try await device.rows().count == 1)
+    }
+    return (try await Self.content(at: device), hadConflict)
+  }
+
+  private func decide() async throws -> Bool {
+    guard let view = try await device.store.conflicts(Self.table).first else { return false }
+    let theirs = try await Self.photo(of: view.mine.id, at: device, copy: .theirs)
+    #expect(known.contains { $0.photo == theirs }, "the cloud's copy is whole")
+    try await device.store.beginResolution(Self.table, owner: 9)
+    try await device.store.resolve(Self.table, row: view.mine.id, .mine, owner: 9)
+    try await device.store.endResolution(Self.table, owner: 9)
+    return true
+  }
+}

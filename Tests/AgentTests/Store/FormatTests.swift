@@ -1,0 +1,63 @@
+import AgentCore
+import AgentDriver
+import Model
+import SQLite
+import TestKit
+import Testing
+
+/// Goal: R13, a store that an older agent left opens as if this one had written it. Method: a store taken back to the
+/// format before, with everything in it that the format has.
+@Suite("Store formats")
+struct FormatTests {
+  /// All chunks in the database, and nothing has a checksum.
+  private static func makeFirstFormat(_ directory: String) throws {
+    let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
+    defer { database.close() }
+    for column in ["place", "length", "sum"] {
+      try database.statement(text: "ALTER TABLE chunks DROP COLUMN \(column)").run()
+    }
+    try database.setUserVersion(1)
+  }
+
+  @Test("format 1 becomes format 2: rows, dirty ones, plans and objects are there; new objects get a checksum")
+  func first() async throws {
+    var options = LocalStoreOptions()
+    options.inlineBytes = 1 << 30
+    try await StoreFixture.with(options: options) { f in
+      try await f.agree()
+      let (old, dirty) = (StoreFixture.noise(200_000, seed: 1), StoreFixture.noise(90_000, seed: 2))
+      let synced = try await f.synced("synced", photo: old, version: 4)
+      let waiting = try await f.write("dirty", photo: dirty)
+      let plan = try #require(try await f.collect())
+      try await f.crash { try Self.makeFirstFormat($0) }
+      #expect(try await f.photo(synced) == old)
+      #expect(try await f.photo(waiting) == dirty)
+      #expect(try await f.rows().map(\.state) == [.clean, .pending])
+      #expect(try await f.store.plansInFlight() == [plan])
+      try await f.accept(plan, from: 5)
+      let new = StoreFixture.noise(100_000, seed: 3)
+      let fresh = try await f.write("new", photo: new)
+      try await f.edit("synced", at: 0, [1, 2, 3])
+      #expect(try await f.photo(synced) == [1, 2, 3] + old.dropFirst(3))
+      try await f.crash { try Rot.turnBit(of: new, in: $0) }
+      await #expect { try await f.photo(fresh) } throws: { ($0 as? CaravanError)?.code == .chunkDamaged }
+      try await f.store.mendDamage()
+      #expect(try await f.names() == ["synced", "dirty"], "a row the cloud never had is discarded (SIM-82)")
+    }
+  }
+
+  @Test("a store of a newer format is refused, and says which agent to use")
+  func newer() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try await LocalStore.open(directory.path, host: StoreFixture.host())
+    await store.close()
+    let database = try Connection(.file("\(directory.path)/agent.db"), ConnectionOptions())
+    try database.setUserVersion(99)
+    database.close()
+    await #expect {
+      _ = try await LocalStore.open(directory.path, host: StoreFixture.host())
+    } throws: { error in
+      (error as? CaravanError)?.message.contains("format 99") == true
+    }
+  }
+}
