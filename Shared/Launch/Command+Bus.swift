@@ -41,15 +41,25 @@ extension NATSOptions {
   public init(_ options: Options, name: String) throws(CaravanError) {
     let credentials = try options[Flag<String?>.credentials].map(Credentials.reading)
     self.init(urls: options[Flag<[String]>.nats], credentials: credentials, name: name)
+    tls = try TLS.given(by: options)
+  }
+}
+
+extension NATSOptions.TLS {
+  /// From `--tls-ca --tls-cert --tls-key`; nil: no TLS.
+  /// - Throws: `invalidData` when they do not come together.
+  public static func given(by options: Options) throws(CaravanError) -> NATSOptions.TLS? {
     let files = (options[Flag<String?>.tlsCertificate], options[Flag<String?>.tlsKey])
     guard (files.0 == nil) == (files.1 == nil) else {
       throw CaravanError(.invalidData, "--tls-cert and --tls-key come together: give both or neither")
     }
     if let authority = options[Flag<String?>.tlsAuthority] {
-      tls = TLS(authorityFile: authority, certificateFile: files.0, keyFile: files.1)
-    } else if files.0 != nil {
+      return NATSOptions.TLS(authorityFile: authority, certificateFile: files.0, keyFile: files.1)
+    }
+    guard files.0 == nil else {
       throw CaravanError(.invalidData, "--tls-cert needs --tls-ca: whose certificate does the bus have?")
     }
+    return nil
   }
 }
 

@@ -19,7 +19,7 @@ struct CommandLineTests {
   func contract() async {
     let names = [
       "up", "keys init", "device add", "device revoke", "device list", "query", "bench latency", "bench throughput",
-      "bench catchup", "bench fanout", "bench local", "bench radio",
+      "bench catchup", "bench fanout", "bench local", "bench radio", "doctor",
     ]
     let words = [
       "create-table", "drop-table", "write", "read", "update", "delete", "register-write", "register-read",

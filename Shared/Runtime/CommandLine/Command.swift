@@ -161,7 +161,8 @@ public struct Command: Sendable {
     if given.count < operands.count.lowerBound { throw usage("\(operands.text) is missing") }
   }
 
-  func usage(_ problem: String) -> CommandLineStop { .usage("\(name): \(problem); see \(name) --help") }
+  /// For a command line that can be read and means nothing.
+  package func usage(_ problem: String) -> CommandLineStop { .usage("\(name): \(problem); see \(name) --help") }
 }
 
 /// `[files, .logLevel]`: flags of different types in one list.

@@ -20,6 +20,7 @@ package struct Tool: Sendable {
 package enum Caravan {
   package static let tools: [Tool] =
     SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + AppCommands.tools + KeyCommands.tools
+    + DoctorCommand.tools
     + BenchCommand.commands.map { command in
       Tool(command) { options, terminal in
         let name = command.name.split(separator: " ").last.map(String.init) ?? ""
@@ -56,6 +57,8 @@ package enum Caravan {
     do {
       try await tool.work(options, terminal)
       return ExitCode.success
+    } catch let stop as CommandLineStop {
+      return stop.report()
     } catch let error as CaravanError {
       Terminal.complain("\(tool.command.name): \(error.message)")
     } catch {

@@ -1,0 +1,70 @@
+extension Diagnosis {
+  static func broker(_ facts: BrokerFacts, now: Int64) -> [Finding] {
+    [reach(facts)] + (facts.certificate.map { certificate($0, of: facts.url, now: now) } ?? [])
+  }
+
+  private static func reach(_ facts: BrokerFacts) -> Finding {
+    let url = facts.url
+    switch facts.state {
+    case .accepted: return .ok(.broker, "\(url) lets this device in")
+    case .reached:
+      return .warning(.broker, "\(url) is there; whether it lets this device in is not known", "give credentials")
+    case .malformed:
+      return .problem(.broker, "'\(url)' is no address", "write nats://HOST:PORT, or tls://HOST:PORT")
+    case .unknownName(let reason):
+      return .problem(.broker, "the name in \(url) is unknown (\(reason))", "see to the spelling, the network and DNS")
+    case .unreachable(let reason):
+      return .problem(
+        .broker, "\(url) cannot be reached (\(reason))", "see to the network, the port, firewalls, and that it runs")
+    case .noBroker:
+      return .problem(.broker, "whoever listens at \(url) is no broker", "see to the port: NATS's own is 4222")
+    case .needsTLS:
+      return .problem(.broker, "\(url) speaks TLS only", "give the file of who signed its certificate: tls-ca")
+    case .lacksTLS:
+      return .problem(.broker, "\(url) speaks no TLS, and it is asked for", "leave tls-ca out, or set TLS up there")
+    case .tlsFailed(let reason):
+      return .problem(
+        .broker, "TLS with \(url) fails (\(reason))", "see to tls-ca, and to its certificate")
+    case .refused:
+      return .problem(
+        .broker, "\(url) is there and refuses these credentials",
+        "the device was revoked or belongs to another deployment: enrol it again")
+    case .failed(let reason):
+      return .problem(.broker, "\(url) is there, and logging in fails (\(reason))", "look into the broker's log")
+    }
+  }
+
+  private static func certificate(
+    _ certificate: BrokerFacts.Certificate, of url: String, now: Int64
+  ) -> [Finding] {
+    let renew = "have whoever runs the broker renew it"
+    let good = "the certificate of \(url) is good for \(span(certificate.notAfter - now))"
+    if now >= certificate.notAfter {
+      let past = "the certificate of \(url) expired \(span(now - certificate.notAfter)) ago"
+      return [.problem(.certificate, past, "\(renew); or is this clock ahead?")]
+    }
+    if now + skewSeconds < certificate.notBefore {
+      let future = "the certificate of \(url) begins in \(span(certificate.notBefore - now))"
+      return [.problem(.certificate, future, "wait until then; or is this clock behind?")]
+    }
+    if let complaint = certificate.complaint {
+      return [
+        .problem(
+          .certificate, "the certificate of \(url) is not trusted (\(complaint))",
+          "give the file of who signed it: tls-ca")
+      ]
+    }
+    if certificate.notAfter - now < soonSeconds { return [.warning(.certificate, good, renew)] }
+    return [.ok(.certificate, good)]
+  }
+
+  // MARK: Time as people read it
+
+  static func span(_ seconds: Int64) -> String {
+    for (unit, length) in [("days", 86_400), ("hours", 3_600), ("minutes", 60)] as [(String, Int64)]
+    where seconds >= 2 * length {
+      return "\(seconds / length) \(unit)"
+    }
+    return "\(seconds) seconds"
+  }
+}

@@ -1,0 +1,176 @@
+import BusNATS
+import Crypto
+import Encoding
+import Foundation
+import Launch
+import Model
+import Runtime
+import SQLite
+import TestKit
+import Testing
+
+@testable import CLIDriver
+
+/// Goal: `caravan doctor` finds what is wrong with a real device. Method: whole command lines over real files, sockets
+/// and brokers that are broken on purpose.
+@Suite("caravan doctor", .timeLimit(.minutes(2)))
+struct DoctorTests {
+  struct Report {
+    let code: Int32
+    let findings: [JSON]
+
+    func level(_ subject: String) -> [String] {
+      findings.filter { $0["subject"]?.stringValue == subject }.compactMap { $0["level"]?.stringValue }
+    }
+
+    func meaning(_ subject: String) -> String {
+      findings.filter { $0["subject"]?.stringValue == subject }.compactMap { $0["meaning"]?.stringValue }
+        .joined(separator: "; ")
+    }
+  }
+
+  static func examine(_ arguments: String...) async throws -> Report {
+    let said = Collector()
+    let live = Runtime.Host.live()
+    let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
+    let code = await Caravan.run(
+      ["doctor", "--json"] + arguments, environment: [:], Terminal(host: host) { said.add($0) })
+    let report = try JSON.parse(said.lines.joined())
+    return Report(code: code, findings: report["findings"]?.arrayValue ?? [])
+  }
+
+  @Test("nothing works: no agent, damaged credentials, no broker, a directory that cannot be written")
+  func broken() async throws {
+    try await withTemporaryDirectory { path in
+      let port = try LoopbackPort.free(random: Runtime.Host.live().random)
+      try TextFile.writeSecret("no credentials", to: "\(path)/device.creds")
+      try TextFile.writeSecret(
+        """
+        creds = \(path)/device.creds
+        data = /proc
+        socket = \(path)/agent.sock
+        nats = nats://127.0.0.1:\(port)
+        link = wifi     # of no concern here
+        """, to: "\(path)/agent.conf")
+      let report = try await Self.examine("--config", "\(path)/agent.conf")
+      #expect(report.code == 1)
+      for subject in ["agent", "credentials", "broker", "data"] { #expect(report.level(subject) == ["problem"]) }
+      #expect(report.level("clock") == ["ok"])
+      #expect(report.meaning("broker").contains("cannot be reached"))
+    }
+  }
+
+  @Test("a device that waits for its first start: only what is missing is a problem")
+  func halfWell() async throws {
+    try await withTemporaryDirectory { path in
+      let report = try await Self.examine("--data", path, "--socket", "\(path)/agent.sock", "--creds", "\(path)/none")
+      #expect(report.code == 1)
+      #expect(report.level("data").allSatisfy { $0 != "problem" } && report.level("store") == ["ok"])
+      #expect(report.level("agent") == ["problem"] && report.meaning("credentials").contains("is not there"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [], "it leaves no trace")
+    }
+  }
+
+  @Test("a store that is damaged is told from one that is sound")
+  func stores() async throws {
+    try await withTemporaryDirectory { path in
+      let database = try Connection(.file("\(path)/agent.db"))
+      try database.execute("CREATE TABLE t(a TEXT); CREATE INDEX i ON t(a);")
+      for n in 0..<500 { try database.execute("INSERT INTO t VALUES ('\(n) \(String(repeating: "x", count: 90))')") }
+      // Beside an owner that is at work.
+      #expect(try await Self.examine("--data", path).level("store") == ["ok"])
+      try database.checkpoint(.truncate)
+      database.close()
+      #expect(try await Self.examine("--data", path).level("store") == ["ok"])
+      let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/agent.db"))
+      try file.seek(toOffset: 5 * 4_096)
+      try file.write(contentsOf: [UInt8](repeating: 0x55, count: 4_096))
+      try file.close()
+      let report = try await Self.examine("--data", path)
+      #expect(report.level("store") == ["problem"] && report.code == 1)
+    }
+  }
+
+  @Test("an address that is none, a name that nobody knows, and something that is no broker")
+  func addresses() async throws {
+    #expect(try await Self.examine("--nats", "http://x").meaning("broker").contains("is no address"))
+    #expect(try await Self.examine("--nats", "nats://name.invalid").meaning("broker").contains("is unknown"))
+    #expect(BrokerProbe.address("tls://h") == HostPort("h", 4222))
+    #expect(BrokerProbe.address("nats://[::1]:5") == HostPort("::1", 5))
+  }
+
+  @Test(
+    "credentials that a real broker refuses are told from a broker that is not there",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
+  func refusedCredentials() async throws {
+    try await withTemporaryDirectory { path in
+      try await PermissionTests.with { world in
+        let good = "\(path)/good.creds"
+        try TextFile.writeSecret(try world.device("camera", user: "ada").rendered, to: good)
+        let well = try await Self.examine("--creds", good, "--nats", world.url)
+        #expect(well.code == 0, "\(well.findings.map { $0.encoded() })")
+        #expect(well.level("broker") == ["ok"] && well.meaning("credentials").contains("'camera' of user 'ada'"))
+        #expect(try await Self.examine("--nats", world.url).level("broker") == ["warning"])
+        // Another deployment's: well-formed, and nobody here knows who signed them.
+        let stranger = try NKey.generate(.user)
+        let claims = JWTClaims(
+          subject: stranger.publicKey, name: "camera", issuedAt: 1_750_000_000,
+          .user(UserClaims(.scoped, issuerAccount: try NKey.generate(.account).publicKey, tags: ["user:ada"])))
+        let bad = "\(path)/bad.creds"
+        let token = try claims.sign(with: NKey.generate(.account))
+        try TextFile.writeSecret(try Credentials(jwt: token, key: stranger).rendered, to: bad)
+        let refused = try await Self.examine("--creds", bad, "--nats", world.url)
+        #expect(refused.code == 1 && refused.level("credentials") == ["ok"])
+        #expect(refused.meaning("broker").contains("refuses these credentials"))
+      }
+    }
+  }
+
+  @Test(
+    "a broker's certificate: its time, and who signed it",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
+  func certificates() async throws {
+    let live = Runtime.Host.live()
+    let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
+    let now = host.clock.wallTime.milliseconds / 1_000
+    let long = CertificateValidity(notBefore: now - 90 * 86_400, notAfter: now + 90 * 86_400)
+    let authority = try CertificateAuthority.create(commonName: "ours", validity: long)
+    let other = try CertificateAuthority.create(commonName: "theirs", validity: long)
+    for (validity, level, says) in [
+      (long, "ok", "good for"),
+      (CertificateValidity(notBefore: now - 9_000, notAfter: now - 7_300), "problem", "expired 2 hours ago"),
+    ] {
+      try await withTemporaryDirectory { path in
+        let pair = try authority.issue(.server, commonName: "nats", names: [.ip("127.0.0.1")], validity: validity)
+        for (name, text) in [
+          ("ca", authority.certificate), ("other", other.certificate), ("server", pair.certificate),
+          ("key", pair.privateKey),
+        ] { try TextFile.writeSecret(text, to: "\(path)/\(name).pem") }
+        let configuration = NATSConfiguration(
+          port: try LoopbackPort.free(random: host.random),
+          tls: .init(certificateFile: "\(path)/server.pem", keyFile: "\(path)/key.pem"))
+        let server = try await NATSServerProcess.start(configuration, in: path, host: host)
+        let url = configuration.url
+        let report = try await Self.examine("--nats", url, "--tls-ca", "\(path)/ca.pem")
+        #expect(report.level("certificate") == [level] && report.meaning("certificate").contains(says))
+        let distrusted = try await Self.examine("--nats", url, "--tls-ca", "\(path)/other.pem")
+        #expect(distrusted.level("certificate") == ["problem"])
+        #expect(try await Self.examine("--nats", url).meaning("broker").contains("TLS only"))
+        await server.stop(clock: host.clock)
+      }
+    }
+  }
+
+  @Test("without a device to examine it is a wrong command line; so is a configuration that is wrong")
+  func usage() async throws {
+    let terminal = Terminal(host: .live()) { _ in }
+    if !FileManager.default.fileExists(atPath: DoctorCommand.standardConfiguration) {
+      #expect(await Caravan.run(["doctor"], environment: [:], terminal) == 2)
+    }
+    #expect(await Caravan.run(["doctor", "--config", "/nowhere"], environment: [:], terminal) == 2)
+    try await withTemporaryDirectory { path in
+      try TextFile.writeSecret("tls-ca\n", to: "\(path)/agent.conf")
+      #expect(await Caravan.run(["doctor", "--config", "\(path)/agent.conf"], environment: [:], terminal) == 2)
+    }
+  }
+}
