@@ -134,14 +134,29 @@ public struct DeviceStatus: Sendable, Hashable {
 
   public let device, user: String
   public let link: Model.LinkClass?
+  public let isMetered: Bool
+  /// The machine's own word, not what somebody announced.
+  public let isLinkAutomatic: Bool
   public let isConnected: Bool
   public let tables: [Table]
   public let counters: [String: UInt64]
+  public let policy: NetworkPolicy
+  /// Bytes today, of the links that have a budget.
+  public let spentToday: [Model.LinkClass: UInt64]
+  /// Today's, of this app's tables and of the device itself.
+  public let usage: [LinkUse]
 
   init(_ status: Wire.AgentStatus) {
     device = status.device
     user = status.user
     link = status.link.model
+    isMetered = status.metered
+    isLinkAutomatic = status.linkIsAutomatic
+    policy = NetworkPolicy(status.policy ?? Wire.NetworkPolicy(maximumLink: .roaming))
+    spentToday = Dictionary(
+      (status.policy?.budgets ?? []).compactMap { budget in budget.link.model.map { ($0, budget.usedToday) } },
+      uniquingKeysWith: { $1 })
+    usage = status.usage.compactMap { LinkUse($0) }
     isConnected = status.connected
     tables = status.tables.map {
       Table(

@@ -70,8 +70,21 @@ public final class CaravanClient: Sendable {
   }
 
   /// Announces the machine's link, or simulates one; nil: none.
-  public func setLink(_ link: Model.LinkClass?) async throws(CaravanError) {
-    try await done(.setLink(Wire.SetLink(link: Wire.LinkClass(link))))
+  /// - Parameter isMetered: its bytes cost: it counts as cellular at least.
+  public func setLink(_ link: Model.LinkClass?, isMetered: Bool = false) async throws(CaravanError) {
+    try await done(.setLink(Wire.SetLink(link: Wire.LinkClass(link), metered: isMetered)))
+  }
+
+  /// The machine's own word on its link counts again.
+  /// - Throws: `invalidData` when the agent does not watch it.
+  public func useDetectedLink() async throws(CaravanError) {
+    try await done(.setLink(Wire.SetLink(automatic: true)))
+  }
+
+  /// Sets what the user allows the device, whatever apps prefer (MOB-45, MOB-47); it is remembered.
+  /// - Throws: `notAuthenticated` unless the app runs as the agent's own user, or as root.
+  public func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError) {
+    try await done(.setPolicy(policy.wire))
   }
 
   /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time; ends with the

@@ -57,7 +57,7 @@ enrol() { # USER DEVICE
 start_agent() { # DEVICE [caravan-agent's flags...]
   local device=$1; shift
   "$bin/caravan-agent" --creds "$work/$device.creds" --data "$work/$device" --socket "$work/$device.sock" \
-    --nats "$nats" --link wifi "$@" >>"$work/$device.log" 2>&1 </dev/null &
+    --nats "$nats" --link "${link:-wifi}" "$@" >>"$work/$device.log" 2>&1 </dev/null &
   pid_of[$device]=$!
   until_true 10 app "$device" status || die "the agent of $device did not start"
 }

@@ -159,6 +159,7 @@ public struct AppRequest: WireMessage, Equatable {
     case status(Empty)
     case setLink(SetLink)
     case watch(TableName)
+    case setPolicy(NetworkPolicy)
   }
 
   public var id: UInt64
@@ -242,6 +243,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .watch(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_WATCH
       m.pointee.watch = value.pack(into: &arena)
+    case .setPolicy(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY
+      m.pointee.set_policy = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -272,6 +276,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
     case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
+    case CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY: kind = .setPolicy(try NetworkPolicy(c: m.pointee.set_policy))
     default: kind = nil
     }
   }
@@ -1808,21 +1813,31 @@ public struct EndResolution: WireMessage, Equatable {
 
 public struct SetLink: WireMessage, Equatable {
   public var link: LinkClass
+  public var metered: Bool
+  public var automatic: Bool
 
   public init(
-    link: LinkClass = .none
+    link: LinkClass = .none,
+    metered: Bool = false,
+    automatic: Bool = false
   ) {
     self.link = link
+    self.metered = metered
+    self.automatic = automatic
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SetLink> {
     let m = arena.make(Caravan__V1__SetLink.self, caravan__v1__set_link__init)
     if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    if metered { m.pointee.has_metered = 1; m.pointee.metered = metered ? 1 : 0 }
+    if automatic { m.pointee.has_automatic = 1; m.pointee.automatic = automatic ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__SetLink>) throws(WireError) {
     link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+    metered = m.pointee.has_metered != 0 ? m.pointee.metered != 0 : false
+    automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1834,6 +1849,85 @@ public struct SetLink: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__set_link__unpack(nil, data.count, data) else { throw .malformed("SetLink") }
     defer { caravan__v1__set_link__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct NetworkPolicy: WireMessage, Equatable {
+  public var maximumLink: LinkClass
+  public var budgets: [LinkBudget]
+
+  public init(
+    maximumLink: LinkClass = .none,
+    budgets: [LinkBudget] = []
+  ) {
+    self.maximumLink = maximumLink
+    self.budgets = budgets
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NetworkPolicy> {
+    let m = arena.make(Caravan__V1__NetworkPolicy.self, caravan__v1__network_policy__init)
+    if maximumLink != .none { m.pointee.has_maximum_link = 1; m.pointee.maximum_link = maximumLink.c }
+    (m.pointee.n_budgets, m.pointee.budgets) = arena.messages(budgets) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__NetworkPolicy>) throws(WireError) {
+    maximumLink = m.pointee.has_maximum_link != 0 ? LinkClass(c: m.pointee.maximum_link) : .none
+    budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__network_policy__get_packed_size(m)) { caravan__v1__network_policy__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__network_policy__unpack(nil, data.count, data) else { throw .malformed("NetworkPolicy") }
+    defer { caravan__v1__network_policy__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LinkBudget: WireMessage, Equatable {
+  public var link: LinkClass
+  public var dailyBytes: UInt64
+  public var usedToday: UInt64
+
+  public init(
+    link: LinkClass = .none,
+    dailyBytes: UInt64 = 0,
+    usedToday: UInt64 = 0
+  ) {
+    self.link = link
+    self.dailyBytes = dailyBytes
+    self.usedToday = usedToday
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LinkBudget> {
+    let m = arena.make(Caravan__V1__LinkBudget.self, caravan__v1__link_budget__init)
+    if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    if dailyBytes != 0 { m.pointee.has_daily_bytes = 1; m.pointee.daily_bytes = dailyBytes }
+    if usedToday != 0 { m.pointee.has_used_today = 1; m.pointee.used_today = usedToday }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LinkBudget>) throws(WireError) {
+    link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+    dailyBytes = m.pointee.has_daily_bytes != 0 ? m.pointee.daily_bytes : 0
+    usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__link_budget__get_packed_size(m)) { caravan__v1__link_budget__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__link_budget__unpack(nil, data.count, data) else { throw .malformed("LinkBudget") }
+    defer { caravan__v1__link_budget__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -2031,6 +2125,10 @@ public struct AgentStatus: WireMessage, Equatable {
   public var connected: Bool
   public var tables: [TableStatus]
   public var counters: [CounterValue]
+  public var metered: Bool
+  public var linkIsAutomatic: Bool
+  public var policy: NetworkPolicy?
+  public var usage: [LinkUsage]
 
   public init(
     device: String = "",
@@ -2038,7 +2136,11 @@ public struct AgentStatus: WireMessage, Equatable {
     link: LinkClass = .none,
     connected: Bool = false,
     tables: [TableStatus] = [],
-    counters: [CounterValue] = []
+    counters: [CounterValue] = [],
+    metered: Bool = false,
+    linkIsAutomatic: Bool = false,
+    policy: NetworkPolicy? = nil,
+    usage: [LinkUsage] = []
   ) {
     self.device = device
     self.user = user
@@ -2046,6 +2148,10 @@ public struct AgentStatus: WireMessage, Equatable {
     self.connected = connected
     self.tables = tables
     self.counters = counters
+    self.metered = metered
+    self.linkIsAutomatic = linkIsAutomatic
+    self.policy = policy
+    self.usage = usage
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -2056,6 +2162,10 @@ public struct AgentStatus: WireMessage, Equatable {
     if connected { m.pointee.has_connected = 1; m.pointee.connected = connected ? 1 : 0 }
     (m.pointee.n_tables, m.pointee.tables) = arena.messages(tables) { $0.pack(into: &$1) }
     (m.pointee.n_counters, m.pointee.counters) = arena.messages(counters) { $0.pack(into: &$1) }
+    if metered { m.pointee.has_metered = 1; m.pointee.metered = metered ? 1 : 0 }
+    if linkIsAutomatic { m.pointee.has_link_is_automatic = 1; m.pointee.link_is_automatic = linkIsAutomatic ? 1 : 0 }
+    if let policy { m.pointee.policy = policy.pack(into: &arena) }
+    (m.pointee.n_usage, m.pointee.usage) = arena.messages(usage) { $0.pack(into: &$1) }
     return m
   }
 
@@ -2066,6 +2176,10 @@ public struct AgentStatus: WireMessage, Equatable {
     connected = m.pointee.has_connected != 0 ? m.pointee.connected != 0 : false
     tables = try copyMessages(m.pointee.n_tables, m.pointee.tables) { (p) throws(WireError) in try TableStatus(c: p) }
     counters = try copyMessages(m.pointee.n_counters, m.pointee.counters) { (p) throws(WireError) in try CounterValue(c: p) }
+    metered = m.pointee.has_metered != 0 ? m.pointee.metered != 0 : false
+    linkIsAutomatic = m.pointee.has_link_is_automatic != 0 ? m.pointee.link_is_automatic != 0 : false
+    policy = if let p = m.pointee.policy { try NetworkPolicy(c: p) } else { nil }
+    usage = try copyMessages(m.pointee.n_usage, m.pointee.usage) { (p) throws(WireError) in try LinkUsage(c: p) }
   }
 
   public func encoded() -> [UInt8] {
@@ -2077,6 +2191,53 @@ public struct AgentStatus: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__agent_status__unpack(nil, data.count, data) else { throw .malformed("AgentStatus") }
     defer { caravan__v1__agent_status__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LinkUsage: WireMessage, Equatable {
+  public var link: LinkClass
+  public var table: String
+  public var bytesUp: UInt64
+  public var bytesDown: UInt64
+
+  public init(
+    link: LinkClass = .none,
+    table: String = "",
+    bytesUp: UInt64 = 0,
+    bytesDown: UInt64 = 0
+  ) {
+    self.link = link
+    self.table = table
+    self.bytesUp = bytesUp
+    self.bytesDown = bytesDown
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LinkUsage> {
+    let m = arena.make(Caravan__V1__LinkUsage.self, caravan__v1__link_usage__init)
+    if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if bytesUp != 0 { m.pointee.has_bytes_up = 1; m.pointee.bytes_up = bytesUp }
+    if bytesDown != 0 { m.pointee.has_bytes_down = 1; m.pointee.bytes_down = bytesDown }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LinkUsage>) throws(WireError) {
+    link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
+    table = try copyText(m.pointee.table)
+    bytesUp = m.pointee.has_bytes_up != 0 ? m.pointee.bytes_up : 0
+    bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__link_usage__get_packed_size(m)) { caravan__v1__link_usage__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__link_usage__unpack(nil, data.count, data) else { throw .malformed("LinkUsage") }
+    defer { caravan__v1__link_usage__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

@@ -12,7 +12,8 @@ import Wire
 final class ScriptedSync: SyncControl {
   struct State: Sendable {
     var calls: [String] = []
-    var link: Model.LinkClass? = .wifi
+    var link: Link? = .wifi
+    var policy = AgentCore.NetworkPolicy()
     var refusal: CaravanError?
   }
 
@@ -34,10 +35,14 @@ final class ScriptedSync: SyncControl {
     if let refusal = state.withLock({ $0.refusal }) { throw refusal }
   }
 
-  func linkChanged(to link: Model.LinkClass?) async { state.withLock { $0.link = link } }
+  func linkChanged(to link: Link?) async { state.withLock { $0.link = link } }
+  func useDetectedLink() async throws(CaravanError) { throw CaravanError(.invalidData, "nobody watches the link") }
+  func setPolicy(_ policy: AgentCore.NetworkPolicy) async { state.withLock { $0.policy = policy } }
 
   func status() async -> SyncStatus {
-    SyncStatus(device: "d1", user: "u1", link: state.withLock { $0.link }, isConnected: false)
+    SyncStatus(
+      device: "d1", user: "u1", link: state.withLock { $0.link }, isConnected: false,
+      policy: state.withLock { $0.policy })
   }
 }
 

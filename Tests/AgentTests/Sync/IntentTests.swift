@@ -1,88 +1,19 @@
 import AgentCore
-import Bus
 import Model
-import Runtime
-import TestKit
 import Testing
-import Wire
 
 @testable import AgentDriver
 
 /// Goal: apps get what they declared, from the write to the cloud. Method: a whole agent on a store of its own, against
 /// a scripted cloud, in virtual time.
 @Suite struct IntentTests {
-  private static let app = ContainerID(unchecked: "car")
-  private static let samples = TableID(app: app, name: "samples")
-  private static let chat = TableID(app: app, name: "chat")
-
-  private struct Device: Sendable {
-    let agent: Agent
-    let cloud: ScriptedCloud
-    let clock: any Clock
-
-    func pass(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
-
-    func write(
-      _ text: String, to table: TableID, _ intent: AgentCore.WriteIntent = AgentCore.WriteIntent()
-    ) async throws {
-      try await agent.store.write(table, cells: [CellValue("text", .text(text))], intent: intent)
-    }
-
-    func register(
-      _ table: TableID, period: UInt32 = 0, loss: AgentCore.LossTolerance? = nil
-    ) async throws {
-      try await agent.store.createTable(table, schema: SchemaText(parsing: "text VARCHAR"), localOnly: false)
-      let registration = SyncRegistration(
-        periodMilliseconds: period * 1000, delayToleranceMilliseconds: 0, link: .roaming)
-      try await agent.store.register(table, .write, registration, loss: loss)
-      await agent.engine.registrationsChanged(of: table)
-    }
-
-    func ledger() async throws -> LossLedger {
-      let status = try await agent.store.status(of: IntentTests.app).first { $0.table == IntentTests.samples }
-      return try #require(status?.loss)
-    }
-
-    func rows(in table: TableID) -> Int { cloud.state.withLock { $0.zones[table.name]?.count ?? 0 } }
-
-    /// Transfers begun, by what made them due.
-    func transfers() async -> [String: UInt64] {
-      var counts: [String: UInt64] = [:]
-      for counter in await agent.engine.status().counters {
-        guard let trigger = counter.name.firstRange(of: "_transfers_total{trigger=") else { continue }
-        if counter.value > 0 { counts[String(counter.name[trigger.upperBound...].dropLast())] = counter.value }
-      }
-      return counts
-    }
-  }
-
-  private static func run(_ body: @escaping @Sendable (Device) async throws -> Void) throws {
-    let world = Simulation(seed: 5)
-    let directory = try TemporaryDirectory()
-    try world.run(deadline: .seconds(100_000)) {
-      let net = world.host("net").host
-      let hub = InProcessHub(clock: net.clock, random: net.random)
-      let cloud = ScriptedCloud(hub)
-      var options = LocalStoreOptions()
-      options.isDurable = false
-      let host = world.host("device").host
-      let agent = try await Agent(
-        Agent.Configuration(directory: directory.path, identity: EngineBench.identity, link: .wifi, store: options),
-        host: host
-      ) { () throws(CaravanError) in hub.connect(as: "device") }
-      let device = Device(agent: agent, cloud: cloud, clock: host.clock)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await cloud.run() }
-        group.addTask { try await agent.run() }
-        defer { group.cancelAll() }
-        try await body(device)
-      }
-    }
-  }
+  private typealias Device = AgentWorld.Device
+  private static let samples = AgentWorld.samples
+  private static let chat = AgentWorld.chat
 
   @Test("MOB-05: rows that may be lost start no transfer, and go with the device's own")
   func onlyRides() throws {
-    try Self.run { device in
+    try AgentWorld.run { device in
       try await device.register(Self.samples, period: 600, loss: LossTolerance(maximumPermille: 0_500))
       for number in 0..<360 {
         try await device.write("\(number)", to: Self.samples)
@@ -98,7 +29,7 @@ import Wire
 
   @Test("MOB-05, MOB-06: without a link half of them are given up, as declared; the rest goes when there is one")
   func withoutLink() throws {
-    try Self.run { device in
+    try AgentWorld.run { device in
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 500))
       try await device.pass(.seconds(1))
       await device.agent.engine.linkChanged(to: nil)
@@ -118,7 +49,7 @@ import Wire
 
   @Test("MOB-08, MOB-06: what a busy cloud refuses is given up as far as it may be; everything else gets there")
   func busyCloud() throws {
-    try Self.run { device in
+    try AgentWorld.run { device in
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 250))
       try await device.register(Self.chat)
       try await device.write("first", to: Self.chat)
@@ -144,7 +75,7 @@ import Wire
 
   @Test("MOB-01, MOB-02: one write's own deadline holds in a table that is looked at every ten minutes")
   func deadline() throws {
-    try Self.run { device in
+    try AgentWorld.run { device in
       try await device.register(Self.samples, period: 600)
       try await device.pass(.seconds(2))
       try await device.write("patient", to: Self.samples)

@@ -258,6 +258,11 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  func networkRecord() -> NetworkRecord { NetworkRecord() }
+  func save(_ policy: AgentCore.NetworkPolicy) {}
+  func save(grant bytes: UInt64, over link: Model.LinkClass, on day: Int64) {}
+  func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) {}
+
   func loseTolerated(of table: TableID, to place: LossPlace) -> UInt64 { 0 }
 
   func registrations() -> [TableRegistration] {

@@ -39,6 +39,8 @@ final class ScriptedCloud: Sendable {
     var acks: [UInt64] = []
     var pageRows = 100
     var chunkMessages = 0
+    /// Of frames.
+    var bytesIn = 0
     /// What is answered to who names bases for a chunk.
     var patch: (@Sendable ([UInt8], [UInt8]) -> Chunk)?
   }
@@ -85,6 +87,7 @@ final class ScriptedCloud: Sendable {
 
   private func answer(_ incoming: Incoming) async throws {
     guard case .exchange(_, let device) = incoming.subject, let address = incoming.reply else { return }
+    state.withLock { $0.bytesIn += incoming.message.payload.count }
     let frame = try Frame(decoding: incoming.message.payload)
     var plain = frame.body
     if frame.compression == .zstd {

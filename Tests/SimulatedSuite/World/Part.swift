@@ -1,4 +1,5 @@
 internal import Bus
+internal import Model
 internal import Runtime
 internal import TestKit
 
@@ -8,6 +9,8 @@ final class Part: Sendable {
   struct Life: Sendable {
     let host: Host
     let bus: InProcessBus
+    /// Makes another connection; the one before is closed.
+    let reconnect: @Sendable () throws(CaravanError) -> InProcessBus
     let directory: String
     /// False once it is dead, whatever still runs of it.
     let isCurrent: @Sendable () -> Bool
@@ -50,9 +53,13 @@ final class Part: Sendable {
       return (state.files.directory, state.lives)
     }
     suite.recorder.note("\(name) starts")
-    let life = Life(host: machine.host, bus: bus, directory: directory) { [weak self] in
-      self?.isCurrent(number) ?? false
-    }
+    let life = Life(
+      host: machine.host, bus: bus,
+      reconnect: { [weak self] () throws(CaravanError) in
+        guard let bus = self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
+        return bus
+      }, directory: directory
+    ) { [weak self] in self?.isCurrent(number) ?? false }
     let task = suite.simulation.start {
       do { try await self.body(life) } catch is CancellationError {} catch {
         if self.isCurrent(number) { self.suite.recorder.note("\(self.name) ends: \(error)") }
@@ -60,6 +67,17 @@ final class Part: Sendable {
       self.ended(number)
     }
     state.withLock { $0.running = (bus, task) }
+  }
+
+  private func reconnect(_ number: Int) -> InProcessBus? {
+    guard isCurrent(number) else { return nil }
+    let bus = suite.hub.connect(as: name)
+    let old = state.withLock { state in
+      defer { state.running?.bus = bus }
+      return state.running?.bus
+    }
+    old?.close()
+    return bus
   }
 
   private func isCurrent(_ number: Int) -> Bool { state.withLock { $0.lives == number && $0.running != nil } }

@@ -52,7 +52,7 @@ struct SimulatedDevice: Sendable {
 
   func setLink(_ link: LinkClass?) async {
     slot.remember(link)
-    if let session = slot.session { await session.engine.linkChanged(to: link) }
+    if let session = slot.session { await session.engine.linkChanged(to: link.map { Link($0) }) }
   }
 }
 
@@ -98,7 +98,9 @@ final class AgentSlot: Sendable {
     let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
-    let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in life.bus }
+    let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in
+      try life.reconnect()
+    }
     guard life.isCurrent() else { return await agent.store.close() }
     state.withLock { state in
       state.lives += 1

@@ -55,10 +55,13 @@ extension Coalescer {
   /// Whether a transfer of this item may go on over the link there is (MOB-44, MOB-45).
   /// - Parameter isDemanded: an app asked for it now, so its registration's preference does not count.
   public func permits(_ key: Key, isDemanded: Bool) -> Bool {
-    guard let link else { return false }
+    guard let link, permitsSpeaking else { return false }
     return link <= (isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink))
   }
 
   /// Whether the device may speak at all.
-  public var permitsSpeaking: Bool { link.map { $0 <= userLink } ?? false }
+  public var permitsSpeaking: Bool {
+    guard let link, link <= userLink else { return false }
+    return budget.map { $0 >= EngineLimits.leastBudgetBytes } ?? true
+  }
 }

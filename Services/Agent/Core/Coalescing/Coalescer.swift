@@ -75,6 +75,8 @@ public struct Coalescer: Sendable {
   var link: LinkClass?
   /// The most expensive link the user allows, whatever apps prefer (MOB-45).
   var userLink: LinkClass = .roaming
+  /// Bytes of the link's budget; nil: it has none.
+  var budget: UInt64?
 
   /// - Parameter volume: waiting bytes that make a transfer over that link due before any deadline; 0: none do.
   public init(volume: @escaping @Sendable (LinkClass) -> UInt64 = EngineLimits.volumeBytes) { self.volume = volume }
@@ -166,6 +168,9 @@ public struct Coalescer: Sendable {
   public mutating func setLink(_ link: LinkClass?) { self.link = link }
 
   public mutating func setUserLink(_ link: LinkClass) { userLink = link }
+
+  /// - Parameter left: bytes of the link's budget; nil: it has none.
+  public mutating func setBudget(_ left: UInt64?) { budget = left }
 
   // MARK: What to do
 

@@ -61,6 +61,15 @@ public enum EngineLimits {
   public static let patienceMilliseconds: UInt64 = 1_000
   /// A wall clock that gets ahead of the monotonic one by more than this has jumped.
   public static let clockJumpMilliseconds: Int64 = 1_000
+  /// What is written down of a link's budget at once, before it is used; a crash costs the day at most so much.
+  public static let budgetGrantBytes: UInt64 = 256 << 10
+  /// With less left of its budget the device does not begin to speak over a link.
+  public static let leastBudgetBytes: UInt64 = 8 << 10
+  /// Beside what an operation asks for or brings back itself: its result.
+  public static let answerBytes: UInt64 = 256
+  /// Between two times that what the links carried is written down.
+  public static let usageSaveMilliseconds: UInt64 = 60_000
+  public static let usageDays: Int64 = 31
   /// Rows that may be lost are given up when their table's period, or so long where it has none, brought no transfer.
   public static let lossIntervalMilliseconds: UInt64 = 60_000
   /// How long an app's demand waits for a connection that is just being made.

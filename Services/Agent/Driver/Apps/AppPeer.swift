@@ -1,5 +1,6 @@
 internal import Client
 internal import Encoding
+internal import Glibc
 internal import Model
 internal import Wire
 
@@ -51,7 +52,7 @@ struct AppPeer: Sendable {
       let welcome = AppWelcome(token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes))
       post(request.id, .welcome(welcome))
       // With a token in hand the app says hello again, and that is final.
-      if token == nil { return AppSession(app: app, owner: owner, store: store, sync: sync) }
+      if token == nil { return AppSession(app: app, owner: owner, store: store, sync: sync, isOwner: isOwner) }
     }
     return nil
   }
@@ -61,6 +62,8 @@ struct AppPeer: Sendable {
       throw CaravanError(.notAuthenticated, "the token is damaged: use the app's token file")
     }
   }
+
+  private var isOwner: Bool { socket.user == 0 || socket.user == geteuid() }
 
   // MARK: Requests
 

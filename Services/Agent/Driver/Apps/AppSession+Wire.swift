@@ -136,11 +136,48 @@ extension Choice {
 }
 
 extension AgentStatus {
-  init(_ device: SyncStatus, _ tables: [TableStatusView]) {
+  /// - Parameter app: what others' tables carried is not its business.
+  init(_ device: SyncStatus, _ tables: [TableStatusView], app: ContainerID) {
     self.init(
-      device: device.device, user: device.user, link: LinkClass(device.link), connected: device.isConnected,
+      device: device.device, user: device.user, link: LinkClass(device.link?.linkClass), connected: device.isConnected,
       tables: tables.map { TableStatus($0) },
-      counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) })
+      counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) },
+      metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
+      policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
+      usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) })
+  }
+}
+
+extension LinkUsage {
+  init(_ usage: SyncStatus.Usage) {
+    self.init(
+      link: LinkClass(usage.account.link), table: usage.account.table?.name ?? "", bytesUp: usage.bytes.up,
+      bytesDown: usage.bytes.down)
+  }
+}
+
+extension Wire.NetworkPolicy {
+  init(_ policy: AgentCore.NetworkPolicy, spent: [Model.LinkClass: UInt64]) {
+    let budgets = policy.dailyBytes.sorted { $0.key < $1.key }.map { link, bytes in
+      LinkBudget(link: LinkClass(link), dailyBytes: bytes, usedToday: spent[link] ?? 0)
+    }
+    self.init(maximumLink: LinkClass(policy.maximumLink), budgets: budgets)
+  }
+
+  var model: AgentCore.NetworkPolicy {
+    get throws(CaravanError) {
+      var budgets: [Model.LinkClass: UInt64] = [:]
+      for budget in self.budgets {
+        guard let link = budget.link.model else {
+          throw CaravanError(.invalidData, "a budget needs a link: wired, wifi, cellular or roaming")
+        }
+        guard Int64(exactly: budget.dailyBytes) != nil else {
+          throw CaravanError(.invalidData, "a budget of \(budget.dailyBytes) bytes is none: leave it out")
+        }
+        budgets[link] = budget.dailyBytes
+      }
+      return AgentCore.NetworkPolicy(maximumLink: maximumLink.model, dailyBytes: budgets)
+    }
   }
 }
 

@@ -15,17 +15,22 @@ public actor AppSession {
   let sync: any SyncControl
   /// Names this session to the store.
   let owner: UInt64
+  /// The app runs as the user the agent runs as, or as root.
+  private let isOwner: Bool
   /// Tables the app wants to hear of, with the conflicts it was told of.
   private var watched: [TableID: Int] = [:]
   private var waiting = 0
   private var isEnded = false
 
   /// - Parameter owner: unlike that of any other session of this store.
-  public init(app: ContainerID, owner: UInt64, store: LocalStore, sync: any SyncControl) {
+  public init(
+    app: ContainerID, owner: UInt64, store: LocalStore, sync: any SyncControl, isOwner: Bool = true
+  ) {
     self.app = app
     self.owner = owner
     self.store = store
     self.sync = sync
+    self.isOwner = isOwner
   }
 
   /// Answers one request; a refusal is an answer as well. Requests that wait for the cloud may be many at once.
@@ -109,7 +114,13 @@ public actor AppSession {
     case .endResolution(let request):
       try await store.endResolution(table(request.table), isAbandoned: request.abandon, owner: owner)
     case .status: return .status(try await status())
-    case .setLink(let request): await sync.linkChanged(to: request.link.model)
+    case .setLink(let request):
+      if request.automatic {
+        try await sync.useDetectedLink()
+      } else {
+        await sync.linkChanged(to: request.link.model.map { Link($0, isMetered: request.metered) })
+      }
+    case .setPolicy(let request): try await set(request)
     case .watch(let request): try await watch(table(request.table))
     }
     return .done(Empty())
@@ -211,8 +222,17 @@ public actor AppSession {
     await store.tellAgain(table)
   }
 
+  /// The device is its owner's; other users' apps have wishes, no say.
+  private func set(_ policy: Wire.NetworkPolicy) async throws(CaravanError) {
+    guard isOwner else {
+      throw CaravanError(
+        .notAuthenticated, "the network policy is set by the user the agent runs as, or by root: ask them")
+    }
+    try await sync.setPolicy(policy.model)
+  }
+
   private func status() async throws(CaravanError) -> AgentStatus {
     let device = await sync.status()
-    return AgentStatus(device, try await store.status(of: app))
+    return AgentStatus(device, try await store.status(of: app), app: app)
   }
 }

@@ -11,8 +11,13 @@ public protocol SyncControl: Sendable {
   /// - Returns: when all that was dirty at the call has been answered by the cloud, and all that the cloud had is here.
   /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
   func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError)
-  /// The machine's link has changed; nil: there is none.
-  func linkChanged(to link: LinkClass?) async
+  /// Somebody says what the link is, whatever the machine says; nil: there is none.
+  func linkChanged(to link: Link?) async
+  /// The machine's own word counts again.
+  /// - Throws: `invalidData` when nobody watches it.
+  func useDetectedLink() async throws(CaravanError)
+  /// What the user allows has changed.
+  func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError)
   func status() async -> SyncStatus
 }
 
@@ -20,9 +25,25 @@ public protocol SyncControl: Sendable {
 public struct SyncStatus: Sendable, Hashable {
   public var device: String
   public var user: String
-  public var link: LinkClass?
+  public var link: Link?
+  public var isLinkAutomatic: Bool
   public var isConnected: Bool
   public var counters: [Counter]
+  public var policy: NetworkPolicy
+  /// Today, of the links that have a budget.
+  public var spent: [LinkClass: UInt64]
+  /// Today's.
+  public var usage: [Usage]
+
+  public struct Usage: Sendable, Hashable {
+    public var account: UsageLedger.Account
+    public var bytes: UsageLedger.Bytes
+
+    public init(account: UsageLedger.Account, bytes: UsageLedger.Bytes) {
+      self.account = account
+      self.bytes = bytes
+    }
+  }
 
   public struct Counter: Sendable, Hashable {
     public var name: String
@@ -34,11 +55,19 @@ public struct SyncStatus: Sendable, Hashable {
     }
   }
 
-  public init(device: String, user: String, link: LinkClass?, isConnected: Bool, counters: [Counter] = []) {
+  public init(
+    device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
+    counters: [Counter] = [], policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:],
+    usage: [Usage] = []
+  ) {
     self.device = device
     self.user = user
     self.link = link
+    self.isLinkAutomatic = isLinkAutomatic
     self.isConnected = isConnected
     self.counters = counters
+    self.policy = policy
+    self.spent = spent
+    self.usage = usage
   }
 }

@@ -8,6 +8,7 @@ enum StoreSchema {
   static func install(in database: Connection) throws(CaravanError) {
     try installBase(in: database)
     try LossTable.install(in: database)
+    try NetworkTables.install(in: database)
   }
 
   private static func installBase(in database: Connection) throws(CaravanError) {

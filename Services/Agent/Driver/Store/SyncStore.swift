@@ -104,6 +104,15 @@ public protocol SyncStore: Sendable {
   @discardableResult
   func loseTolerated(of table: TableID, to place: LossPlace) async throws(CaravanError) -> UInt64
 
+  // MARK: The network
+
+  func networkRecord() async throws(CaravanError) -> NetworkRecord
+  func save(_ policy: NetworkPolicy) async throws(CaravanError)
+  /// So many bytes may be spent on that day; replaces what was granted before.
+  func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) async throws(CaravanError)
+  /// Adds to what the links have carried for each.
+  func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) async throws(CaravanError)
+
   // MARK: Registrations
 
   /// Everything registered, ordered by table and direction.

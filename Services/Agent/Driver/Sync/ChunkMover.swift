@@ -101,7 +101,7 @@ actor ChunkMover {
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      let bytes = try await self.put(chunks, bases, Scope(app: table.app, isUpload: true))
+      let bytes = try await self.put(chunks, bases, of: table)
       sent.add(bytes, ordering: .relaxed)
     }
     return sent.load(ordering: .relaxed)
@@ -109,13 +109,13 @@ actor ChunkMover {
 
   /// Patches that the cloud has no base for are sent again as the chunks they make.
   private func put(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], _ scope: Scope
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID
   ) async throws(CaravanError) -> Int {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
     let plain = chunks.reduce(0) { $0 + $1.bytes.count }
     let message = put
-    let reply = try await self.message(plain, scope) { ChunkRequest(ticket: $0, put: message) }
+    let reply = try await self.message(plain, table, isUpload: true) { ChunkRequest(ticket: $0, put: message) }
     let stored = Set(try ChunkHash.list(reply.stored))
     let left = chunks.filter { !stored.contains($0.hash) }
     let patched = Set(put.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
@@ -125,7 +125,7 @@ actor ChunkMover {
     metrics.chunksUp.add(chunks.count - left.count)
     metrics.patchesUp.add(patched.count - left.count)
     let bytes = put.reduce(0) { $0 + $1.data.count }
-    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], scope))
+    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], of: table))
   }
 
   /// As a patch where that is smaller, and the local store has what it is a patch of.
@@ -175,9 +175,8 @@ actor ChunkMover {
 
   /// - Returns: how many came.
   private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
-    let scope = Scope(app: table.app, isUpload: false)
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    let reply = try await message(Limits.chunkBatchBytes, scope) {
+    let reply = try await message(Limits.chunkBatchBytes, table, isUpload: false) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
     var chunks: [LocalChunk] = []
@@ -228,21 +227,22 @@ actor ChunkMover {
 
   /// One message under a ticket; a ticket that is refused is replaced, once.
   private func message(
-    _ bytes: Int, _ scope: Scope, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
+    let scope = Scope(app: table.app, isUpload: isUpload)
     try await limiter.acquire()
     defer { limiter.release() }
     do {
-      return try await send(request(ticket(for: bytes, scope)))
+      return try await send(request(ticket(for: bytes, scope)), of: table)
     } catch {
       guard error.code == .leaseExpired || error.code == .notAuthenticated else { throw error }
       tickets.drop(scope)
     }
-    return try await send(request(ticket(for: bytes, scope)))
+    return try await send(request(ticket(for: bytes, scope)), of: table)
   }
 
-  private func send(_ request: ChunkRequest) async throws(CaravanError) -> ChunkReply {
+  private func send(_ request: ChunkRequest, of table: TableID) async throws(CaravanError) -> ChunkReply {
     guard let ticket = request.ticket else { throw .unknownResult }
-    return try await exchanger.chunks(request, in: Partition(ticket.partition))
+    return try await exchanger.chunks(request, of: table, in: Partition(ticket.partition))
   }
 }

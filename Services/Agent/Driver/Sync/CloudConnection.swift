@@ -17,6 +17,8 @@ struct CloudConnection: Sendable {
   func run() async {
     var backoff = Backoff()
     while !Task.isCancelled {
+      await engine.untilSpeakingIsPermitted()
+      if Task.isCancelled { return }
       do throws(CaravanError) {
         let bus = try await connect()
         let events = bus.events()
@@ -27,6 +29,8 @@ struct CloudConnection: Sendable {
         await attend(bus, events, notifications)
         await engine.disconnected()
         await bus.drain(deadline: EngineLimits.drainDeadline)
+        // Silence was asked for; when speaking is allowed again nothing has failed.
+        if await !engine.coalescer.permitsSpeaking { continue }
       } catch {
         engine.host.log.info("the cloud cannot be reached", [.error: error.description])
       }
@@ -36,13 +40,14 @@ struct CloudConnection: Sendable {
     }
   }
 
-  /// Until the bus closes.
+  /// Until the bus closes, or the device may not speak any more: also an idle connection has its signs of life.
   private func attend(
     _ bus: any MessageBus, _ events: any BusEventStream, _ notifications: any BusSubscription
   ) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await listen(to: notifications) }
       group.addTask { await follow(events, of: bus) }
+      group.addTask { await engine.untilSpeakingIsForbidden() }
       await group.next()
       group.cancelAll()
     }
@@ -53,6 +58,7 @@ struct CloudConnection: Sendable {
       switch delivery {
       case .gap: await engine.notificationsLost()
       case .message(let incoming):
+        engine.meter.received(incoming.message.payload.count)
         do throws(CaravanError) { await engine.notified(try Notification.decode(incoming.message.payload)) } catch {
           engine.host.log.warning("a notification is malformed", [.error: error.description])
         }

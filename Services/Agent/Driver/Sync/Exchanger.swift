@@ -9,14 +9,16 @@ internal import Wire
 actor Exchanger {
   private let identity: DeviceIdentity
   private let metrics: SyncMetrics
+  private let meter: Meter
   private let limiter = Limiter(permits: EngineLimits.exchangesInFlight, waiters: EngineLimits.exchangesWaiting)
   private var codec: FrameCodec
   private var bus: (any MessageBus)?
   private var epoch: UInt64 = 0
 
-  init(identity: DeviceIdentity, metrics: SyncMetrics) {
+  init(identity: DeviceIdentity, metrics: SyncMetrics, meter: Meter) {
     self.identity = identity
     self.metrics = metrics
+    self.meter = meter
     codec = FrameCodec(metrics: metrics.registry)
   }
 
@@ -32,13 +34,21 @@ actor Exchanger {
     precondition(!operations.isEmpty, "an empty frame")
     try await limiter.acquire()
     defer { limiter.release() }
+    let operations = withinBudget(operations)
     let payload = try codec.encode(Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) }))
-    metrics.bytesUp.add(payload.count)
-    let answer = try await connected().request(
-      Message(payload), to: .exchange(user: identity.user, device: identity.device),
-      deadline: EngineLimits.exchangeDeadline)
-    metrics.bytesDown.add(answer.payload.count)
-    return try results(codec.decode(answer.payload), of: operations)
+    let expected = operations.reduce(0) { $0 + $1.expectedAnswer }
+    let passage = try await pass(
+      payload, in: metrics.bytesUp, expecting: expected, to: .exchange(user: identity.user, device: identity.device),
+      deadline: EngineLimits.exchangeDeadline, failedShares: Self.shares(operations, nil))
+    metrics.bytesDown.add(passage.answer.count)
+    let reply: ExchangeReply
+    do throws(CaravanError) { reply = try codec.decode(passage.answer) } catch {
+      meter.settle(passage.reservation, up: payload.count, down: passage.answer.count)
+      throw error
+    }
+    meter.settle(
+      passage.reservation, up: payload.count, down: passage.answer.count, shares: Self.shares(operations, reply))
+    return try results(reply, of: operations)
   }
 
   /// Says which notifications were taken over, when nothing else is to be said. One that gets lost is repeated by the
@@ -46,21 +56,73 @@ actor Exchanger {
   func acknowledge(_ numbers: [UInt64]) async throws(CaravanError) {
     let home = Partition(of: DatabaseID(container: .system, owner: identity.user))
     for number in numbers {
-      let ack = Message(AckNotification(number: number).encoded())
-      metrics.bytesUp.add(ack.payload.count)
-      try await connected().publish(ack, to: .acks(user: identity.user, device: identity.device, home))
+      let ack = AckNotification(number: number).encoded()
+      meter.settle(try await reserve(up: ack.count, down: 0), up: ack.count, down: 0)
+      metrics.bytesUp.add(ack.count)
+      try await connected().publish(Message(ack), to: .acks(user: identity.user, device: identity.device, home))
     }
   }
 
-  /// One message about chunks.
-  func chunks(_ request: ChunkRequest, in partition: Partition) async throws(CaravanError) -> ChunkReply {
+  /// A message passes the meter and brings its answer, which is still to be settled.
+  private func pass(
+    _ payload: [UInt8], in counter: Counter, expecting down: UInt64, to subject: Subject, deadline: Duration,
+    failedShares: @autoclosure () -> [TableID: UsageLedger.Bytes]
+  ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
+    let bus = try connected()
+    let reservation = try await reserve(up: payload.count, down: down)
+    counter.add(payload.count)
+    do {
+      return (try await bus.request(Message(payload), to: subject, deadline: deadline).payload, reservation)
+    } catch {
+      meter.settle(reservation, up: payload.count, down: 0, shares: failedShares())
+      throw error
+    }
+  }
+
+  private func reserve(up: Int, down: UInt64) async throws(CaravanError) -> UsageLedger.Reservation {
+    if let granted = try meter.reserveNow(up: up, down: down) { return granted }
+    return try await meter.reserve(up: up, down: down)
+  }
+
+  /// Pages are asked for no larger than what is left of the link's budget lets them be.
+  private func withinBudget(_ operations: [Operation.Kind]) -> [Operation.Kind] {
+    guard let left = meter.budget?.left else { return operations }
+    let pulls = operations.count { if case .pull = $0 { true } else { false } }
+    return operations.map { operation in
+      guard case .pull(var pull) = operation else { return operation }
+      pull.maxBytes = min(pull.maxBytes, UInt32(clamping: left / UInt64(2 * pulls)))
+      return .pull(pull)
+    }
+  }
+
+  /// Whose a frame and its answer were, by about how much of them.
+  private static func shares(_ operations: [Operation.Kind], _ reply: ExchangeReply?) -> [TableID: UsageLedger.Bytes] {
+    var shares: [TableID: UsageLedger.Bytes] = [:]
+    for (index, operation) in operations.enumerated() {
+      guard let table = operation.table else { continue }
+      let down = reply.flatMap { index < $0.results.count ? $0.results[index].kind?.weight : nil }
+      shares[table, default: UsageLedger.Bytes()] += UsageLedger.Bytes(
+        up: UInt64(FramePacking.Load(operation).bytes), down: down ?? 0)
+    }
+    return shares
+  }
+
+  /// One message about a table's chunks.
+  func chunks(
+    _ request: ChunkRequest, of table: TableID, in partition: Partition
+  ) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()
-    metrics.chunkBytesUp.add(payload.count)
-    let answer = try await connected().request(
-      Message(payload), to: .chunks(user: identity.user, device: identity.device, partition),
-      deadline: EngineLimits.chunkDeadline)
-    metrics.chunkBytesDown.add(answer.payload.count)
-    let reply = try ChunkReply.decode(answer.payload)
+    let isGet = !request.get.isEmpty
+    let asked = isGet ? min(Limits.chunkBatchBytes, request.get.count / ChunkHash.byteCount * Limits.chunkBytes) : 0
+    let passage = try await pass(
+      payload, in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
+      to: .chunks(user: identity.user, device: identity.device, partition), deadline: EngineLimits.chunkDeadline,
+      failedShares: [table: UsageLedger.Bytes(up: 1)])
+    metrics.chunkBytesDown.add(passage.answer.count)
+    meter.settle(
+      passage.reservation, up: payload.count, down: passage.answer.count,
+      shares: [table: UsageLedger.Bytes(up: 1, down: 1)])
+    let reply = try ChunkReply.decode(passage.answer)
     if let failure = reply.failure { throw failure.model() }
     return reply
   }

@@ -52,20 +52,6 @@ extension SyncEngine: SyncControl {
     }
   }
 
-  public func linkChanged(to link: LinkClass?) async {
-    guard link != self.link else { return }
-    let couldSpeak = coalescer.permitsSpeaking
-    self.link = link
-    coalescer.setLink(link)
-    if !coalescer.permitsSpeaking {
-      failWaiters(CaravanError(.networkNotPermitted, "the link is gone: what was written is kept and goes later"))
-    } else if !couldSpeak, bus != nil {
-      startAfresh()
-    }
-    await planAtOnceWhatGoesAtOnce()
-    signal.raise()
-  }
-
   public func status() -> SyncStatus {
     var counters: [SyncStatus.Counter] = []
     for family in host.metrics.snapshot().families.values where family.kind == .counter {
@@ -76,7 +62,10 @@ extension SyncEngine: SyncControl {
       }
     }
     return SyncStatus(
-      device: identity.device.text, user: identity.user.text, link: link, isConnected: bus != nil,
-      counters: counters.sorted { $0.name < $1.name })
+      device: identity.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
+      isConnected: bus != nil,
+      counters: counters.sorted { $0.name < $1.name }, policy: policy,
+      spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
+      usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) })
   }
 }

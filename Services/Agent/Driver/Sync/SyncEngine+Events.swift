@@ -103,9 +103,10 @@ extension SyncEngine {
   }
 
   func notPermitted(_ table: TableID) -> CaravanError {
-    let link = link.map { "the link is \($0.name)" } ?? "there is no link"
+    let link = link.map { "the link is \($0)" } ?? "there is no link"
+    let budget = meter.budget.map { ", \($0.left) bytes of today's budget are left" } ?? ""
     return CaravanError(
-      .networkNotPermitted, "\(table) may not be synced now, \(link): it goes when the link is one it may use")
+      .networkNotPermitted, "\(table) may not be synced now, \(link)\(budget): it goes when the link is one it may use")
   }
 }
 

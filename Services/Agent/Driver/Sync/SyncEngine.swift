@@ -29,10 +29,15 @@ public actor SyncEngine: Service {
   var waiters = SyncWaiters()
   var list = SubscriptionList()
   var registered: [Key: SyncRegistration] = [:]
-  var link: LinkClass?
+  var linkState: LinkState
+  var link: Link? { linkState.link }
+  var policy = NetworkPolicy()
+  nonisolated let meter: Meter
   var bus: (any MessageBus)?
   /// Waits for a connection.
   var connection = Promise<Void>()
+  /// Wait for the device to be allowed to speak, and for the end of that.
+  var speech = (permitted: Promise<Void>(), forbidden: Promise<Void>())
   /// Plans whose outcomes are not recorded, and whose session has ended.
   var pending: [TableID: Upstream.Pending] = [:]
   /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
@@ -49,12 +54,14 @@ public actor SyncEngine: Service {
   public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
     self.store = store
     self.identity = identity
-    self.link = link
+    linkState = LinkState(announced: link.map { Link($0) })
     self.host = host
     metrics = SyncMetrics(host.metrics)
-    exchanger = Exchanger(identity: identity, metrics: metrics)
+    meter = Meter(store: store, host: host)
+    exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter)
     alarm = Alarm(clock: host.clock, ring: signal)
     coalescer.setLink(link)
+    meter.use(link)
     crew = Crew(
       store: store, exchanger: exchanger,
       mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics)
@@ -63,6 +70,7 @@ public actor SyncEngine: Service {
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
   /// - Throws: when the store cannot be read.
   public func run() async throws {
+    try await recallPolicy()
     try await recall()
     await withDiscardingTaskGroup { group in
       group.addTask { await self.alarm.run() }
@@ -73,6 +81,7 @@ public actor SyncEngine: Service {
       group.cancelAll()
     }
     failWaiters(CaravanError(.cancelled, "the agent stops"))
+    if !Task.isCancelled { await meter.close() }
   }
 
   public nonisolated func shutDown() {
@@ -95,6 +104,7 @@ public actor SyncEngine: Service {
       group.addTask { await self.mend() }
     }
     discard(in: &group, at: now)
+    lookAtBudget(in: &group)
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
       let transfer = nextTransfer(at: now)
     {

@@ -1627,6 +1627,96 @@ void   caravan__v1__set_link__free_unpacked
   assert(message->base.descriptor == &caravan__v1__set_link__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__network_policy__init
+                     (Caravan__V1__NetworkPolicy         *message)
+{
+  static const Caravan__V1__NetworkPolicy init_value = CARAVAN__V1__NETWORK_POLICY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__network_policy__get_packed_size
+                     (const Caravan__V1__NetworkPolicy *message)
+{
+  assert(message->base.descriptor == &caravan__v1__network_policy__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__network_policy__pack
+                     (const Caravan__V1__NetworkPolicy *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__network_policy__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__network_policy__pack_to_buffer
+                     (const Caravan__V1__NetworkPolicy *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__network_policy__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__NetworkPolicy *
+       caravan__v1__network_policy__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__NetworkPolicy *)
+     protobuf_c_message_unpack (&caravan__v1__network_policy__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__network_policy__free_unpacked
+                     (Caravan__V1__NetworkPolicy *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__network_policy__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__link_budget__init
+                     (Caravan__V1__LinkBudget         *message)
+{
+  static const Caravan__V1__LinkBudget init_value = CARAVAN__V1__LINK_BUDGET__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__link_budget__get_packed_size
+                     (const Caravan__V1__LinkBudget *message)
+{
+  assert(message->base.descriptor == &caravan__v1__link_budget__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__link_budget__pack
+                     (const Caravan__V1__LinkBudget *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__link_budget__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__link_budget__pack_to_buffer
+                     (const Caravan__V1__LinkBudget *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__link_budget__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LinkBudget *
+       caravan__v1__link_budget__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LinkBudget *)
+     protobuf_c_message_unpack (&caravan__v1__link_budget__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__link_budget__free_unpacked
+                     (Caravan__V1__LinkBudget *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__link_budget__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__upcall__init
                      (Caravan__V1__Upcall         *message)
 {
@@ -1807,6 +1897,51 @@ void   caravan__v1__agent_status__free_unpacked
   assert(message->base.descriptor == &caravan__v1__agent_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__link_usage__init
+                     (Caravan__V1__LinkUsage         *message)
+{
+  static const Caravan__V1__LinkUsage init_value = CARAVAN__V1__LINK_USAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__link_usage__get_packed_size
+                     (const Caravan__V1__LinkUsage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__link_usage__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__link_usage__pack
+                     (const Caravan__V1__LinkUsage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__link_usage__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__link_usage__pack_to_buffer
+                     (const Caravan__V1__LinkUsage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__link_usage__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LinkUsage *
+       caravan__v1__link_usage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LinkUsage *)
+     protobuf_c_message_unpack (&caravan__v1__link_usage__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__link_usage__free_unpacked
+                     (Caravan__V1__LinkUsage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__link_usage__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__counter_value__init
                      (Caravan__V1__CounterValue         *message)
 {
@@ -1852,7 +1987,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[23] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[24] =
 {
   {
     "id",
@@ -2130,6 +2265,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "set_policy",
+    24,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, set_policy),
+    &caravan__v1__network_policy__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   8,   /* field[8] = begin_read */
@@ -2149,6 +2296,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   13,   /* field[13] = register_sync */
   18,   /* field[18] = resolve_conflict */
   21,   /* field[21] = set_link */
+  23,   /* field[23] = set_policy */
   20,   /* field[20] = status */
   15,   /* field[15] = sync_now */
   6,   /* field[6] = truncate_object */
@@ -2159,7 +2307,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__app_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 23 }
+  { 0, 24 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2169,7 +2317,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  23,
+  24,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   1,  caravan__v1__app_request__number_ranges,
@@ -4521,7 +4669,7 @@ const ProtobufCMessageDescriptor caravan__v1__end_resolution__descriptor =
   (ProtobufCMessageInit) caravan__v1__end_resolution__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__set_link__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__set_link__field_descriptors[3] =
 {
   {
     "link",
@@ -4535,14 +4683,40 @@ static const ProtobufCFieldDescriptor caravan__v1__set_link__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "metered",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SetLink, has_metered),
+    offsetof(Caravan__V1__SetLink, metered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "automatic",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SetLink, has_automatic),
+    offsetof(Caravan__V1__SetLink, automatic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__set_link__field_indices_by_name[] = {
+  2,   /* field[2] = automatic */
   0,   /* field[0] = link */
+  1,   /* field[1] = metered */
 };
 static const ProtobufCIntRange caravan__v1__set_link__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor =
 {
@@ -4552,11 +4726,126 @@ const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor =
   "Caravan__V1__SetLink",
   "caravan.v1",
   sizeof(Caravan__V1__SetLink),
-  1,
+  3,
   caravan__v1__set_link__field_descriptors,
   caravan__v1__set_link__field_indices_by_name,
   1,  caravan__v1__set_link__number_ranges,
   (ProtobufCMessageInit) caravan__v1__set_link__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__network_policy__field_descriptors[2] =
+{
+  {
+    "maximum_link",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__NetworkPolicy, has_maximum_link),
+    offsetof(Caravan__V1__NetworkPolicy, maximum_link),
+    &caravan__v1__link_class__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "budgets",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__NetworkPolicy, n_budgets),
+    offsetof(Caravan__V1__NetworkPolicy, budgets),
+    &caravan__v1__link_budget__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__network_policy__field_indices_by_name[] = {
+  1,   /* field[1] = budgets */
+  0,   /* field[0] = maximum_link */
+};
+static const ProtobufCIntRange caravan__v1__network_policy__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__network_policy__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.NetworkPolicy",
+  "NetworkPolicy",
+  "Caravan__V1__NetworkPolicy",
+  "caravan.v1",
+  sizeof(Caravan__V1__NetworkPolicy),
+  2,
+  caravan__v1__network_policy__field_descriptors,
+  caravan__v1__network_policy__field_indices_by_name,
+  1,  caravan__v1__network_policy__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__network_policy__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__link_budget__field_descriptors[3] =
+{
+  {
+    "link",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__LinkBudget, has_link),
+    offsetof(Caravan__V1__LinkBudget, link),
+    &caravan__v1__link_class__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "daily_bytes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LinkBudget, has_daily_bytes),
+    offsetof(Caravan__V1__LinkBudget, daily_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "used_today",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LinkBudget, has_used_today),
+    offsetof(Caravan__V1__LinkBudget, used_today),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__link_budget__field_indices_by_name[] = {
+  1,   /* field[1] = daily_bytes */
+  0,   /* field[0] = link */
+  2,   /* field[2] = used_today */
+};
+static const ProtobufCIntRange caravan__v1__link_budget__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LinkBudget",
+  "LinkBudget",
+  "Caravan__V1__LinkBudget",
+  "caravan.v1",
+  sizeof(Caravan__V1__LinkBudget),
+  3,
+  caravan__v1__link_budget__field_descriptors,
+  caravan__v1__link_budget__field_indices_by_name,
+  1,  caravan__v1__link_budget__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__link_budget__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[3] =
@@ -4907,7 +5196,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[10] =
 {
   {
     "device",
@@ -4981,19 +5270,71 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "metered",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AgentStatus, has_metered),
+    offsetof(Caravan__V1__AgentStatus, metered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "link_is_automatic",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AgentStatus, has_link_is_automatic),
+    offsetof(Caravan__V1__AgentStatus, link_is_automatic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "policy",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AgentStatus, policy),
+    &caravan__v1__network_policy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "usage",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AgentStatus, n_usage),
+    offsetof(Caravan__V1__AgentStatus, usage),
+    &caravan__v1__link_usage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
   5,   /* field[5] = counters */
   0,   /* field[0] = device */
   2,   /* field[2] = link */
+  7,   /* field[7] = link_is_automatic */
+  6,   /* field[6] = metered */
+  8,   /* field[8] = policy */
   4,   /* field[4] = tables */
+  9,   /* field[9] = usage */
   1,   /* field[1] = user */
 };
 static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -5003,11 +5344,88 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  6,
+  10,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
   1,  caravan__v1__agent_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__agent_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__link_usage__field_descriptors[4] =
+{
+  {
+    "link",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__LinkUsage, has_link),
+    offsetof(Caravan__V1__LinkUsage, link),
+    &caravan__v1__link_class__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "table",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LinkUsage, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes_up",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LinkUsage, has_bytes_up),
+    offsetof(Caravan__V1__LinkUsage, bytes_up),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes_down",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LinkUsage, has_bytes_down),
+    offsetof(Caravan__V1__LinkUsage, bytes_down),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__link_usage__field_indices_by_name[] = {
+  3,   /* field[3] = bytes_down */
+  2,   /* field[2] = bytes_up */
+  0,   /* field[0] = link */
+  1,   /* field[1] = table */
+};
+static const ProtobufCIntRange caravan__v1__link_usage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__link_usage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LinkUsage",
+  "LinkUsage",
+  "Caravan__V1__LinkUsage",
+  "caravan.v1",
+  sizeof(Caravan__V1__LinkUsage),
+  4,
+  caravan__v1__link_usage__field_descriptors,
+  caravan__v1__link_usage__field_indices_by_name,
+  1,  caravan__v1__link_usage__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__link_usage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__counter_value__field_descriptors[2] =

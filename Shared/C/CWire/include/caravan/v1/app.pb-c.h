@@ -53,10 +53,13 @@ typedef struct Caravan__V1__ConflictPage Caravan__V1__ConflictPage;
 typedef struct Caravan__V1__ResolveConflict Caravan__V1__ResolveConflict;
 typedef struct Caravan__V1__EndResolution Caravan__V1__EndResolution;
 typedef struct Caravan__V1__SetLink Caravan__V1__SetLink;
+typedef struct Caravan__V1__NetworkPolicy Caravan__V1__NetworkPolicy;
+typedef struct Caravan__V1__LinkBudget Caravan__V1__LinkBudget;
 typedef struct Caravan__V1__Upcall Caravan__V1__Upcall;
 typedef struct Caravan__V1__TableStatus Caravan__V1__TableStatus;
 typedef struct Caravan__V1__LossStatus Caravan__V1__LossStatus;
 typedef struct Caravan__V1__AgentStatus Caravan__V1__AgentStatus;
+typedef struct Caravan__V1__LinkUsage Caravan__V1__LinkUsage;
 typedef struct Caravan__V1__CounterValue Caravan__V1__CounterValue;
 
 
@@ -150,7 +153,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION = 20,
   CARAVAN__V1__APP_REQUEST__KIND_STATUS = 21,
   CARAVAN__V1__APP_REQUEST__KIND_SET_LINK = 22,
-  CARAVAN__V1__APP_REQUEST__KIND_WATCH = 23
+  CARAVAN__V1__APP_REQUEST__KIND_WATCH = 23,
+  CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -183,6 +187,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__Empty *status;
     Caravan__V1__SetLink *set_link;
     Caravan__V1__TableName *watch;
+    Caravan__V1__NetworkPolicy *set_policy;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -817,10 +822,63 @@ struct  Caravan__V1__SetLink
   ProtobufCMessage base;
   protobuf_c_boolean has_link;
   Caravan__V1__LinkClass link;
+  /*
+   * its bytes cost: it counts as cellular at least
+   */
+  protobuf_c_boolean has_metered;
+  protobuf_c_boolean metered;
+  /*
+   * as the machine says from now on; the rest is not used
+   */
+  protobuf_c_boolean has_automatic;
+  protobuf_c_boolean automatic;
 };
 #define CARAVAN__V1__SET_LINK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__set_link__descriptor) \
-    , 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE }
+    , 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0, 0 }
+
+
+/*
+ * The user's, for the whole device and whatever apps prefer (MOB-45, MOB-47).
+ */
+struct  Caravan__V1__NetworkPolicy
+{
+  ProtobufCMessage base;
+  /*
+   * nothing is sent over a dearer one; none: nothing at all
+   */
+  protobuf_c_boolean has_maximum_link;
+  Caravan__V1__LinkClass maximum_link;
+  /*
+   * links that are not named have none
+   */
+  size_t n_budgets;
+  Caravan__V1__LinkBudget **budgets;
+};
+#define CARAVAN__V1__NETWORK_POLICY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__network_policy__descriptor) \
+    , 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0,NULL }
+
+
+struct  Caravan__V1__LinkBudget
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_link;
+  Caravan__V1__LinkClass link;
+  /*
+   * both directions, from midnight UTC
+   */
+  protobuf_c_boolean has_daily_bytes;
+  uint64_t daily_bytes;
+  /*
+   * in a status
+   */
+  protobuf_c_boolean has_used_today;
+  uint64_t used_today;
+};
+#define CARAVAN__V1__LINK_BUDGET__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__link_budget__descriptor) \
+    , 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__Upcall
@@ -923,10 +981,36 @@ struct  Caravan__V1__AgentStatus
   Caravan__V1__TableStatus **tables;
   size_t n_counters;
   Caravan__V1__CounterValue **counters;
+  protobuf_c_boolean has_metered;
+  protobuf_c_boolean metered;
+  protobuf_c_boolean has_link_is_automatic;
+  protobuf_c_boolean link_is_automatic;
+  Caravan__V1__NetworkPolicy *policy;
+  /*
+   * today, of this app's tables and, without a name, of the device itself
+   */
+  size_t n_usage;
+  Caravan__V1__LinkUsage **usage;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL }
+
+
+struct  Caravan__V1__LinkUsage
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_link;
+  Caravan__V1__LinkClass link;
+  char *table;
+  protobuf_c_boolean has_bytes_up;
+  uint64_t bytes_up;
+  protobuf_c_boolean has_bytes_down;
+  uint64_t bytes_down;
+};
+#define CARAVAN__V1__LINK_USAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__link_usage__descriptor) \
+    , 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__CounterValue
@@ -1625,6 +1709,44 @@ Caravan__V1__SetLink *
 void   caravan__v1__set_link__free_unpacked
                      (Caravan__V1__SetLink *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__NetworkPolicy methods */
+void   caravan__v1__network_policy__init
+                     (Caravan__V1__NetworkPolicy         *message);
+size_t caravan__v1__network_policy__get_packed_size
+                     (const Caravan__V1__NetworkPolicy   *message);
+size_t caravan__v1__network_policy__pack
+                     (const Caravan__V1__NetworkPolicy   *message,
+                      uint8_t             *out);
+size_t caravan__v1__network_policy__pack_to_buffer
+                     (const Caravan__V1__NetworkPolicy   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__NetworkPolicy *
+       caravan__v1__network_policy__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__network_policy__free_unpacked
+                     (Caravan__V1__NetworkPolicy *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LinkBudget methods */
+void   caravan__v1__link_budget__init
+                     (Caravan__V1__LinkBudget         *message);
+size_t caravan__v1__link_budget__get_packed_size
+                     (const Caravan__V1__LinkBudget   *message);
+size_t caravan__v1__link_budget__pack
+                     (const Caravan__V1__LinkBudget   *message,
+                      uint8_t             *out);
+size_t caravan__v1__link_budget__pack_to_buffer
+                     (const Caravan__V1__LinkBudget   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LinkBudget *
+       caravan__v1__link_budget__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__link_budget__free_unpacked
+                     (Caravan__V1__LinkBudget *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Upcall methods */
 void   caravan__v1__upcall__init
                      (Caravan__V1__Upcall         *message);
@@ -1700,6 +1822,25 @@ Caravan__V1__AgentStatus *
                       const uint8_t       *data);
 void   caravan__v1__agent_status__free_unpacked
                      (Caravan__V1__AgentStatus *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LinkUsage methods */
+void   caravan__v1__link_usage__init
+                     (Caravan__V1__LinkUsage         *message);
+size_t caravan__v1__link_usage__get_packed_size
+                     (const Caravan__V1__LinkUsage   *message);
+size_t caravan__v1__link_usage__pack
+                     (const Caravan__V1__LinkUsage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__link_usage__pack_to_buffer
+                     (const Caravan__V1__LinkUsage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LinkUsage *
+       caravan__v1__link_usage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__link_usage__free_unpacked
+                     (Caravan__V1__LinkUsage *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__CounterValue methods */
 void   caravan__v1__counter_value__init
@@ -1830,6 +1971,12 @@ typedef void (*Caravan__V1__EndResolution_Closure)
 typedef void (*Caravan__V1__SetLink_Closure)
                  (const Caravan__V1__SetLink *message,
                   void *closure_data);
+typedef void (*Caravan__V1__NetworkPolicy_Closure)
+                 (const Caravan__V1__NetworkPolicy *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LinkBudget_Closure)
+                 (const Caravan__V1__LinkBudget *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Upcall_Closure)
                  (const Caravan__V1__Upcall *message,
                   void *closure_data);
@@ -1841,6 +1988,9 @@ typedef void (*Caravan__V1__LossStatus_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__AgentStatus_Closure)
                  (const Caravan__V1__AgentStatus *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LinkUsage_Closure)
+                 (const Caravan__V1__LinkUsage *message,
                   void *closure_data);
 typedef void (*Caravan__V1__CounterValue_Closure)
                  (const Caravan__V1__CounterValue *message,
@@ -1895,10 +2045,13 @@ extern const ProtobufCMessageDescriptor caravan__v1__conflict_page__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__resolve_conflict__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__end_resolution__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__network_policy__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__link_usage__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__counter_value__descriptor;
 
 PROTOBUF_C__END_DECLS

@@ -1,0 +1,64 @@
+public import Model
+
+/// What the machine is connected by.
+public struct Link: Sendable, Hashable {
+  public var linkClass: LinkClass
+  /// Its bytes cost money, whatever it is made of: a phone's hotspot, say.
+  public var isMetered: Bool
+
+  public init(_ linkClass: LinkClass, isMetered: Bool = false) {
+    self.linkClass = linkClass
+    self.isMetered = isMetered
+  }
+
+  public static let wired = Link(.wired)
+  public static let wifi = Link(.wifi)
+  public static let cellular = Link(.cellular)
+  public static let roaming = Link(.roaming)
+
+  /// What preferences and budgets go by (MOB-44).
+  public var cost: LinkClass { isMetered ? max(linkClass, .cellular) : linkClass }
+}
+
+/// What the machine is connected by, and by whose word.
+public struct LinkState: Sendable, Hashable {
+  /// Somebody finds out, and says so with `detected`.
+  public private(set) var isWatched = false
+  /// The machine's word counts, not what was announced.
+  public private(set) var isAutomatic = false
+  /// Nil: nothing.
+  public var detected: Link?
+  private var announced: Link?
+
+  public init(announced: Link?) { self.announced = announced }
+
+  public var link: Link? { isAutomatic ? detected : announced }
+
+  public mutating func watch() { (isWatched, isAutomatic) = (true, true) }
+  public mutating func announce(_ link: Link?) { (announced, isAutomatic) = (link, false) }
+
+  /// - Returns: false when nobody watches.
+  public mutating func becomeAutomatic() -> Bool {
+    isAutomatic = isWatched || isAutomatic
+    return isWatched
+  }
+}
+
+extension Link: CustomStringConvertible {
+  public var description: String { "\(isMetered ? "metered " : "")\(linkClass.name)" }
+}
+
+/// What the user allows, whatever apps prefer (MOB-45, MOB-47).
+public struct NetworkPolicy: Sendable, Hashable {
+  /// Nothing is sent over a dearer link; nil: nothing at all.
+  public var maximumLink: LinkClass?
+  /// Bytes a day, both directions, from midnight UTC; links that are not named have no budget.
+  public var dailyBytes: [LinkClass: UInt64]
+
+  public init(maximumLink: LinkClass? = .roaming, dailyBytes: [LinkClass: UInt64] = [:]) {
+    self.maximumLink = maximumLink
+    self.dailyBytes = dailyBytes
+  }
+
+  public func permits(_ cost: LinkClass) -> Bool { maximumLink.map { cost <= $0 } ?? false }
+}

@@ -1,0 +1,151 @@
+internal import AgentCore
+internal import Model
+internal import Runtime
+
+/// Stands before the wire: no message passes that the link's budget has no room for, and every byte is counted for
+/// somebody (MOB-47).
+final class Meter: Sendable {
+  private struct State {
+    var ledger = UsageLedger()
+    /// What is paid for now; nil: no link.
+    var link: LinkClass?
+    var savedAt = Instant(nanoseconds: 0)
+  }
+
+  private let state = Mutex(State())
+  private let store: any SyncStore
+  private let host: Host
+
+  init(store: any SyncStore, host: Host) {
+    self.store = store
+    self.host = host
+  }
+
+  private var now: Int64 { host.clock.wallTime.milliseconds }
+
+  // MARK: What is allowed
+
+  func recall(_ record: NetworkRecord) {
+    state.withLock { state in
+      state.ledger = UsageLedger(
+        budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts)
+      state.ledger.look(at: now)
+    }
+  }
+
+  func use(_ link: LinkClass?) { state.withLock { $0.link = link } }
+  func use(_ policy: NetworkPolicy) { state.withLock { $0.ledger.setBudgets(policy.dailyBytes) } }
+
+  /// What is left today of the present link's budget, and how long today still is; nil: there is no budget.
+  var budget: (left: UInt64, untilTomorrow: Duration)? {
+    state.withLock { state in
+      state.ledger.look(at: now)
+      guard let link = state.link, let left = state.ledger.left(of: link) else { return nil }
+      return (left, .milliseconds(state.ledger.untilTomorrow(from: now)))
+    }
+  }
+
+  /// Today's, in a fixed order.
+  var accounts: [(UsageLedger.Account, UsageLedger.Bytes)] {
+    state.withLock { state in
+      state.ledger.look(at: now)
+      return state.ledger.accounts.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+    }
+  }
+
+  func spent(over link: LinkClass) -> UInt64 { state.withLock { $0.ledger.spent[link] ?? 0 } }
+
+  // MARK: Messages
+
+  /// Before a message of so many bytes goes, whose answer may have so many.
+  /// - Throws: `networkNotPermitted` with the time until the budget is new.
+  func reserve(up: Int, down: UInt64) async throws(CaravanError) -> UsageLedger.Reservation {
+    while true {
+      let (answer, link) = ask(up: up, down: down)
+      switch answer {
+      case .granted(let reservation): return reservation
+      case .needsGrant(let link, let day, let bytes):
+        try await store.save(grant: bytes, over: link, on: day)
+        state.withLock { $0.ledger.grant(bytes, on: link, day: day) }
+      case .refused(let left): throw tooLittle(left, of: link)
+      case nil: throw Self.noLink
+      }
+    }
+  }
+
+  /// As `reserve`, where nothing has to be written down first, which is nearly always.
+  /// - Returns: nil otherwise.
+  func reserveNow(up: Int, down: UInt64) throws(CaravanError) -> UsageLedger.Reservation? {
+    let (answer, link) = ask(up: up, down: down)
+    switch answer {
+    case .granted(let reservation): return reservation
+    case .needsGrant: return nil
+    case .refused(let left): throw tooLittle(left, of: link)
+    case nil: throw Self.noLink
+    }
+  }
+
+  private func ask(up: Int, down: UInt64) -> (UsageLedger.Answer?, LinkClass?) {
+    state.withLock { state in
+      (state.link.map { state.ledger.reserve(UInt64(up) + down, on: $0, at: now) }, state.link)
+    }
+  }
+
+  private func tooLittle(_ left: UInt64, of link: LinkClass?) -> CaravanError {
+    CaravanError(
+      .networkNotPermitted,
+      "today's budget of the \(link?.name ?? "") link has \(left) bytes left, too few: the rest goes tomorrow, or over "
+        + "a cheaper link",
+      retryAfterMilliseconds: budget.map { UInt32(clamping: $0.untilTomorrow.wholeMilliseconds) })
+  }
+
+  private static let noLink = CaravanError(
+    .networkNotPermitted, "there is no link: what was written is kept and goes later")
+
+  func settle(
+    _ reservation: UsageLedger.Reservation, up: Int, down: Int, shares: [TableID: UsageLedger.Bytes] = [:]
+  ) {
+    state.withLock {
+      $0.ledger.settle(reservation, UsageLedger.Bytes(up: UInt64(up), down: UInt64(down)), shares: shares)
+    }
+  }
+
+  /// Something came that nobody asked for.
+  func received(_ bytes: Int) {
+    state.withLock { state in
+      guard let link = state.link else { return }
+      state.ledger.look(at: now)
+      state.ledger.record(UsageLedger.Bytes(down: UInt64(bytes)), on: link)
+    }
+  }
+
+  // MARK: Keeping
+
+  /// When what was carried is to be written down; nil: there is nothing.
+  var saveDue: Instant? {
+    state.withLock { state in
+      state.ledger.hasUnsaved ? state.savedAt + .milliseconds(Int64(EngineLimits.usageSaveMilliseconds)) : nil
+    }
+  }
+
+  func save() async {
+    let (day, accounts) = state.withLock { state in
+      state.savedAt = host.clock.now
+      return state.ledger.takeUnsaved()
+    }
+    guard !accounts.isEmpty else { return }
+    do throws(CaravanError) { try await store.save(accounts, of: day) } catch {
+      state.withLock { $0.ledger.putBack(accounts, of: day) }
+      host.log.debug("what the links carried was not written down", [.error: error])
+    }
+  }
+
+  /// Before an orderly end: nothing is in flight any more.
+  func close() async {
+    await save()
+    let (day, grants) = state.withLock { $0.ledger.exactGrants }
+    for (link, bytes) in grants.sorted(by: { $0.key < $1.key }) {
+      try? await store.save(grant: bytes, over: link, on: day)
+    }
+  }
+}

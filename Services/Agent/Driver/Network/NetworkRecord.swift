@@ -1,0 +1,21 @@
+public import AgentCore
+public import Model
+
+/// What the store remembers of the device's network.
+public struct NetworkRecord: Sendable, Hashable {
+  public var policy: NetworkPolicy
+  /// The day that the rest is of.
+  public var day: Int64
+  public var grants: [LinkClass: UInt64]
+  public var accounts: [UsageLedger.Account: UsageLedger.Bytes]
+
+  public init(
+    policy: NetworkPolicy = NetworkPolicy(), day: Int64 = 0, grants: [LinkClass: UInt64] = [:],
+    accounts: [UsageLedger.Account: UsageLedger.Bytes] = [:]
+  ) {
+    self.policy = policy
+    self.day = day
+    self.grants = grants
+    self.accounts = accounts
+  }
+}

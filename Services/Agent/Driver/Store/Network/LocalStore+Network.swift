@@ -1,0 +1,85 @@
+public import AgentCore
+public import Model
+internal import SQLite
+
+/// The user's policy, and what the links have carried, day by day.
+enum NetworkTables {
+  static func install(in database: Connection) throws(CaravanError) {
+    try database.execute(
+      """
+      -- Link 0 has the dearest link allowed (0: none), the others their budget of a day.
+      CREATE TABLE IF NOT EXISTS network_policy (link INTEGER PRIMARY KEY, value INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS network_grants (
+        link INTEGER PRIMARY KEY, day INTEGER NOT NULL, bytes INTEGER NOT NULL);
+      -- A name of '' is the device itself.
+      CREATE TABLE IF NOT EXISTS network_usage (
+        day INTEGER NOT NULL, link INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, up INTEGER NOT NULL,
+        down INTEGER NOT NULL, PRIMARY KEY (day, link, app, name)) WITHOUT ROWID;
+      """)
+  }
+}
+
+extension LocalStore {
+  public func networkRecord() throws(CaravanError) -> NetworkRecord {
+    var record = NetworkRecord()
+    let policy = try database.all("SELECT link, value FROM network_policy") { row in (row.integer(0), row.unsigned(1)) }
+    for (link, value) in policy {
+      if link == 0 {
+        record.policy.maximumLink = LinkClass(rawValue: UInt8(truncatingIfNeeded: value))
+      } else if let link = LinkClass(rawValue: UInt8(truncatingIfNeeded: link)) {
+        record.policy.dailyBytes[link] = value
+      }
+    }
+    record.day =
+      try database.first(
+        "SELECT max(day) FROM (SELECT day FROM network_grants UNION ALL SELECT day FROM network_usage)"
+      ) { row in row.integer(0) } ?? 0
+    let grants = try database.all("SELECT link, bytes FROM network_grants WHERE day = ?", record.day) { row in
+      (row.integer(0), row.unsigned(1))
+    }
+    for (link, bytes) in grants {
+      if let link = LinkClass(rawValue: UInt8(truncatingIfNeeded: link)) { record.grants[link] = bytes }
+    }
+    let usage = try database.all("SELECT link, app, name, up, down FROM network_usage WHERE day = ?", record.day) {
+      row in
+      (row.integer(0), row.text(1), row.text(2), UsageLedger.Bytes(up: row.unsigned(3), down: row.unsigned(4)))
+    }
+    for (link, app, name, bytes) in usage {
+      guard let link = LinkClass(rawValue: UInt8(truncatingIfNeeded: link)) else { continue }
+      let table = name.isEmpty ? nil : TableID(app: ContainerID(unchecked: app), name: name)
+      record.accounts[UsageLedger.Account(link: link, table: table)] = bytes
+    }
+    return record
+  }
+
+  public func save(_ policy: NetworkPolicy) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.execute("DELETE FROM network_policy")
+      try database.run("INSERT INTO network_policy VALUES (0, ?)", Int64(policy.maximumLink?.rawValue ?? 0))
+      for (link, bytes) in policy.dailyBytes.sorted(by: { $0.key < $1.key }) {
+        try database.run("INSERT INTO network_policy VALUES (?, ?)", Int64(link.rawValue), bytes)
+      }
+    }
+  }
+
+  public func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.run("INSERT OR REPLACE INTO network_grants VALUES (?, ?, ?)", Int64(link.rawValue), day, bytes)
+    }
+  }
+
+  public func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      for (account, bytes) in accounts.sorted(by: { $0.key < $1.key }) {
+        try database.run(
+          """
+          INSERT INTO network_usage VALUES (?, ?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET up = up + excluded.up, down = down + excluded.down
+          """, day, Int64(account.link.rawValue), account.table?.app.text ?? "", account.table?.name ?? "", bytes.up,
+          bytes.down)
+      }
+      // Days to come are a wrong clock's.
+      try database.run("DELETE FROM network_usage WHERE day <= ? OR day > ?", day - EngineLimits.usageDays, day)
+    }
+  }
+}

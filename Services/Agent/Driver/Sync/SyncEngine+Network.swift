@@ -1,0 +1,91 @@
+public import AgentCore
+public import Model
+internal import Runtime
+
+// Links, the user's policy, and budgets (MOB-44, MOB-45, MOB-47, UNI-21).
+extension SyncEngine {
+  public func linkChanged(to link: Link?) async { await change { $0.announce(link) } }
+
+  /// Somebody watches the machine's link from now on; until `linkDetected` there is none.
+  public func linkIsWatched() async { await change { $0.watch() } }
+
+  public func linkDetected(_ link: Link?) async { await change { $0.detected = link } }
+
+  public func useDetectedLink() async throws(CaravanError) {
+    var isWatched = false
+    await change { isWatched = $0.becomeAutomatic() }
+    guard isWatched else {
+      throw CaravanError(.invalidData, "this agent does not watch its link: start it with --link auto")
+    }
+  }
+
+  private func change(_ body: (inout LinkState) -> Void) async {
+    let before = link
+    body(&linkState)
+    if link != before { await permissionsChanged() }
+  }
+
+  /// - Throws: when it cannot be written down; then nothing has changed.
+  public func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError) {
+    try await store.save(policy)
+    self.policy = policy
+    meter.use(policy)
+    await permissionsChanged()
+  }
+
+  func recallPolicy() async throws(CaravanError) {
+    let record = try await store.networkRecord()
+    policy = record.policy
+    meter.recall(record)
+    await permissionsChanged()
+  }
+
+  /// What may be sent is decided anew, and what waited for that is released (MOB-24).
+  private func permissionsChanged() async {
+    let couldSpeak = coalescer.permitsSpeaking
+    let cost = link?.cost
+    meter.use(cost)
+    coalescer.setLink(policy.maximumLink == nil ? nil : cost)
+    coalescer.setUserLink(policy.maximumLink ?? .wired)
+    coalescer.setBudget(meter.budget?.left)
+    if !coalescer.permitsSpeaking {
+      failWaiters(
+        CaravanError(.networkNotPermitted, "the link may not be used: what was written is kept and goes later"))
+    } else {
+      coalescer.retryNow(at: moment)
+      if !couldSpeak, bus != nil { startAfresh() }
+    }
+    tellSpeech()
+    await planAtOnceWhatGoesAtOnce()
+    signal.raise()
+  }
+
+  // MARK: The connection
+
+  func untilSpeakingIsPermitted() async { try? await speech.permitted.wait() }
+  func untilSpeakingIsForbidden() async { try? await speech.forbidden.wait() }
+
+  private func tellSpeech() {
+    if coalescer.permitsSpeaking {
+      if speech.forbidden.value != nil { speech.forbidden = Promise() }
+      speech.permitted.fulfil(())
+    } else {
+      if speech.permitted.value != nil { speech.permitted = Promise() }
+      speech.forbidden.fulfil(())
+    }
+  }
+
+  // MARK: Budgets
+
+  /// A budget may have been used up since, or a new day have brought a new one; and what was carried is written down
+  /// now and then.
+  func lookAtBudget(in group: inout DiscardingTaskGroup) {
+    let budget = meter.budget
+    let couldSpeak = coalescer.permitsSpeaking
+    coalescer.setBudget(budget?.left)
+    if couldSpeak != coalescer.permitsSpeaking { tellSpeech() }
+    if let budget { alarm.set(host.clock.now + budget.untilTomorrow) }
+    guard let due = meter.saveDue else { return }
+    if due <= host.clock.now { group.addTask { await self.meter.save() } } else { alarm.set(due) }
+  }
+}

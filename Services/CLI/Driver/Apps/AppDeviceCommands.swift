@@ -1,0 +1,140 @@
+internal import CLICore
+internal import Client
+internal import Encoding
+internal import Model
+internal import Runtime
+
+/// `status`, `set-link`, `policy`: the device as a whole.
+enum AppDeviceCommands {
+  private static let metered = Flag<Bool>("metered", "its bytes cost: it counts as cellular at least")
+  private static let maximumLink = Flag<String?>(
+    "max-link", "LINK", "use no dearer link, whatever apps prefer: wired, wifi, cellular, roaming, or none at all")
+  private static let budgets = Flag<[String]>(
+    "budget", "LINK=BYTES,...", "bytes a day, 50MB for instance; LINK=unlimited ends it", default: [])
+
+  static let tools = [
+    AppSession.tool("status", "How the device and the app's tables stand.") { session in
+      let status = try await session.client.status()
+      session.say(text(status), json: json(status))
+    },
+    AppSession.tool(
+      "set-link", "Announces or simulates the device's link; auto: as the machine says.",
+      .init("wired|wifi|cellular|roaming|none|auto", 1...1), flags: [metered]
+    ) { session in
+      guard session.operands[0] != "auto" else {
+        try await session.client.useDetectedLink()
+        let status = try await session.client.status()
+        return session.say("the link is watched: \(linkText(status))", json: linkJSON(status))
+      }
+      let link = try LinkText.parse(session.operands[0])
+      try await session.client.setLink(link, isMetered: session.options[metered])
+      let status = try await session.client.status()
+      session.say("the link is \(linkText(status))", json: linkJSON(status))
+    },
+    AppSession.tool(
+      "policy", "Shows or sets what the user allows the device, whatever apps prefer.", flags: [maximumLink, budgets]
+    ) { session in
+      var policy = try await session.client.status().policy
+      let old = policy
+      if let link = session.options[maximumLink] { policy.maximumLink = try LinkText.parse(link) }
+      for text in session.options[budgets] {
+        let (link, bytes) = try BudgetText.parse(text)
+        policy.dailyBytes[link] = bytes
+      }
+      if policy != old { try await session.client.setPolicy(policy) }
+      let status = try await session.client.status()
+      session.say(policyText(status), json: json(policy: status))
+    },
+  ]
+
+  private static func linkText(_ status: DeviceStatus) -> String {
+    "\(status.isMetered ? "metered " : "")\(LinkText.name(status.link))"
+  }
+
+  private static func linkJSON(_ status: DeviceStatus) -> JSON {
+    [
+      "link": .string(LinkText.name(status.link)), "metered": .bool(status.isMetered),
+      "link_automatic": .bool(status.isLinkAutomatic),
+    ]
+  }
+
+  private static func policyText(_ status: DeviceStatus) -> String {
+    let head = "dearest link allowed: \(LinkText.name(status.policy.maximumLink))"
+    let lines = status.policy.dailyBytes.sorted { $0.key < $1.key }.map { link, bytes in
+      "\(link.name): \(Size.text(status.spentToday[link] ?? 0)) of \(Size.text(bytes)) today"
+    }
+    return ([head] + lines).joined(separator: "\n")
+  }
+
+  private static func json(policy status: DeviceStatus) -> JSON {
+    func number(_ value: UInt64) -> JSON { .int(Int64(clamping: value)) }
+    let budgets = status.policy.dailyBytes.sorted { $0.key < $1.key }.map { link, bytes -> JSON in
+      ["link": .string(link.name), "daily_bytes": number(bytes), "used_today": number(status.spentToday[link] ?? 0)]
+    }
+    return ["max_link": .string(LinkText.name(status.policy.maximumLink)), "budgets": .array(budgets)]
+  }
+
+  private static func text(_ status: DeviceStatus) -> String {
+    let state = status.isConnected ? "connected" : "not connected"
+    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)"
+    guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
+    var table = TextTable([
+      "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "LOST",
+      "REFUSED",
+    ])
+    for item in status.tables {
+      table.add(
+        [item.name] + [item.rows, item.dirty, item.pending, item.conflicts, item.torn].map(String.init) + [
+          time(item.lastSync).map { String($0.prefix(19)) } ?? "never", Size.text(item.bytesUp),
+          Size.text(item.bytesDown), item.loss.map(lost) ?? "-", item.refused,
+        ])
+    }
+    return "\(head)\n\(table.text)"
+  }
+
+  private static func lost(_ loss: DeviceStatus.Loss) -> String {
+    "\(loss.lostInQueue + loss.lostToBusyServer) of \(loss.accepted)"
+  }
+
+  private static func json(_ status: DeviceStatus) -> JSON {
+    [
+      "device": .string(status.device), "user": .string(status.user), "link": .string(LinkText.name(status.link)),
+      "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
+      "connected": .bool(status.isConnected), "policy": json(policy: status),
+      "usage": .array(status.usage.map(json)), "tables": .array(status.tables.map(json)),
+      "counters": .object(JSON.Object(sorting: status.counters.mapValues { .int(Int64(clamping: $0)) })),
+    ]
+  }
+
+  private static func json(_ table: DeviceStatus.Table) -> JSON {
+    func number(_ value: UInt64) -> JSON { .int(Int64(clamping: value)) }
+    return [
+      "table": .string(table.name), "rows": number(table.rows), "dirty": number(table.dirty),
+      "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
+      "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
+      "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
+      "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null,
+    ]
+  }
+
+  private static func json(_ usage: LinkUse) -> JSON {
+    [
+      "link": .string(usage.link.name), "table": usage.table.map(JSON.string) ?? .null,
+      "bytes_up": .int(Int64(clamping: usage.bytesUp)), "bytes_down": .int(Int64(clamping: usage.bytesDown)),
+    ]
+  }
+
+  private static func json(_ loss: DeviceStatus.Loss) -> JSON {
+    func number(_ value: UInt64) -> JSON { .int(Int64(clamping: value)) }
+    return [
+      "maximum_permille": number(UInt64(loss.tolerance.maximumPermille)), "accepted": number(loss.accepted),
+      "settled": number(loss.settled), "expired": number(loss.expired),
+      "lost": ["queue": number(loss.lostInQueue), "server": number(loss.lostToBusyServer)],
+    ]
+  }
+
+  /// RFC 3339; nil: never.
+  private static func time(_ milliseconds: UInt64) -> String? {
+    milliseconds == 0 ? nil : WallTime(milliseconds: Int64(clamping: milliseconds)).description
+  }
+}
