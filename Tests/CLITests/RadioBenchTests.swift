@@ -69,6 +69,19 @@ struct RadioBenchTests {
     }
   }
 
+  @Test("BEN-15, MOB-33, MOB-34: tables of harmonic periods go at multiples of the shortest, whenever registered")
+  func alignment() {
+    let apps = [60.0, 120, 300, 600].map { RadioApp(name: "every\(Int($0))", periodSeconds: $0, toleranceSeconds: 0) }
+    let items = (0..<360).flatMap { step in
+      apps.indices.map { RadioItem(app: $0, at: Double(step) * 10 + 0.5, body: []) }
+    }
+    let aligned = RadioSchedule.together(apps, items).transfers
+    #expect(aligned.allSatisfy { $0.at.truncatingRemainder(dividingBy: 60) == 0 })
+    #expect(aligned.count <= 60)
+    #expect(aligned.reduce(0) { $0 + $1.items.count } == items.count)
+    #expect(RadioSchedule.separate(apps, items, phases: [7, 31, 111, 450]).transfers.count >= 100)
+  }
+
   @Test("A trace that is no trace is refused with its name")
   func refusals() {
     #expect(throws: (any Error).self) { try RadioWorkload(trace: "/dev/null", photos: "", hours: 0.1, seed: 1) }

@@ -12,6 +12,8 @@ struct RadioBench: Sendable {
 
   static let randomSeeds: UInt64 = 100
   static let randomApps = 20
+  private static let alignedTables = [4, 16, 64]
+  private static let alignedPeriods = [60.0, 120, 300, 600]
 
   func run() throws(CaravanError) {
     report.line(
@@ -32,6 +34,7 @@ struct RadioBench: Sendable {
     try together("together_notes_dt60", Self.apps(tolerance: 0, ofNotes: 60), uncoordinated)
     try together("together_dt60", Self.apps(tolerance: 60), uncoordinated)
     try randomApps()
+    for tables in Self.alignedTables { alignment(of: tables) }
   }
 
   static func apps(tolerance: Double, ofNotes notes: Double? = nil) -> [RadioApp] {
@@ -72,6 +75,34 @@ struct RadioBench: Sendable {
       floor: [
         ("optimum_transfers_per_h", Double(optimum.transfers) / hours),
         ("optimum_clusters_per_h", Double(optimum.clusters) / hours),
+      ])
+  }
+
+  // MARK: Alignment
+
+  /// An hour of tables that change all the time, registered at any time (BEN-15): with timers that begin at their
+  /// registration, and at multiples of the wall clock as ours.
+  private func alignment(of tables: Int) {
+    var dice = RadioDice(seed: seed)
+    let apps = (0..<tables).map { number in
+      RadioApp(
+        name: "table\(number)", periodSeconds: Self.alignedPeriods[dice.below(Self.alignedPeriods.count)],
+        toleranceSeconds: 0)
+    }
+    let items = (0..<360).flatMap { step in
+      apps.indices.map { RadioItem(app: $0, at: Double(step) * 10 + 0.5, body: []) }
+    }
+    let phases = apps.map { $0.periodSeconds * dice.unit() }
+    func usage(_ schedule: RadioSchedule) -> RadioModel.Usage {
+      radio.usage(of: schedule.transfers.map { .init(at: $0.at, bytes: 300 * $0.items.count) })
+    }
+    let (own, aligned) = (usage(.separate(apps, items, phases: phases)), usage(.together(apps, items)))
+    report.line(
+      "aligned",
+      [
+        "tables": Double(tables), "transfers_per_h": Double(aligned.transfers),
+        "own_timers_transfers_per_h": Double(own.transfers), "radio_on_s_per_h": aligned.onSeconds,
+        "own_timers_radio_on_s_per_h": own.onSeconds,
       ])
   }
 
