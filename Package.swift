@@ -121,6 +121,9 @@ let package = Package(
         name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"],
         path: "Services/Examples/Album",
         swiftSettings: house),
+      .executableTarget(
+        name: "caravan-car", dependencies: ["Client", "Model", "Runtime"], path: "Services/Examples/CarSensor",
+        swiftSettings: house),
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
