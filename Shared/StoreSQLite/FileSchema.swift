@@ -81,8 +81,8 @@ enum FileSchema {
     case let other:
       throw CaravanError(
         .internalError,
-        "file \(number) has schema \(other): this release knows \(version); go on with the release that made it, or move "
-          + "the directory away to begin anew")
+        "file \(number) has schema \(other): this release knows \(version); go on with the release that made it, or "
+          + "move the directory away to begin anew")
     }
     guard
       let meta = try db.first(
