@@ -43,13 +43,14 @@ extension ErrorCode {
     case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken: 400
     case .notAuthenticated: 401
     case .networkNotPermitted, .lockNotHeld: 403
-    case .tableNotFound, .noSuchObject, .zoneDoesNotExist: 404
+    case .tableNotFound, .noSuchObject, .noOperationId, .zoneDoesNotExist: 404
     case .objectExists, .serverRecordChanged, .referenceViolation, .rowTorn, .rowInConflict, .notInConflictResolution,
       .chunksMissing:
       409
     case .resetRequired, .leaseExpired: 410
     case .limitExceeded: 413
     case .chunkDamaged: 422
+    case .lockAlreadyHeld: 423
     case .rateLimited: 429
     case .cancelled: 499
     case .internalError: 500

@@ -12,6 +12,15 @@ extension Flag where Value == String {
   }
 }
 
+extension Flag where Value == String {
+  /// For tests of what a service does when it fails (REC-29).
+  public static var faults: Flag<String> {
+    Flag(
+      "faults", "POINT[:after][=N],…", "for debugging: fail at these points, so many times",
+      environment: "CARAVAN_FAULTS", default: "")
+  }
+}
+
 extension TicketKey {
   /// As the file holds it: hexadecimal digits and a line's end.
   public var fileText: String { Hex.encode(bytes) + "\n" }

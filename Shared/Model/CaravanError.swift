@@ -30,7 +30,11 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case limitExceeded
   case rateLimited
   case leaseExpired
+  /// Another device has the lock: retry when its lease has ended.
+  case lockAlreadyHeld
   case lockNotHeld
+  /// No operation is known under this number: begin one.
+  case noOperationId
   case notAuthenticated
   case networkNotConnected
   /// The table's link preference or the user's forbids this now.
@@ -67,12 +71,13 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isTransient: Bool {
     switch code {
     case .serverBusy, .rateLimited, .timedOut, .unavailable, .networkNotConnected, .networkNotPermitted, .leaseExpired,
-      .storageFull, .quotaExceeded, .cancelled:
+      .lockAlreadyHeld, .storageFull, .quotaExceeded, .cancelled:
       true
     case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
       .serverRecordChanged, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing, .chunkDamaged,
       .invalidSyncToken,
-      .limitExceeded, .lockNotHeld, .notAuthenticated, .rowTorn, .rowInConflict, .notInConflictResolution,
+      .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .rowTorn, .rowInConflict,
+      .notInConflictResolution,
       .internalError:
       false
     }

@@ -7,6 +7,14 @@ public enum Limits {
   public static let operationsPerFrame = 512
   /// CK-101: records of one commit.
   public static let recordsPerCommit = 400
+  /// Of a group, which becomes visible at once (UNI-05): records, bytes of its mutations, parts, chunks that they name.
+  public static let groupRecords = 10_000
+  public static let groupBytes = 32 << 20
+  public static let groupParts = 256
+  public static let groupChunks = 1 << 16
+  /// Of one user: groups that are not committed yet, and operations that are remembered.
+  public static let openGroupsPerUser = 8
+  public static let operationsPerUser = 1_000
   /// CK-27: records that one commit deletes because their owners go. A larger tree is deleted from its leaves up.
   public static let cascadedRecords = 4_000
   /// A record's encoded fields, object manifests included.

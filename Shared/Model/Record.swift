@@ -72,13 +72,22 @@ public struct Commit: Sendable, Hashable {
   /// True: all or none. False: each mutation stands alone, those in conflict are reported and left out (MOB-55).
   public var isAtomic: Bool
   public var mutations: [Mutation]
+  /// Of a group: how many parts have been staged under the op. The mutations are theirs, in their order (UNI-05).
+  public var parts: Int?
+  /// The lock of the writer that the commit depends on (UNI-04).
+  public var fence: LeaseProof?
 
-  public init(zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation]) {
+  public init(
+    zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation], parts: Int? = nil,
+    fence: LeaseProof? = nil
+  ) {
     self.zone = zone
     self.op = op
     self.opFloor = opFloor
     self.isAtomic = isAtomic
     self.mutations = mutations
+    self.parts = parts
+    self.fence = fence
   }
 }
 

@@ -135,6 +135,20 @@ extension StorageClient {
   }
 }
 
+// MARK: Groups and locks
+
+extension StorageClient {
+  /// Work on a commit in parts. Each request may be made again.
+  public func group(_ request: GroupRequest, in partition: Partition) async throws(CaravanError) -> GroupReply {
+    try await call(.group, in: partition, request)
+  }
+
+  /// Takes, renews or releases a lock.
+  public func lock(_ request: LockRequest, in partition: Partition) async throws(CaravanError) -> LeaseGrant {
+    try await call(.lock, in: partition, request)
+  }
+}
+
 // MARK: Zones
 
 extension StorageClient {

@@ -9,6 +9,10 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case commits
   /// `SettleRequest` → `CommitReply`
   case settle
+  /// `GroupRequest` → `GroupReply`
+  case group
+  /// `LockRequest` → `LeaseGrant`
+  case lock
   /// `ReadChangesRequest` → `ReadChangesReply`
   case changes
   /// `FetchRequest` → `FetchReply`
@@ -40,7 +44,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .commits, .settle, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease, .cursor,
+    case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease,
+      .cursor,
       .status:
       true
     case .drop: false  // a zone made anew meanwhile would go too

@@ -56,12 +56,57 @@ public struct LeaseTenure: Sendable, Hashable {
   }
 }
 
+/// What somebody wants of a lock. Who renews or releases says which tenure is meant: a late message then does nothing
+/// to a later one.
+public enum LockWish: Sendable, Hashable {
+  case take(ttl: Duration)
+  case renew(token: UInt64, ttl: Duration)
+  case release(token: UInt64)
+}
+
+extension LeaseTenure {
+  /// - Throws: `lockAlreadyHeld`, `lockNotHeld`, `leaseExpired`.
+  public static func decide(
+    _ name: String, _ known: LeaseTenure?, holder: String, _ wish: LockWish, now: Int64
+  ) throws(CaravanError) -> Decision {
+    switch wish {
+    case .take(let ttl):
+      let decision = decide(name, known, holder: holder, ttl: max(ttl, .milliseconds(1)), now: now)
+      guard decision.answer.isGranted else {
+        let left = (known?.expires ?? now) - now
+        throw CaravanError(
+          .lockAlreadyHeld, "'\(decision.answer.holder)' has the lock: retry when its time is over",
+          retryAfterMilliseconds: UInt32(clamping: left))
+      }
+      return decision
+    case .renew(let token, let ttl):
+      try LeaseProof(lease: name, token: token).check(known, holder: holder, now: now)
+      return decide(name, known, holder: holder, ttl: max(ttl, .milliseconds(1)), now: now)
+    case .release(let token):
+      let isMeant = known.map { $0.token == token && $0.holder == holder && $0.expires > now } ?? false
+      return Decision(
+        answer: Lease(name: name, isGranted: false, token: token, holder: "", remaining: .zero),
+        next: isMeant ? LeaseTenure(holder: "", token: token, expires: 0) : nil)
+    }
+  }
+}
+
 extension LeaseProof {
   /// - Throws: `lockNotHeld` unless the lease lives under this token.
   public func check(_ tenure: LeaseTenure?, now: Int64, for consumer: String) throws(CaravanError) {
     guard let tenure, tenure.expires > now, tenure.token == token else {
       throw CaravanError(
         .lockNotHeld, "the cursor of \(consumer) moves only under lease '\(lease)': take it again and use its token")
+    }
+  }
+
+  /// - Throws: `lockNotHeld` unless this tenure is the holder's, `leaseExpired` when it has ended by itself.
+  public func check(_ tenure: LeaseTenure?, holder: String, now: Int64) throws(CaravanError) {
+    guard let tenure, tenure.token == token, tenure.holder == holder else {
+      throw CaravanError(.lockNotHeld, "the lock is not held under token \(token): take it again")
+    }
+    guard tenure.expires > now else {
+      throw CaravanError(.leaseExpired, "the lock's time is over: take it again")
     }
   }
 }

@@ -39,7 +39,7 @@ public protocol Store: Sendable {
 
   // MARK: Chunks
 
-  /// Keeps chunks for the staging lease, until a record refers to them. The caller has checked the hashes.
+  /// Keeps chunks for the staging lease, until a record or a group refers to them. The caller has checked the hashes.
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError)
 
   /// Those of `hashes` that the database lacks, in the order given; the others are kept for the staging lease.
@@ -49,6 +49,36 @@ public protocol Store: Sendable {
   func chunks(
     _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
   ) async throws(CaravanError) -> [FoundChunk]
+
+  // MARK: Groups
+
+  /// Begins a group under an op, unless it was begun before.
+  /// - Parameter floor: as a commit's.
+  /// - Throws: `quotaExceeded` when the user has too many.
+  func beginGroup(_ op: OpID, floor: UInt64, in zone: ZoneID) async throws(CaravanError) -> StagedGroup
+
+  /// Keeps a part until its group ends. The same part again does nothing.
+  /// - Throws: `noOperationId` where no group was begun, `limitExceeded`, `invalidData`.
+  func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging
+
+  /// nil: never begun, or forgotten.
+  func group(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> StagedGroup?
+
+  /// The bodies of an open group's parts, by number. It becomes visible by a commit under its op that brings what is
+  /// in them.
+  func parts(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [[UInt8]]
+
+  /// Forgets a group; one that is open is settled as aborted.
+  func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError)
+
+  // MARK: Locks
+
+  /// Takes, renews or releases a lock of the partition's users. It lies beside what it guards, so that a commit is
+  /// refused in one step with the loss of its lock.
+  /// - Throws: `lockAlreadyHeld`, `lockNotHeld`, `leaseExpired`.
+  func lock(
+    _ name: String, _ wish: LockWish, holder: String, in partition: Partition
+  ) async throws(CaravanError) -> Lease
 
   // MARK: The log of a partition
 

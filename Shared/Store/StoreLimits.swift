@@ -2,9 +2,15 @@ internal import Model
 
 /// Bounds and times that every store keeps.
 public enum StoreLimits {
-  /// How long a staged chunk is kept without a record that refers to it, since it was last asked for. Also the grace
-  /// of a chunk whose last record went away.
+  /// How long a staged chunk is promised to be there without a record that refers to it, since it was last asked for;
+  /// also a chunk whose last record went away, for those who still read that.
   public static let stagingLease: Duration = .seconds(3_600)
+  /// After the lease, before the chunk is removed: who counts the lease from an answer counts it from a later moment.
+  public static let stagingGrace: Duration = .seconds(600)
+  /// How long a group waits for its next part, or its commit.
+  public static let groupLease: Duration = .seconds(3_600)
+  /// How long it is told what became of a group, unless the operation is removed.
+  public static let operationKept: Duration = .seconds(7 * 86_400)
   /// Longest time a lease is granted for at once.
   public static let longestLease: Duration = .seconds(3_600)
   public static let leasesPerRequest = 256

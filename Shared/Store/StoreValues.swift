@@ -168,17 +168,6 @@ public struct Lease: Sendable, Hashable {
   }
 }
 
-/// Shows that a writer is the owner it thinks it is.
-public struct LeaseProof: Sendable, Hashable {
-  public var lease: String
-  public var token: UInt64
-
-  public init(lease: String, token: UInt64) {
-    self.lease = lease
-    self.token = token
-  }
-}
-
 public struct StoreStatus: Sendable, Hashable {
   public var zones: UInt64
   /// Live records, without tombstones.

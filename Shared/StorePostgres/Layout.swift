@@ -7,7 +7,7 @@ internal import Store
 /// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
 /// database. All text is kept as bytes: they have one order on every server, where collations have many.
 enum Layout {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   static let tables = [
     """
@@ -97,6 +97,29 @@ enum Layout {
       partition integer NOT NULL, consumer bytea NOT NULL, followed bigint NOT NULL, position bigint NOT NULL,
       PRIMARY KEY (partition, consumer, followed))
     """,
+    // Commits in parts, by the op that makes them visible. `held` parts are still stored: those of a group that has
+    // ended go in steps, and the group itself once its time is over.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_groups(
+      partition integer NOT NULL, writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL,
+      database bytea NOT NULL, zone bytea NOT NULL, stage bigint NOT NULL, parts bigint NOT NULL,
+      records bigint NOT NULL, bytes bigint NOT NULL, chunks bigint NOT NULL, held bigint NOT NULL,
+      until bigint NOT NULL, PRIMARY KEY (partition, writer, epoch, number))
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_groups_by_database ON caravan_groups(partition, database, stage)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_groups_by_end ON caravan_groups(partition, until)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_groups_to_clear ON caravan_groups(partition, writer) WHERE stage > 0 AND held > 0
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_group_parts(
+      partition integer NOT NULL, writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL,
+      part bigint NOT NULL, chunks bytea, body bytea NOT NULL, PRIMARY KEY (partition, writer, epoch, number, part))
+    """,
   ]
 
   /// What makes PostgreSQL itself quicker, where the engine knows it: chunks are compressed already; rows that every
@@ -110,7 +133,7 @@ enum Layout {
   static let tableNames = [
     "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_refs", "caravan_writers",
     "caravan_ops",
-    "caravan_log", "caravan_chunks", "caravan_leases", "caravan_cursors",
+    "caravan_log", "caravan_chunks", "caravan_leases", "caravan_cursors", "caravan_groups", "caravan_group_parts",
   ]
 
   /// Which life of a zone, for those who read it.

@@ -6,6 +6,7 @@ extension PartitionState {
     if let outcome = try known(commit.op, floor: commit.opFloor, in: commit.zone) {
       return answer(outcome, in: commit.zone)
     }
+    let group = try checkTerms(of: commit)
     let zone = zone(commit.zone)
     let low = newest[commit.zone].flatMap { zones[$0]?.seq } ?? 0
     let facts = try facts(for: commit, in: zone)
@@ -14,6 +15,9 @@ extension PartitionState {
     case .decided(let writes, let verdicts, let zoneSeq):
       let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       keep(outcome, of: commit.op, in: commit.zone, floor: commit.opFloor)
+      if let group {
+        save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op)
+      }
       return answer(outcome, in: commit.zone)
     }
   }
@@ -21,19 +25,20 @@ extension PartitionState {
   func settle(_ op: OpID, in zone: ZoneID) throws(CaravanError) -> Answer<CommitResult> {
     if let outcome = try known(op, floor: 0, in: zone) { return answer(outcome, in: zone) }
     keep(.aborted, of: op, in: zone, floor: 0)
+    endGroup(of: op, as: .aborted)
     return answer(.aborted, in: zone)
   }
 
   // MARK: Ops
 
-  private func known(_ op: OpID, floor: UInt64, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
+  func known(_ op: OpID, floor: UInt64, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
     try op.check(floor: floor, stored: floors[Writer(name: op.writer, epoch: op.epoch)] ?? 0)
     guard let known = ops[op] else { return nil }
     if let home = known.zone, home != zone { throw op.foreign(to: zone) }
     return known.outcome
   }
 
-  private func keep(_ outcome: OpOutcome, of op: OpID, in zone: ZoneID, floor: UInt64) {
+  func keep(_ outcome: OpOutcome, of op: OpID, in zone: ZoneID, floor: UInt64) {
     var life: Int64 = 0
     if case .decided(_, _, let incarnation) = outcome, incarnation != 0 { life = newest[zone] ?? 0 }
     ops[op] = Op(outcome: outcome, zone: life == 0 ? nil : zone)

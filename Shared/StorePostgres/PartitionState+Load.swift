@@ -70,6 +70,7 @@ private struct PartLoad {
   private var chunksAt: Int?
   private var listsAt: Int?
   private var leasesAt: Int?
+  private var groups: GroupQuestions
 
   init(_ partition: Partition, _ wants: Wants) {
     self.partition = partition
@@ -81,6 +82,7 @@ private struct PartLoad {
     chunks = Array(wants.chunks)
     lists = Array(wants.lists)
     leases = Array(wants.leases)
+    groups = GroupQuestions(wants)
   }
 
   mutating func ask(_ pipeline: inout Pipeline) {
@@ -111,6 +113,7 @@ private struct PartLoad {
       listsAt = pipeline.add(Statements.listBytes, number, lists.map(\.database.key), lists.map(\.hash))
     }
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
+    groups.ask(&pipeline, number)
   }
 
   // MARK: Reading the answers
@@ -128,6 +131,7 @@ private struct PartLoad {
     }
     if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
+    try groups.read(answers, into: state)
   }
 
   private func read(entries rows: Rows, into state: PartitionState) {

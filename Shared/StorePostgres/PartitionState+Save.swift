@@ -19,6 +19,7 @@ struct GroupSave {
       addOps(state)
       addChunks(state)
       addOwnership(state)
+      pipeline.add(groupsOf: state)
       addShown(state)
     }
     pipeline.add("COMMIT")

@@ -78,6 +78,10 @@ final class PartitionState {
   var ops: [OpID: Op] = [:]
   var chunks: [Wants.Chunk: Chunk] = [:]
   var leases: [String: LeaseTenure] = [:]
+  var groups: [OpID: StagedGroup] = [:]
+  /// Bodies of parts that are staged.
+  var parts: [Wants.Part: [UInt8]] = [:]
+  var censuses: [UserID: GroupCensus] = [:]
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
   var looked = Looked()
@@ -112,6 +116,8 @@ final class PartitionState {
   var newLeases: Set<String> = []
   var knownLeases: Set<String> = []
   var cursors: [Cursor: UInt64] = [:]
+  var changedGroups: Set<OpID> = []
+  var newParts: [StagedPart] = []
   /// Records whose entries answers show.
   var shown: Set<Wants.Record> = []
   var entries: [Wants.Record: Entry] = [:]
@@ -207,6 +213,15 @@ final class PartitionState {
       }
       return decision.answer
     }
+  }
+
+  func lock(_ name: String, _ wish: LockWish, holder: String) throws(CaravanError) -> Lease {
+    let decision = try LeaseTenure.decide(name, leases[name], holder: holder, wish, now: now)
+    if let next = decision.next {
+      leases[name] = next
+      newLeases.insert(name)
+    }
+    return decision.answer
   }
 
   func moveCursor(_ cursor: Cursor, to position: UInt64, proof: LeaseProof) throws(CaravanError) {

@@ -74,7 +74,7 @@ public final class StorePostgres: Store {
 
   // MARK: Lanes
 
-  private func write<Value: Sendable>(
+  func write<Value: Sendable>(
     to partition: Partition, bytes: Int = 0, wants: @escaping @Sendable (inout Wants) -> Void,
     _ work: @escaping @Sendable (PartitionState) throws(CaravanError) -> Answer<Value>
   ) async throws(CaravanError) -> Value {
@@ -83,7 +83,7 @@ public final class StorePostgres: Store {
     return try await writers[Int(partition.number) % writers.count].write(write)
   }
 
-  private func read<Value: Sendable>(
+  func read<Value: Sendable>(
     _ work: @Sendable (Reads) throws(PostgresError) -> Value
   ) async throws(CaravanError) -> Value {
     let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -107,7 +107,7 @@ public final class StorePostgres: Store {
 
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
     try await write(to: Partition(of: zone.database)) {
-      $0.add(op, in: zone)
+      $0.add(group: op, in: zone)
     } _: { (state) throws(CaravanError) in
       try state.settle(op, in: zone)
     }
@@ -248,6 +248,9 @@ public final class StorePostgres: Store {
     }
     try await work(on: survey.longLogs.first) { (upkeep, partition) throws(PostgresError) in
       try upkeep.trimLog(of: partition)
+    }
+    try await work(on: survey.groups.first) { (upkeep, partition) throws(PostgresError) in
+      try upkeep.collectGroups(in: partition, clock: clock)
     }
     return !survey.isEmpty
   }

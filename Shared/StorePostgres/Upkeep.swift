@@ -10,8 +10,10 @@ struct Upkeep {
     var purging: [Partition] = []
     var unreferenced: [Partition] = []
     var longLogs: [Partition] = []
+    /// With groups to give up, to clear or to forget.
+    var groups: [Partition] = []
 
-    var isEmpty: Bool { purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty }
+    var isEmpty: Bool { purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty && groups.isEmpty }
   }
 
   let db: Connection
@@ -23,16 +25,20 @@ struct Upkeep {
       rows.map { try? Partition(UInt32($0.integer(0))) }.compactMap(\.self)
     }
     return Survey(
-      purging: partitions(try db.run(Surveys.purging)), unreferenced: partitions(try db.run(Surveys.unreferenced, now)),
-      longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)))
+      purging: partitions(try db.run(Surveys.purging)),
+      unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace)),
+      longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)),
+      groups: partitions(try db.run(GroupStatements.survey, now)))
   }
 
-  private func now(_ clock: Int64?) throws(PostgresError) -> Int64 {
+  private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
+
+  func now(_ clock: Int64?) throws(PostgresError) -> Int64 {
     try db.run(Statements.clock, clock).first?.integer(0) ?? 0
   }
 
   /// Runs `body` in a transaction that holds the partition.
-  private func holding(
+  func holding(
     _ partition: Partition, _ body: () throws(PostgresError) -> Pipeline
   ) throws(PostgresError) {
     var begin = Pipeline()
@@ -72,7 +78,8 @@ struct Upkeep {
     let key = Int32(partition.number)
     try holding(partition) { () throws(PostgresError) in
       var pipeline = Pipeline()
-      let dead = try db.run(UpkeepStatements.deadChunks, key, try now(clock), PostgresLimits.collectedChunks)
+      let dead = try db.run(
+        UpkeepStatements.deadChunks, key, try now(clock) - Self.grace, PostgresLimits.collectedChunks)
       guard !dead.isEmpty else { return pipeline }
       for (database, chunks) in Dictionary(grouping: dead, by: { $0.text(0) }) {
         pipeline.add(UpkeepStatements.removeChunks, key, database, chunks.map { Bytes($0.bytes(1)) })

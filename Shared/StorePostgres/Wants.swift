@@ -13,6 +13,11 @@ struct Wants {
     let hash: ChunkHash
   }
 
+  struct Part: Hashable {
+    let op: OpID
+    let number: Int
+  }
+
   private(set) var zones: Set<ZoneID> = []
   private(set) var records: Set<Record> = []
   private(set) var ops: Set<OpID> = []
@@ -24,6 +29,11 @@ struct Wants {
   private(set) var referrers: Set<Record> = []
   private(set) var lists: Set<Chunk> = []
 
+  private(set) var groups: Set<OpID> = []
+  private(set) var parts: Set<Part> = []
+  /// Whose groups are counted.
+  private(set) var owners: Set<UserID> = []
+
   /// Nothing that a look-up while a group decides may bring.
   var isEmpty: Bool { records.isEmpty && entries.isEmpty && referrers.isEmpty && lists.isEmpty }
 
@@ -34,7 +44,22 @@ struct Wants {
     let questions = ZoneInquiry.likely(commit)
     add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
     add(questions.chunks, in: commit.zone.database)
+    if commit.parts != nil { groups.insert(commit.op) }
+    if let fence = commit.fence { leases.insert(fence.lease) }
   }
+
+  mutating func add(group op: OpID, in zone: ZoneID) {
+    add(op, in: zone)
+    groups.insert(op)
+  }
+
+  mutating func add(_ part: StagedPart) {
+    add(group: part.op, in: part.zone)
+    parts.insert(Part(op: part.op, number: part.number))
+    add(part.chunks, in: part.zone.database)
+  }
+
+  mutating func add(groupsOf owner: UserID) { owners.insert(owner) }
 
   mutating func add(records: [String], entries: [String], referrers: [String], of zone: ZoneID) {
     for name in records { self.records.insert(Record(zone: zone, name: name)) }

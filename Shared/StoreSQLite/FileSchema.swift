@@ -8,7 +8,7 @@ internal import Store
 /// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
 /// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
 enum FileSchema {
-  static let version = 2
+  static let version = 3
 
   static let tables = """
     CREATE TABLE meta(
@@ -60,6 +60,18 @@ enum FileSchema {
     CREATE TABLE cursors(
       consumer TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY (consumer, partition)) WITHOUT ROWID;
+    -- Commits in parts, by writer << 40 | op number. `held` parts are still stored: those of a group that has ended go
+    -- in steps, and the group itself once its time is over.
+    CREATE TABLE groups(
+      key INTEGER PRIMARY KEY, database INTEGER NOT NULL, zone TEXT NOT NULL, stage INTEGER NOT NULL,
+      parts INTEGER NOT NULL, records INTEGER NOT NULL, bytes INTEGER NOT NULL, chunks INTEGER NOT NULL,
+      held INTEGER NOT NULL, until INTEGER NOT NULL);
+    CREATE INDEX groups_by_database ON groups(database, stage);
+    CREATE INDEX groups_to_clear ON groups(key) WHERE stage > 0 AND held > 0;
+    CREATE INDEX groups_by_end ON groups(until);
+    CREATE TABLE group_parts(
+      id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, number INTEGER NOT NULL, chunks BLOB, body BLOB NOT NULL,
+      UNIQUE (owner, number));
     """
 
   /// Makes the tables of a new file, or checks those of an old one.

@@ -84,8 +84,8 @@ extension FileState {
   /// - Returns: whether there may be more.
   func collectChunks() throws(CaravanError) -> Bool {
     let dead = try db.all(
-      "SELECT database, hash, id, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?", now,
-      FileLimits.collectedChunks,
+      "SELECT database, hash, id, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?",
+      now - StoreLimits.stagingGrace.components.seconds * 1_000, FileLimits.collectedChunks,
       read: { (database: $0.integer(0), hash: $0.bytes(1), id: $0.integer(2), size: Int($0.integer(3))) })
     for chunk in dead {
       try db.run("DELETE FROM chunks WHERE database = ? AND hash = ?", chunk.database, chunk.hash)

@@ -9,6 +9,7 @@ extension FileState {
       return try result(of: outcome, in: commit.zone)
     }
 
+    let group = try checkTerms(of: commit, writer)
     let zone = try self.zone(commit.zone)
     let low = try seq(of: commit.zone, zone)
     let now = now
@@ -18,6 +19,9 @@ extension FileState {
     case .decided(let writes, let verdicts, let zoneSeq):
       let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       try keep(outcome, of: commit.op, writer, floor: commit.opFloor)
+      if let group {
+        try save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op, writer)
+      }
       return try result(of: outcome, in: commit.zone)
     }
   }
@@ -26,18 +30,19 @@ extension FileState {
     let writer = try checkedWriter(op, floor: 0)
     if let outcome = try outcome(of: op, writer, in: zone) { return try result(of: outcome, in: zone) }
     try keep(.aborted, of: op, writer, floor: 0)
+    try endGroup(of: op, writer, as: .aborted)
     return .aborted
   }
 
   // MARK: Ops
 
-  private func checkedWriter(_ op: OpID, floor: UInt64) throws(CaravanError) -> WriterRow {
+  func checkedWriter(_ op: OpID, floor: UInt64) throws(CaravanError) -> WriterRow {
     let writer = try self.writer(op)
     try op.check(floor: floor, stored: writer.floor)
     return writer
   }
 
-  private func outcome(of op: OpID, _ writer: WriterRow, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
+  func outcome(of op: OpID, _ writer: WriterRow, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
     guard op.number <= writer.highest else { return nil }
     let key = Key.make(writer.id, op.number)
     guard let stored = try db.first("SELECT outcome FROM ops WHERE key = ?", key, read: { $0.bytes(0) }) else {
@@ -50,7 +55,7 @@ extension FileState {
     return outcome
   }
 
-  private func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {
+  func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {
     var writer = writer
     try db.run("INSERT INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, op.number), outcome.encoded)
     writer.highest = max(writer.highest, op.number)

@@ -3,7 +3,7 @@ internal import SQLite
 internal import Store
 
 /// Leases and cursors; they lie in the first file, so that a cursor's write and the check of its lease are one
-/// transaction.
+/// transaction. Locks lie beside what they guard, for the same reason.
 extension FileState {
   func lease(_ names: [String], holder: String, ttl: Duration) throws(CaravanError) -> [Lease] {
     let now = now
@@ -14,6 +14,12 @@ extension FileState {
       grants.append(decision.answer)
     }
     return grants
+  }
+
+  func lock(_ name: String, _ wish: LockWish, holder: String) throws(CaravanError) -> Lease {
+    let decision = try LeaseTenure.decide(name, try reads.lease(name), holder: holder, wish, now: now)
+    if let next = decision.next { try write(next, name) }
+    return decision.answer
   }
 
   private func write(_ tenure: LeaseTenure, _ name: String) throws(CaravanError) {

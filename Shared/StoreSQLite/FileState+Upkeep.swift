@@ -7,9 +7,10 @@ extension FileState {
   /// - Returns: whether there is more to do now.
   func collect() throws(CaravanError) -> Bool {
     let zones = try collectZone()
+    let groups = try collectGroups()
     let chunks = try collectChunks()
     let log = try collectLog()
-    return zones || chunks || log
+    return zones || groups || chunks || log
   }
 
   /// Removes entries of one deleted zone.

@@ -42,6 +42,7 @@ enum FileLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  static let collectedGroups = 64
   /// Zones and writers of one file: their ids share an INTEGER PRIMARY KEY with 40 bits of seq.
   static let highestOwner: Int64 = (1 << 23) - 1
   static let writerCacheBytes = 4 << 20

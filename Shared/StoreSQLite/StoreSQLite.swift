@@ -108,6 +108,40 @@ public final class StoreSQLite: Store {
     }
   }
 
+  // MARK: Groups and locks
+
+  public func beginGroup(
+    _ op: OpID, floor: UInt64, in zone: ZoneID
+  ) async throws(CaravanError) -> StagedGroup {
+    try await file(zone.database).write { (file) throws(CaravanError) in
+      try file.beginGroup(op, floor: floor, in: zone)
+    }
+  }
+
+  public func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging {
+    try await file(part.zone.database).write(bytes: part.body.count) { (file) throws(CaravanError) in
+      try file.stage(part)
+    }
+  }
+
+  public func group(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> StagedGroup? {
+    try await file(zone.database).read { (file) throws(CaravanError) in try file.group(op, in: zone) }
+  }
+
+  public func parts(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [[UInt8]] {
+    try await file(zone.database).read { (file) throws(CaravanError) in try file.parts(of: op) }
+  }
+
+  public func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError) {
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.removeGroup(op, in: zone) }
+  }
+
+  public func lock(
+    _ name: String, _ wish: LockWish, holder: String, in partition: Partition
+  ) async throws(CaravanError) -> Lease {
+    try await file(partition).write { (file) throws(CaravanError) in try file.lock(name, wish, holder: holder) }
+  }
+
   // MARK: The log
 
   public func log(

@@ -62,6 +62,7 @@ struct PermissionTests {
 
   static let storage = [
     "commit", "settle", "changes", "fetch", "zones", "create", "drop", "missing", "log", "heads", "lease",
+    "group", "lock",
   ]
 
   /// What each may publish to and subscribe to: what its code does.
@@ -69,7 +70,7 @@ struct PermissionTests {
     (.storage, ["changes.7"], ["svc.storage.*.commit", "edge.*.*.chunks.*"]),
     (
       .sync,
-      ["commit", "settle", "changes", "fetch", "zones", "create", "drop"].map { "svc.storage.3.\($0)" }
+      ["commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock"].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
       ["edge.*.*.exchange"]
     ),

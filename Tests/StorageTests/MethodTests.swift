@@ -207,7 +207,7 @@ import Wire
       _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(), put: [Chunk([1, 2, 3])]))
       #expect(try await bench.status().chunks == 1)
       await bench.clock.untilSleepers()
-      bench.clock.advance(by: StoreLimits.stagingLease + .seconds(1))
+      bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(1))
       try await eventually("the chunk is collected") {
         bench.clock.advance(by: StorageLimits.upkeepInterval)
         return try await bench.status().chunks == 0

@@ -199,7 +199,7 @@ import Wire
       _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(), put: object.chunks))
       let done = try await commit(bench, 1, save(object.asset), lists: [object.asset])
       #expect(done.outcomes.map(\.verdict) == [.accepted])
-      bench.clock.advance(by: StoreLimits.stagingLease + .seconds(60))
+      bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60))
       try await eventually("upkeep has looked") {
         bench.clock.advance(by: StorageLimits.upkeepInterval)
         return try await bench.status().chunks == 41
@@ -209,7 +209,7 @@ import Wire
       _ = try await bench.storage.commit(
         CommitRequest(Commit(zone: try StorageBench.zone(), op: op, isAtomic: false, mutations: [delete])),
         in: StorageBench.partition)
-      bench.clock.advance(by: StoreLimits.stagingLease + .seconds(60))
+      bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60))
       try await eventually("all are collected") {
         bench.clock.advance(by: StorageLimits.upkeepInterval)
         return try await bench.status().chunks == 0

@@ -6,7 +6,7 @@ import Testing
 
 /// Goal: no dangling reference and no leak (I3). Method: staging, references and time by hand, then collection.
 @Suite(.timeLimit(.minutes(2))) struct ChunkConformance {
-  private static let lease = StoreLimits.stagingLease + .seconds(1)
+  private static let lease = StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(1)
 
   private static func collect(_ bench: StoreBench) async throws {
     while try await bench.store.collect() {}
@@ -55,7 +55,8 @@ import Testing
   }
 
   @Test(
-    "I3: a staged chunk nobody refers to goes after its lease; asking about it keeps it", arguments: StoreKind.allCases)
+    "I3, UNI-06: a staged chunk nobody refers to goes after lease and grace; asking about it keeps it",
+    arguments: StoreKind.allCases)
   func staging(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let database = Sample.database()

@@ -23,16 +23,17 @@ struct CloudWorld: Sendable {
   let host: Host
   let key: TicketKey
   let environment: Model.Environment
+  let faults: FaultSwitch
 
   /// Runs the services for the time of `body`.
   static func with(
     environment: Model.Environment = .development, notifier: RecordingNotifier? = nil,
-    _ body: @Sendable (CloudWorld) async throws -> Void
+    faults: FaultSwitch = .off, _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
       let host = Host.quiet
       let hub = InProcessHub(clock: host.clock, random: SeededRandom(seed: 1))
-      let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment)
+      let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment, faults: faults)
       try await withThrowingTaskGroup(of: Void.self) { group in
         var services: [any Service] = [
           try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host), try world.sync(),
@@ -59,7 +60,7 @@ struct CloudWorld: Sendable {
   }
 
   func sync() throws -> SyncService {
-    try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment)
+    try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, faults: faults)
   }
 
   private func untilServing() async throws {

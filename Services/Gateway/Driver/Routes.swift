@@ -146,9 +146,9 @@ extension HTTPResponse {
       .notInConflictResolution:
       400
     case .notAuthenticated: 401
-    case .tableNotFound, .noSuchObject, .zoneDoesNotExist: 404
+    case .tableNotFound, .noSuchObject, .noOperationId, .zoneDoesNotExist: 404
     case .objectExists, .serverRecordChanged, .referenceViolation, .resetRequired, .rowInConflict, .rowTorn,
-      .lockNotHeld, .leaseExpired:
+      .lockNotHeld, .lockAlreadyHeld, .leaseExpired:
       409
     case .limitExceeded: 413
     case .rateLimited: 429

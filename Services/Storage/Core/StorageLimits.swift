@@ -4,6 +4,8 @@ package enum StorageLimits {
   package static let commitsInFlight = 1_024
   /// Batches of commits at once.
   package static let batchesInFlight = 64
+  /// Requests about groups at once: each may bring a part, or take all parts of a group into memory.
+  package static let groupsInFlight = 16
   package static let readsInFlight = 128
   package static let leasesInFlight = 256
   /// Each may bring or take `Limits.chunkBatchBytes`.

@@ -2,6 +2,7 @@ import Compression
 import Crypto
 import Model
 import Runtime
+import StorageCore
 import Store
 import Wire
 
@@ -12,6 +13,15 @@ struct ChunkTraffic: Sendable {
   let metrics: StorageMetrics
 
   // MARK: In
+
+  /// Chunks that came along with a commit, or with a part of one.
+  func stage(_ chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) {
+    guard !chunks.isEmpty else { return }
+    try ChunkRules.check(chunks.loads())
+    let opened = try await opened(chunks, in: database)
+    metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
+    if !opened.isEmpty { try await store.stage(opened, in: database) }
+  }
 
   /// The chunks, their hashes checked. A patch whose base is not here, or that does not make its chunk, is left out:
   /// its sender has the bytes.

@@ -12,6 +12,7 @@ struct StorageMethods: Sendable {
   let metrics: StorageMetrics
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
+  private var groups: GroupDesk { GroupDesk(store: store, metrics: metrics, traffic: traffic, lists: lists) }
 
   init(store: any Store, metrics: StorageMetrics) {
     self.store = store
@@ -27,6 +28,8 @@ struct StorageMethods: Sendable {
     case .commit: serve(method, StorageLimits.commitsInFlight, commit)
     case .commits: serve(method, StorageLimits.batchesInFlight, commits)
     case .settle: serve(method, StorageLimits.commitsInFlight, settle)
+    case .group: serve(method, StorageLimits.groupsInFlight, groups.answer)
+    case .lock: serve(method, StorageLimits.leasesInFlight, groups.lock)
     case .changes: serve(method, StorageLimits.readsInFlight, changes)
     case .fetch: serve(method, StorageLimits.readsInFlight, fetch)
     case .zones: serve(method, StorageLimits.readsInFlight, zones)
@@ -58,7 +61,7 @@ struct StorageMethods: Sendable {
 
   private func commit(_ request: CommitRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
     let zone = try zone(request.zone, partition)
-    try await stage(request.chunks, in: zone.database)
+    try await traffic.stage(request.chunks, in: zone.database)
     var request = request
     if request.mutations.contains(where: { !$0.lists.isEmpty }) {
       switch try await lists.complete(request.mutations, in: zone.database) {
@@ -67,7 +70,7 @@ struct StorageMethods: Sendable {
       }
     }
     let result = try await store.commit(request.model())
-    count(result)
+    metrics.count(result)
     if case .missing(let hashes) = result {
       // As many as an answer has room for: the rest is missing the next time.
       return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))
@@ -98,28 +101,6 @@ struct StorageMethods: Sendable {
       return CommitAnswer(kind: .reply(try await commit(request, Partition(of: zone.database))))
     } catch {
       return CommitAnswer(kind: .failure(Failure(error)))
-    }
-  }
-
-  /// Chunks that came along with a commit.
-  private func stage(_ chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) {
-    guard !chunks.isEmpty else { return }
-    try ChunkRules.check(chunks.loads())
-    let opened = try await traffic.opened(chunks, in: database)
-    metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
-    if !opened.isEmpty { try await store.stage(opened, in: database) }
-  }
-
-  private func count(_ result: CommitResult) {
-    guard case .applied(let outcomes, _, _) = result else { return }
-    for outcome in outcomes {
-      switch outcome {
-      case .accepted: metrics.accepted.add()
-      case .conflict: metrics.conflicts.add()
-      case .merged: metrics.merged.add()
-      case .refused: metrics.refused.add()
-      case .aborted, .read: break
-      }
     }
   }
 

@@ -1,3 +1,4 @@
+import Model
 import Runtime
 import Store
 
@@ -7,6 +8,7 @@ extension CounterName {
   static let chunkBytes = CounterName("caravan_storage_chunk_bytes_total", "Chunk bytes moved.")
   static let patches = CounterName(
     "caravan_storage_patches_total", "Patches of chunks moved, by direction and outcome.")
+  static let groups = CounterName("caravan_storage_groups_total", "Commits in parts that were decided.")
   static let hints = CounterName("caravan_storage_hints_total", "Change hints.")
 }
 
@@ -23,6 +25,7 @@ struct StorageMetrics: Sendable {
   /// Conflicts that a policy settled.
   let merged: Counter
   let refused: Counter
+  let groups: Counter
   let entriesRead: Counter
   let chunkBytesIn: Counter
   let chunkBytesOut: Counter
@@ -41,6 +44,7 @@ struct StorageMetrics: Sendable {
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
     merged = registry.counter(.rows, [.outcome: "merged"])
     refused = registry.counter(.rows, [.outcome: "refused"])
+    groups = registry.counter(.groups)
     entriesRead = registry.counter(.entriesRead)
     chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
     chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])
@@ -53,6 +57,19 @@ struct StorageMetrics: Sendable {
     records = registry.gauge(.records)
     chunks = registry.gauge(.chunks)
     chunkStoreBytes = registry.gauge(.chunkStoreBytes)
+  }
+
+  func count(_ result: CommitResult) {
+    guard case .applied(let outcomes, _, _) = result else { return }
+    for outcome in outcomes {
+      switch outcome {
+      case .accepted: accepted.add()
+      case .conflict: conflicts.add()
+      case .merged: merged.add()
+      case .refused: refused.add()
+      case .aborted, .read: break
+      }
+    }
   }
 
   func show(_ status: StoreStatus) {

@@ -3,6 +3,8 @@ package enum OperationScope: Sendable, Hashable {
   case zone(container: String, zone: String)
   /// Record types of a container.
   case types(container: String)
+  /// The user's lock of an app's database.
+  case lock(container: String)
   /// The device itself: hello, its subscriptions, its acknowledgements.
   case session
 }

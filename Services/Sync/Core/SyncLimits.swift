@@ -23,5 +23,7 @@ package enum SyncLimits {
   package static let retryAfterMilliseconds: UInt32 = 100
   /// Looks at a device's list before one that is being changed is given up.
   package static let subscribeAttempts = 4
+  /// A lock that does not say how long it is for.
+  package static let lockMilliseconds: UInt32 = 60_000
   package static let notifyDeadline: Duration = .seconds(1)
 }

@@ -14,9 +14,7 @@ extension DeviceSession {
       zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: push.op, opFloor: push.opFloor,
       atomic: push.atomic, mutations: mutations, chunks: push.chunks)
     let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
-    cloud.metrics.accepted.add(reply.outcomes.count { $0.verdict == .accepted })
-    cloud.metrics.conflicts.add(reply.outcomes.count { $0.verdict == .conflict })
-    cloud.metrics.merged.add(reply.outcomes.count { $0.verdict == .merged })
+    cloud.metrics.count(reply)
     return try admit(reply, expected: ReplyBudget.estimate(push), account)
   }
 
@@ -29,7 +27,7 @@ extension DeviceSession {
 
   /// As many server copies as there is room for; without room for the outcomes themselves, the same operation gets them
   /// again, as they stay known.
-  private func admit(
+  func admit(
     _ reply: CommitReply, expected: Int, _ account: ReplyAccount
   ) throws(CaravanError) -> CommitReply {
     let least = reply.missingChunks.count + (reply.outcomes.count + 1) * SyncLimits.outcomeBytes
@@ -46,7 +44,7 @@ extension DeviceSession {
 
   /// Every row against its record type, and with what the type says of it. Bodies are looked at once and pass on as
   /// they are; the chunks they name are those the store will count.
-  private func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> [Wire.Mutation] {
+  func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> [Wire.Mutation] {
     try PushCheck.batch(push.mutations.map(\.name))
     var types: [UInt32: Model.RecordType] = [:]
     var mutations = push.mutations

@@ -83,6 +83,13 @@ struct DeviceSession: Sendable {
     case .zones(let list): return .zones(try await zones(list, account))
     case .createZone(let zone): return .zone(try await create(zone))
     case .whoAmI(let question): return .person(try whoAmI(question))
+    case .lock(let lock): return .lock(try await self.lock(lock))
+    case .unlock(let unlock): return .done(try await self.unlock(unlock))
+    case .beginGroup(let begin): return .operation(try await self.begin(begin))
+    case .upload(let part): return .part(try await upload(part))
+    case .commitGroup(let commit): return .commit(try await self.commit(commit, account))
+    case .operation(let question): return .operation(try await self.operation(question))
+    case .removeOperation(let operation): return .done(try await remove(operation))
     case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
     }
   }
@@ -97,6 +104,13 @@ extension Wire.Operation {
     case .drop(let drop): .zone(container: drop.container, zone: drop.zone)
     case .read(let read): .zone(container: read.container, zone: read.zone)
     case .createZone(let create): .zone(container: create.container, zone: create.zone)
+    case .beginGroup(let begin): .zone(container: begin.container, zone: begin.zone)
+    case .upload(let part): .zone(container: part.container, zone: part.zone)
+    case .commitGroup(let commit): .zone(container: commit.container, zone: commit.zone)
+    case .operation(let question): .zone(container: question.container, zone: question.zone)
+    case .removeOperation(let operation): .zone(container: operation.container, zone: operation.zone)
+    case .lock(let lock): .lock(container: lock.container)
+    case .unlock(let unlock): .lock(container: unlock.container)
     case .propose(let proposal): .types(container: proposal.container)
     case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, nil: .session
     }

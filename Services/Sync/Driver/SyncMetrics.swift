@@ -1,4 +1,5 @@
 import Runtime
+import Wire
 
 extension CounterName {
   static let operations = CounterName("caravan_sync_operations_total", "Operations of device frames.")
@@ -10,9 +11,9 @@ extension CounterName {
 struct SyncMetrics: Sendable {
   private let done: Counter
   private let refused: Counter
-  let accepted: Counter
-  let conflicts: Counter
-  let merged: Counter
+  private let accepted: Counter
+  private let conflicts: Counter
+  private let merged: Counter
   let pageBytes: Counter
 
   init(_ registry: MetricsRegistry) {
@@ -22,6 +23,12 @@ struct SyncMetrics: Sendable {
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
     merged = registry.counter(.rows, [.outcome: "merged"])
     pageBytes = registry.counter(.pageBytes)
+  }
+
+  func count(_ reply: CommitReply) {
+    accepted.add(reply.outcomes.count { $0.verdict == .accepted })
+    conflicts.add(reply.outcomes.count { $0.verdict == .conflict })
+    merged.add(reply.outcomes.count { $0.verdict == .merged })
   }
 
   func count(isRefused: Bool) { (isRefused ? refused : done).add() }

@@ -15,12 +15,13 @@ package final class SyncService: Service {
   /// - Parameters:
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
   ///   - environment: of the databases that devices reach.
+  ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
-    version: String = "0.1.0"
+    faults: FaultSwitch = .off, version: String = "0.1.0"
   ) throws(CaravanError) {
-    let cloud = Cloud(bus: bus, host: host, ticketKey: ticketKey, environment: environment)
+    let cloud = Cloud(bus: bus, host: host, ticketKey: ticketKey, environment: environment, faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -54,8 +55,12 @@ struct Cloud: Sendable {
   let tickets: TicketSeal
   let aliases: UserAlias
   let metrics: SyncMetrics
+  let faults: FaultSwitch
 
-  init(bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment) {
+  init(
+    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, faults: FaultSwitch
+  ) {
+    self.faults = faults
     self.bus = bus
     self.host = host
     self.environment = environment

@@ -5,8 +5,9 @@ import SyncDriver
 
 Command(
   "caravan-sync", "Caravan's device protocol: push, pull, subscriptions, tickets.",
-  flags: .bus + [Flag<String>.ticketKey]
+  flags: .bus + [Flag<String>.ticketKey, Flag<String>.faults]
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
-  return [try SyncService(bus: bus, host: host, ticketKey: key)]
+  let faults = try FaultSwitch(options[Flag<String>.faults])
+  return [try SyncService(bus: bus, host: host, ticketKey: key, faults: faults)]
 }

@@ -106,7 +106,7 @@ public struct ZoneCommit: Sendable {
 
 extension ZoneCommit.Verdict {
   /// Whether an atomic batch fails by it.
-  var isFailure: Bool {
+  public var isFailure: Bool {
     switch self {
     case .conflict, .refused: true
     case .accepted, .aborted, .merged, .read: false

@@ -162,7 +162,7 @@ public struct ZoneInquiry: Sendable {
     }
     frontier = questions.referrers
     // More than a commit may delete: the planner refuses it without knowing the rest.
-    if asked.count > Limits.recordsPerCommit + Limits.cascadedRecords { return nil }
+    if asked.count > commit.mutations.count + Limits.cascadedRecords { return nil }
     return questions.isEmpty ? nil : questions
   }
 }

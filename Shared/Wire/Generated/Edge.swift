@@ -17,6 +17,30 @@ public enum DatabaseScope: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__DatabaseScope) { self = Self(rawValue: c.rawValue) ?? .`private` }
 }
 
+public enum OperationStatus: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case notStarted = 1
+  case inProgress = 2
+  case failedBeforeTransfer = 3
+  case failedDuringTransfer = 4
+  case failedAfterTransfer = 5
+  case successfulCompletion = 6
+
+  var c: Caravan__V1__OperationStatus {
+    switch self {
+    case .unspecified: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_UNSPECIFIED
+    case .notStarted: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_NOT_STARTED
+    case .inProgress: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_IN_PROGRESS
+    case .failedBeforeTransfer: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_BEFORE_TRANSFER
+    case .failedDuringTransfer: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_DURING_TRANSFER
+    case .failedAfterTransfer: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_AFTER_TRANSFER
+    case .successfulCompletion: CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_SUCCESSFUL_COMPLETION
+    }
+  }
+
+  init(c: Caravan__V1__OperationStatus) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum FrameCompression: UInt32, Sendable, CaseIterable {
   case none = 0
   case zstd = 1
@@ -125,6 +149,13 @@ public struct Operation: WireMessage, Equatable {
     case zones(ListZones)
     case createZone(CreateZone)
     case whoAmI(WhoAmI)
+    case lock(LockDatabase)
+    case unlock(UnlockDatabase)
+    case beginGroup(BeginGroup)
+    case upload(UploadPart)
+    case commitGroup(CommitGroup)
+    case operation(AskOperation)
+    case removeOperation(RemoveOperation)
   }
 
   public var kind: Kind?
@@ -177,6 +208,27 @@ public struct Operation: WireMessage, Equatable {
     case .whoAmI(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_WHO_AM_I
       m.pointee.who_am_i = value.pack(into: &arena)
+    case .lock(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_LOCK
+      m.pointee.lock = value.pack(into: &arena)
+    case .unlock(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_UNLOCK
+      m.pointee.unlock = value.pack(into: &arena)
+    case .beginGroup(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP
+      m.pointee.begin_group = value.pack(into: &arena)
+    case .upload(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_UPLOAD
+      m.pointee.upload = value.pack(into: &arena)
+    case .commitGroup(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP
+      m.pointee.commit_group = value.pack(into: &arena)
+    case .operation(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_OPERATION
+      m.pointee.operation = value.pack(into: &arena)
+    case .removeOperation(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION
+      m.pointee.remove_operation = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -197,6 +249,13 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_ZONES: kind = .zones(try ListZones(c: m.pointee.zones))
     case CARAVAN__V1__OPERATION__KIND_CREATE_ZONE: kind = .createZone(try CreateZone(c: m.pointee.create_zone))
     case CARAVAN__V1__OPERATION__KIND_WHO_AM_I: kind = .whoAmI(try WhoAmI(c: m.pointee.who_am_i))
+    case CARAVAN__V1__OPERATION__KIND_LOCK: kind = .lock(try LockDatabase(c: m.pointee.lock))
+    case CARAVAN__V1__OPERATION__KIND_UNLOCK: kind = .unlock(try UnlockDatabase(c: m.pointee.unlock))
+    case CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP: kind = .beginGroup(try BeginGroup(c: m.pointee.begin_group))
+    case CARAVAN__V1__OPERATION__KIND_UPLOAD: kind = .upload(try UploadPart(c: m.pointee.upload))
+    case CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP: kind = .commitGroup(try CommitGroup(c: m.pointee.commit_group))
+    case CARAVAN__V1__OPERATION__KIND_OPERATION: kind = .operation(try AskOperation(c: m.pointee.operation))
+    case CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION: kind = .removeOperation(try RemoveOperation(c: m.pointee.remove_operation))
     default: kind = nil
     }
   }
@@ -812,6 +871,335 @@ public struct WhoAmI: WireMessage, Equatable {
   }
 }
 
+public struct LockDatabase: WireMessage, Equatable {
+  public var container: String
+  public var ttlMilliseconds: UInt32
+  public var token: UInt64
+
+  public init(
+    container: String = "",
+    ttlMilliseconds: UInt32 = 0,
+    token: UInt64 = 0
+  ) {
+    self.container = container
+    self.ttlMilliseconds = ttlMilliseconds
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LockDatabase> {
+    let m = arena.make(Caravan__V1__LockDatabase.self, caravan__v1__lock_database__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LockDatabase>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lock_database__get_packed_size(m)) { caravan__v1__lock_database__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lock_database__unpack(nil, data.count, data) else { throw .malformed("LockDatabase") }
+    defer { caravan__v1__lock_database__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct UnlockDatabase: WireMessage, Equatable {
+  public var container: String
+  public var token: UInt64
+
+  public init(
+    container: String = "",
+    token: UInt64 = 0
+  ) {
+    self.container = container
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__UnlockDatabase> {
+    let m = arena.make(Caravan__V1__UnlockDatabase.self, caravan__v1__unlock_database__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__UnlockDatabase>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__unlock_database__get_packed_size(m)) { caravan__v1__unlock_database__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__unlock_database__unpack(nil, data.count, data) else { throw .malformed("UnlockDatabase") }
+    defer { caravan__v1__unlock_database__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct BeginGroup: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+  public var opFloor: UInt64
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0,
+    opFloor: UInt64 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+    self.opFloor = opFloor
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginGroup> {
+    let m = arena.make(Caravan__V1__BeginGroup.self, caravan__v1__begin_group__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__BeginGroup>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__begin_group__get_packed_size(m)) { caravan__v1__begin_group__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__begin_group__unpack(nil, data.count, data) else { throw .malformed("BeginGroup") }
+    defer { caravan__v1__begin_group__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct UploadPart: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+  public var part: UInt32
+  public var mutations: [Mutation]
+  public var chunks: [Chunk]
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0,
+    part: UInt32 = 0,
+    mutations: [Mutation] = [],
+    chunks: [Chunk] = []
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+    self.part = part
+    self.mutations = mutations
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__UploadPart> {
+    let m = arena.make(Caravan__V1__UploadPart.self, caravan__v1__upload_part__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if part != 0 { m.pointee.has_part = 1; m.pointee.part = part }
+    (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__UploadPart>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    part = m.pointee.has_part != 0 ? m.pointee.part : 0
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__upload_part__get_packed_size(m)) { caravan__v1__upload_part__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__upload_part__unpack(nil, data.count, data) else { throw .malformed("UploadPart") }
+    defer { caravan__v1__upload_part__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CommitGroup: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+  public var opFloor: UInt64
+  public var parts: UInt32
+  public var atomic: Bool
+  public var token: UInt64
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0,
+    opFloor: UInt64 = 0,
+    parts: UInt32 = 0,
+    atomic: Bool = false,
+    token: UInt64 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+    self.opFloor = opFloor
+    self.parts = parts
+    self.atomic = atomic
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitGroup> {
+    let m = arena.make(Caravan__V1__CommitGroup.self, caravan__v1__commit_group__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
+    if parts != 0 { m.pointee.has_parts = 1; m.pointee.parts = parts }
+    if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CommitGroup>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
+    parts = m.pointee.has_parts != 0 ? m.pointee.parts : 0
+    atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__commit_group__get_packed_size(m)) { caravan__v1__commit_group__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__commit_group__unpack(nil, data.count, data) else { throw .malformed("CommitGroup") }
+    defer { caravan__v1__commit_group__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct AskOperation: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AskOperation> {
+    let m = arena.make(Caravan__V1__AskOperation.self, caravan__v1__ask_operation__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AskOperation>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ask_operation__get_packed_size(m)) { caravan__v1__ask_operation__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__ask_operation__unpack(nil, data.count, data) else { throw .malformed("AskOperation") }
+    defer { caravan__v1__ask_operation__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct RemoveOperation: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RemoveOperation> {
+    let m = arena.make(Caravan__V1__RemoveOperation.self, caravan__v1__remove_operation__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RemoveOperation>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__remove_operation__get_packed_size(m)) { caravan__v1__remove_operation__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__remove_operation__unpack(nil, data.count, data) else { throw .malformed("RemoveOperation") }
+    defer { caravan__v1__remove_operation__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ExchangeReply: WireMessage, Equatable {
   public var results: [Result]
 
@@ -857,6 +1245,9 @@ public struct Result: WireMessage, Equatable {
     case zones(ZonesResult)
     case zone(ZoneState)
     case person(Person)
+    case lock(LockState)
+    case operation(OperationState)
+    case part(PartState)
   }
 
   public var kind: Kind?
@@ -903,6 +1294,15 @@ public struct Result: WireMessage, Equatable {
     case .person(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PERSON
       m.pointee.person = value.pack(into: &arena)
+    case .lock(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_LOCK
+      m.pointee.lock = value.pack(into: &arena)
+    case .operation(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_OPERATION
+      m.pointee.operation = value.pack(into: &arena)
+    case .part(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PART
+      m.pointee.part = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -921,6 +1321,9 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_ZONES: kind = .zones(try ZonesResult(c: m.pointee.zones))
     case CARAVAN__V1__RESULT__KIND_ZONE: kind = .zone(try ZoneState(c: m.pointee.zone))
     case CARAVAN__V1__RESULT__KIND_PERSON: kind = .person(try Person(c: m.pointee.person))
+    case CARAVAN__V1__RESULT__KIND_LOCK: kind = .lock(try LockState(c: m.pointee.lock))
+    case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
+    case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
     default: kind = nil
     }
   }
@@ -934,6 +1337,142 @@ public struct Result: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__result__unpack(nil, data.count, data) else { throw .malformed("Result") }
     defer { caravan__v1__result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LockState: WireMessage, Equatable {
+  public var token: UInt64
+  public var remainingMilliseconds: UInt32
+
+  public init(
+    token: UInt64 = 0,
+    remainingMilliseconds: UInt32 = 0
+  ) {
+    self.token = token
+    self.remainingMilliseconds = remainingMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LockState> {
+    let m = arena.make(Caravan__V1__LockState.self, caravan__v1__lock_state__init)
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    if remainingMilliseconds != 0 { m.pointee.has_remaining_milliseconds = 1; m.pointee.remaining_milliseconds = remainingMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LockState>) throws(WireError) {
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+    remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lock_state__get_packed_size(m)) { caravan__v1__lock_state__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lock_state__unpack(nil, data.count, data) else { throw .malformed("LockState") }
+    defer { caravan__v1__lock_state__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct OperationState: WireMessage, Equatable {
+  public var status: OperationStatus
+  public var parts: UInt32
+  public var records: UInt32
+  public var bytes: UInt64
+  public var expiresMilliseconds: UInt64
+  public var failure: Failure?
+  public var objects: UInt32
+
+  public init(
+    status: OperationStatus = .unspecified,
+    parts: UInt32 = 0,
+    records: UInt32 = 0,
+    bytes: UInt64 = 0,
+    expiresMilliseconds: UInt64 = 0,
+    failure: Failure? = nil,
+    objects: UInt32 = 0
+  ) {
+    self.status = status
+    self.parts = parts
+    self.records = records
+    self.bytes = bytes
+    self.expiresMilliseconds = expiresMilliseconds
+    self.failure = failure
+    self.objects = objects
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__OperationState> {
+    let m = arena.make(Caravan__V1__OperationState.self, caravan__v1__operation_state__init)
+    if status != .unspecified { m.pointee.has_status = 1; m.pointee.status = status.c }
+    if parts != 0 { m.pointee.has_parts = 1; m.pointee.parts = parts }
+    if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if expiresMilliseconds != 0 { m.pointee.has_expires_milliseconds = 1; m.pointee.expires_milliseconds = expiresMilliseconds }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    if objects != 0 { m.pointee.has_objects = 1; m.pointee.objects = objects }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__OperationState>) throws(WireError) {
+    status = m.pointee.has_status != 0 ? OperationStatus(c: m.pointee.status) : .unspecified
+    parts = m.pointee.has_parts != 0 ? m.pointee.parts : 0
+    records = m.pointee.has_records != 0 ? m.pointee.records : 0
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+    objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__operation_state__get_packed_size(m)) { caravan__v1__operation_state__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__operation_state__unpack(nil, data.count, data) else { throw .malformed("OperationState") }
+    defer { caravan__v1__operation_state__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct PartState: WireMessage, Equatable {
+  public var missingChunks: [UInt8]
+  public var operation: OperationState?
+
+  public init(
+    missingChunks: [UInt8] = [],
+    operation: OperationState? = nil
+  ) {
+    self.missingChunks = missingChunks
+    self.operation = operation
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PartState> {
+    let m = arena.make(Caravan__V1__PartState.self, caravan__v1__part_state__init)
+    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    if let operation { m.pointee.operation = operation.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__PartState>) throws(WireError) {
+    missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
+    operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__part_state__get_packed_size(m)) { caravan__v1__part_state__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__part_state__unpack(nil, data.count, data) else { throw .malformed("PartState") }
+    defer { caravan__v1__part_state__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

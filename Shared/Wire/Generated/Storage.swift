@@ -61,6 +61,28 @@ public enum Verdict: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__Verdict) { self = Self(rawValue: c.rawValue) ?? .unspecified }
 }
 
+public enum GroupStage: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case open = 1
+  case committed = 2
+  case refused = 3
+  case aborted = 4
+  case expired = 5
+
+  var c: Caravan__V1__GroupStage {
+    switch self {
+    case .unspecified: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_UNSPECIFIED
+    case .open: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_OPEN
+    case .committed: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_COMMITTED
+    case .refused: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_REFUSED
+    case .aborted: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_ABORTED
+    case .expired: CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_EXPIRED
+    }
+  }
+
+  init(c: Caravan__V1__GroupStage) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public struct Mutation: WireMessage, Equatable {
   public var name: String
   public var kind: MutationKind
@@ -537,6 +559,382 @@ public struct SettleRequest: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__settle_request__unpack(nil, data.count, data) else { throw .malformed("SettleRequest") }
     defer { caravan__v1__settle_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct GroupRequest: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case begin(Empty)
+    case part(GroupPart)
+    case commit(GroupCommit)
+    case status(Empty)
+    case remove(Empty)
+  }
+
+  public var zone: ZoneRef?
+  public var writer: String
+  public var epoch: UInt64
+  public var op: UInt64
+  public var opFloor: UInt64
+  public var kind: Kind?
+
+  public init(
+    zone: ZoneRef? = nil,
+    writer: String = "",
+    epoch: UInt64 = 0,
+    op: UInt64 = 0,
+    opFloor: UInt64 = 0,
+    kind: Kind? = nil
+  ) {
+    self.zone = zone
+    self.writer = writer
+    self.epoch = epoch
+    self.op = op
+    self.opFloor = opFloor
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GroupRequest> {
+    let m = arena.make(Caravan__V1__GroupRequest.self, caravan__v1__group_request__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if opFloor != 0 { m.pointee.has_op_floor = 1; m.pointee.op_floor = opFloor }
+    switch kind {
+    case .begin(let value):
+      m.pointee.kind_case = CARAVAN__V1__GROUP_REQUEST__KIND_BEGIN
+      m.pointee.begin = value.pack(into: &arena)
+    case .part(let value):
+      m.pointee.kind_case = CARAVAN__V1__GROUP_REQUEST__KIND_PART
+      m.pointee.part = value.pack(into: &arena)
+    case .commit(let value):
+      m.pointee.kind_case = CARAVAN__V1__GROUP_REQUEST__KIND_COMMIT
+      m.pointee.commit = value.pack(into: &arena)
+    case .status(let value):
+      m.pointee.kind_case = CARAVAN__V1__GROUP_REQUEST__KIND_STATUS
+      m.pointee.status = value.pack(into: &arena)
+    case .remove(let value):
+      m.pointee.kind_case = CARAVAN__V1__GROUP_REQUEST__KIND_REMOVE
+      m.pointee.remove = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GroupRequest>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    writer = try copyText(m.pointee.writer)
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__GROUP_REQUEST__KIND_BEGIN: kind = .begin(try Empty(c: m.pointee.begin))
+    case CARAVAN__V1__GROUP_REQUEST__KIND_PART: kind = .part(try GroupPart(c: m.pointee.part))
+    case CARAVAN__V1__GROUP_REQUEST__KIND_COMMIT: kind = .commit(try GroupCommit(c: m.pointee.commit))
+    case CARAVAN__V1__GROUP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
+    case CARAVAN__V1__GROUP_REQUEST__KIND_REMOVE: kind = .remove(try Empty(c: m.pointee.remove))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__group_request__get_packed_size(m)) { caravan__v1__group_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__group_request__unpack(nil, data.count, data) else { throw .malformed("GroupRequest") }
+    defer { caravan__v1__group_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct GroupPart: WireMessage, Equatable {
+  public var number: UInt32
+  public var mutations: [Mutation]
+  public var chunks: [Chunk]
+
+  public init(
+    number: UInt32 = 0,
+    mutations: [Mutation] = [],
+    chunks: [Chunk] = []
+  ) {
+    self.number = number
+    self.mutations = mutations
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GroupPart> {
+    let m = arena.make(Caravan__V1__GroupPart.self, caravan__v1__group_part__init)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GroupPart>) throws(WireError) {
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__group_part__get_packed_size(m)) { caravan__v1__group_part__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__group_part__unpack(nil, data.count, data) else { throw .malformed("GroupPart") }
+    defer { caravan__v1__group_part__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct GroupCommit: WireMessage, Equatable {
+  public var parts: UInt32
+  public var atomic: Bool
+  public var lock: String
+  public var token: UInt64
+
+  public init(
+    parts: UInt32 = 0,
+    atomic: Bool = false,
+    lock: String = "",
+    token: UInt64 = 0
+  ) {
+    self.parts = parts
+    self.atomic = atomic
+    self.lock = lock
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GroupCommit> {
+    let m = arena.make(Caravan__V1__GroupCommit.self, caravan__v1__group_commit__init)
+    if parts != 0 { m.pointee.has_parts = 1; m.pointee.parts = parts }
+    if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
+    if !lock.isEmpty { m.pointee.lock = arena.string(lock) }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GroupCommit>) throws(WireError) {
+    parts = m.pointee.has_parts != 0 ? m.pointee.parts : 0
+    atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
+    lock = try copyText(m.pointee.lock)
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__group_commit__get_packed_size(m)) { caravan__v1__group_commit__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__group_commit__unpack(nil, data.count, data) else { throw .malformed("GroupCommit") }
+    defer { caravan__v1__group_commit__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct GroupReply: WireMessage, Equatable {
+  public var state: GroupState?
+  public var commit: CommitReply?
+  public var missingChunks: [UInt8]
+
+  public init(
+    state: GroupState? = nil,
+    commit: CommitReply? = nil,
+    missingChunks: [UInt8] = []
+  ) {
+    self.state = state
+    self.commit = commit
+    self.missingChunks = missingChunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GroupReply> {
+    let m = arena.make(Caravan__V1__GroupReply.self, caravan__v1__group_reply__init)
+    if let state { m.pointee.state = state.pack(into: &arena) }
+    if let commit { m.pointee.commit = commit.pack(into: &arena) }
+    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GroupReply>) throws(WireError) {
+    state = if let p = m.pointee.state { try GroupState(c: p) } else { nil }
+    commit = if let p = m.pointee.commit { try CommitReply(c: p) } else { nil }
+    missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__group_reply__get_packed_size(m)) { caravan__v1__group_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__group_reply__unpack(nil, data.count, data) else { throw .malformed("GroupReply") }
+    defer { caravan__v1__group_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct GroupState: WireMessage, Equatable {
+  public var stage: GroupStage
+  public var parts: UInt32
+  public var records: UInt32
+  public var bytes: UInt64
+  public var untilMilliseconds: UInt64
+  public var objectsWaiting: UInt32
+  public var objectsFailing: UInt32
+  public var objectsRefused: UInt32
+  public var problem: String
+
+  public init(
+    stage: GroupStage = .unspecified,
+    parts: UInt32 = 0,
+    records: UInt32 = 0,
+    bytes: UInt64 = 0,
+    untilMilliseconds: UInt64 = 0,
+    objectsWaiting: UInt32 = 0,
+    objectsFailing: UInt32 = 0,
+    objectsRefused: UInt32 = 0,
+    problem: String = ""
+  ) {
+    self.stage = stage
+    self.parts = parts
+    self.records = records
+    self.bytes = bytes
+    self.untilMilliseconds = untilMilliseconds
+    self.objectsWaiting = objectsWaiting
+    self.objectsFailing = objectsFailing
+    self.objectsRefused = objectsRefused
+    self.problem = problem
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GroupState> {
+    let m = arena.make(Caravan__V1__GroupState.self, caravan__v1__group_state__init)
+    if stage != .unspecified { m.pointee.has_stage = 1; m.pointee.stage = stage.c }
+    if parts != 0 { m.pointee.has_parts = 1; m.pointee.parts = parts }
+    if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if untilMilliseconds != 0 { m.pointee.has_until_milliseconds = 1; m.pointee.until_milliseconds = untilMilliseconds }
+    if objectsWaiting != 0 { m.pointee.has_objects_waiting = 1; m.pointee.objects_waiting = objectsWaiting }
+    if objectsFailing != 0 { m.pointee.has_objects_failing = 1; m.pointee.objects_failing = objectsFailing }
+    if objectsRefused != 0 { m.pointee.has_objects_refused = 1; m.pointee.objects_refused = objectsRefused }
+    if !problem.isEmpty { m.pointee.problem = arena.string(problem) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GroupState>) throws(WireError) {
+    stage = m.pointee.has_stage != 0 ? GroupStage(c: m.pointee.stage) : .unspecified
+    parts = m.pointee.has_parts != 0 ? m.pointee.parts : 0
+    records = m.pointee.has_records != 0 ? m.pointee.records : 0
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    untilMilliseconds = m.pointee.has_until_milliseconds != 0 ? m.pointee.until_milliseconds : 0
+    objectsWaiting = m.pointee.has_objects_waiting != 0 ? m.pointee.objects_waiting : 0
+    objectsFailing = m.pointee.has_objects_failing != 0 ? m.pointee.objects_failing : 0
+    objectsRefused = m.pointee.has_objects_refused != 0 ? m.pointee.objects_refused : 0
+    problem = try copyText(m.pointee.problem)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__group_state__get_packed_size(m)) { caravan__v1__group_state__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__group_state__unpack(nil, data.count, data) else { throw .malformed("GroupState") }
+    defer { caravan__v1__group_state__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct StagedMutations: WireMessage, Equatable {
+  public var mutations: [Mutation]
+
+  public init(
+    mutations: [Mutation] = []
+  ) {
+    self.mutations = mutations
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StagedMutations> {
+    let m = arena.make(Caravan__V1__StagedMutations.self, caravan__v1__staged_mutations__init)
+    (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StagedMutations>) throws(WireError) {
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__staged_mutations__get_packed_size(m)) { caravan__v1__staged_mutations__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__staged_mutations__unpack(nil, data.count, data) else { throw .malformed("StagedMutations") }
+    defer { caravan__v1__staged_mutations__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct LockRequest: WireMessage, Equatable {
+  public var name: String
+  public var holder: String
+  public var ttlMilliseconds: UInt32
+  public var token: UInt64
+  public var release: Bool
+
+  public init(
+    name: String = "",
+    holder: String = "",
+    ttlMilliseconds: UInt32 = 0,
+    token: UInt64 = 0,
+    release: Bool = false
+  ) {
+    self.name = name
+    self.holder = holder
+    self.ttlMilliseconds = ttlMilliseconds
+    self.token = token
+    self.release = release
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LockRequest> {
+    let m = arena.make(Caravan__V1__LockRequest.self, caravan__v1__lock_request__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if !holder.isEmpty { m.pointee.holder = arena.string(holder) }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
+    if release { m.pointee.has_release = 1; m.pointee.release = release ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LockRequest>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    holder = try copyText(m.pointee.holder)
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    token = m.pointee.has_token != 0 ? m.pointee.token : 0
+    release = m.pointee.has_release != 0 ? m.pointee.release != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__lock_request__get_packed_size(m)) { caravan__v1__lock_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__lock_request__unpack(nil, data.count, data) else { throw .malformed("LockRequest") }
+    defer { caravan__v1__lock_request__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

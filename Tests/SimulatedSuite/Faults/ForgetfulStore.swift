@@ -60,6 +60,30 @@ final class ForgetfulStore: Store {
     try await store.chunks(hashes, in: database, maxBytes: maxBytes)
   }
 
+  func beginGroup(_ op: OpID, floor: UInt64, in zone: ZoneID) async throws(CaravanError) -> StagedGroup {
+    try await store.beginGroup(op, floor: floor, in: zone)
+  }
+
+  func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging { try await store.stage(part) }
+
+  func group(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> StagedGroup? {
+    try await store.group(op, in: zone)
+  }
+
+  func parts(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [[UInt8]] {
+    try await store.parts(of: op, in: zone)
+  }
+
+  func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError) {
+    try await store.removeGroup(op, in: zone)
+  }
+
+  func lock(
+    _ name: String, _ wish: LockWish, holder: String, in partition: Partition
+  ) async throws(CaravanError) -> Lease {
+    try await store.lock(name, wish, holder: holder, in: partition)
+  }
+
   func log(
     of partition: Partition, after position: UInt64, atMost entries: Int
   ) async throws(CaravanError) -> LogPage {

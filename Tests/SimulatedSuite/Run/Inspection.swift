@@ -170,7 +170,7 @@ struct Inspection: Sendable {
 
   /// Long after the last write the cloud keeps the chunks that rows name, and no other.
   private func collectGarbage(_ store: StoreSQLite, _ problems: inout [String]) async throws {
-    suite.services[0].machine.adjustWallTime(by: StoreLimits.stagingLease + .seconds(120))
+    suite.services[0].machine.adjustWallTime(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(120))
     while try await store.collect() {}
     var named = 0
     for user in suite.scale.users {

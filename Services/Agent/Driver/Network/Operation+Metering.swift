@@ -14,6 +14,7 @@ extension Wire.Operation.Kind {
     case .hello, .subscribe, .ack, .ticket: nil
     // Not an agent's to ask.
     case .read, .zones, .createZone, .whoAmI: nil
+    case .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation, .removeOperation: nil
     }
   }
 
@@ -28,6 +29,8 @@ extension Wire.Operation.Kind {
       }
     case .hello, .propose, .settle, .subscribe, .ack, .ticket, .drop: EngineLimits.answerBytes
     case .read, .zones, .createZone, .whoAmI: UInt64(Limits.pageBytes)
+    case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
+    case .commitGroup: UInt64(Limits.frameBytes)
     }
   }
 }
@@ -43,6 +46,7 @@ extension Wire.Result.Kind {
     case .pull(let pull): UInt64(pull.page.count) + 64
     case .commit(let commit): UInt64(commit.outcomes.count) * 16 + 32
     case .failure, .hello, .type, .ticket, .done, .records, .zones, .zone, .person: 64
+    case .lock, .operation, .part: 64
     }
   }
 }

@@ -256,6 +256,9 @@ extension FramePacking.Load {
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
     case .settle, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI: self.init(bytes: 256)
+    case .lock, .unlock, .beginGroup, .commitGroup, .operation, .removeOperation: self.init(bytes: 256)
+    // Not an agent's to send.
+    case .upload: self.init(bytes: Limits.frameBytes)
     }
   }
 }

@@ -772,6 +772,321 @@ void   caravan__v1__who_am_i__free_unpacked
   assert(message->base.descriptor == &caravan__v1__who_am_i__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__lock_database__init
+                     (Caravan__V1__LockDatabase         *message)
+{
+  static const Caravan__V1__LockDatabase init_value = CARAVAN__V1__LOCK_DATABASE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__lock_database__get_packed_size
+                     (const Caravan__V1__LockDatabase *message)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_database__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__lock_database__pack
+                     (const Caravan__V1__LockDatabase *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_database__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__lock_database__pack_to_buffer
+                     (const Caravan__V1__LockDatabase *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_database__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LockDatabase *
+       caravan__v1__lock_database__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LockDatabase *)
+     protobuf_c_message_unpack (&caravan__v1__lock_database__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__lock_database__free_unpacked
+                     (Caravan__V1__LockDatabase *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__lock_database__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__unlock_database__init
+                     (Caravan__V1__UnlockDatabase         *message)
+{
+  static const Caravan__V1__UnlockDatabase init_value = CARAVAN__V1__UNLOCK_DATABASE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__unlock_database__get_packed_size
+                     (const Caravan__V1__UnlockDatabase *message)
+{
+  assert(message->base.descriptor == &caravan__v1__unlock_database__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__unlock_database__pack
+                     (const Caravan__V1__UnlockDatabase *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__unlock_database__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__unlock_database__pack_to_buffer
+                     (const Caravan__V1__UnlockDatabase *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__unlock_database__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__UnlockDatabase *
+       caravan__v1__unlock_database__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__UnlockDatabase *)
+     protobuf_c_message_unpack (&caravan__v1__unlock_database__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__unlock_database__free_unpacked
+                     (Caravan__V1__UnlockDatabase *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__unlock_database__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__begin_group__init
+                     (Caravan__V1__BeginGroup         *message)
+{
+  static const Caravan__V1__BeginGroup init_value = CARAVAN__V1__BEGIN_GROUP__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__begin_group__get_packed_size
+                     (const Caravan__V1__BeginGroup *message)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_group__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__begin_group__pack
+                     (const Caravan__V1__BeginGroup *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_group__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__begin_group__pack_to_buffer
+                     (const Caravan__V1__BeginGroup *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_group__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__BeginGroup *
+       caravan__v1__begin_group__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__BeginGroup *)
+     protobuf_c_message_unpack (&caravan__v1__begin_group__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__begin_group__free_unpacked
+                     (Caravan__V1__BeginGroup *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__begin_group__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__upload_part__init
+                     (Caravan__V1__UploadPart         *message)
+{
+  static const Caravan__V1__UploadPart init_value = CARAVAN__V1__UPLOAD_PART__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__upload_part__get_packed_size
+                     (const Caravan__V1__UploadPart *message)
+{
+  assert(message->base.descriptor == &caravan__v1__upload_part__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__upload_part__pack
+                     (const Caravan__V1__UploadPart *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__upload_part__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__upload_part__pack_to_buffer
+                     (const Caravan__V1__UploadPart *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__upload_part__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__UploadPart *
+       caravan__v1__upload_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__UploadPart *)
+     protobuf_c_message_unpack (&caravan__v1__upload_part__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__upload_part__free_unpacked
+                     (Caravan__V1__UploadPart *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__upload_part__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__commit_group__init
+                     (Caravan__V1__CommitGroup         *message)
+{
+  static const Caravan__V1__CommitGroup init_value = CARAVAN__V1__COMMIT_GROUP__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__commit_group__get_packed_size
+                     (const Caravan__V1__CommitGroup *message)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_group__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__commit_group__pack
+                     (const Caravan__V1__CommitGroup *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_group__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__commit_group__pack_to_buffer
+                     (const Caravan__V1__CommitGroup *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__commit_group__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CommitGroup *
+       caravan__v1__commit_group__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CommitGroup *)
+     protobuf_c_message_unpack (&caravan__v1__commit_group__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__commit_group__free_unpacked
+                     (Caravan__V1__CommitGroup *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__commit_group__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__ask_operation__init
+                     (Caravan__V1__AskOperation         *message)
+{
+  static const Caravan__V1__AskOperation init_value = CARAVAN__V1__ASK_OPERATION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__ask_operation__get_packed_size
+                     (const Caravan__V1__AskOperation *message)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_operation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__ask_operation__pack
+                     (const Caravan__V1__AskOperation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_operation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__ask_operation__pack_to_buffer
+                     (const Caravan__V1__AskOperation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_operation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AskOperation *
+       caravan__v1__ask_operation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AskOperation *)
+     protobuf_c_message_unpack (&caravan__v1__ask_operation__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__ask_operation__free_unpacked
+                     (Caravan__V1__AskOperation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__ask_operation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__remove_operation__init
+                     (Caravan__V1__RemoveOperation         *message)
+{
+  static const Caravan__V1__RemoveOperation init_value = CARAVAN__V1__REMOVE_OPERATION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__remove_operation__get_packed_size
+                     (const Caravan__V1__RemoveOperation *message)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_operation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__remove_operation__pack
+                     (const Caravan__V1__RemoveOperation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_operation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__remove_operation__pack_to_buffer
+                     (const Caravan__V1__RemoveOperation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_operation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RemoveOperation *
+       caravan__v1__remove_operation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RemoveOperation *)
+     protobuf_c_message_unpack (&caravan__v1__remove_operation__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__remove_operation__free_unpacked
+                     (Caravan__V1__RemoveOperation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__remove_operation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__exchange_reply__init
                      (Caravan__V1__ExchangeReply         *message)
 {
@@ -860,6 +1175,141 @@ void   caravan__v1__result__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__lock_state__init
+                     (Caravan__V1__LockState         *message)
+{
+  static const Caravan__V1__LockState init_value = CARAVAN__V1__LOCK_STATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__lock_state__get_packed_size
+                     (const Caravan__V1__LockState *message)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__lock_state__pack
+                     (const Caravan__V1__LockState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__lock_state__pack_to_buffer
+                     (const Caravan__V1__LockState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LockState *
+       caravan__v1__lock_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LockState *)
+     protobuf_c_message_unpack (&caravan__v1__lock_state__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__lock_state__free_unpacked
+                     (Caravan__V1__LockState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__lock_state__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__operation_state__init
+                     (Caravan__V1__OperationState         *message)
+{
+  static const Caravan__V1__OperationState init_value = CARAVAN__V1__OPERATION_STATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__operation_state__get_packed_size
+                     (const Caravan__V1__OperationState *message)
+{
+  assert(message->base.descriptor == &caravan__v1__operation_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__operation_state__pack
+                     (const Caravan__V1__OperationState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__operation_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__operation_state__pack_to_buffer
+                     (const Caravan__V1__OperationState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__operation_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__OperationState *
+       caravan__v1__operation_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__OperationState *)
+     protobuf_c_message_unpack (&caravan__v1__operation_state__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__operation_state__free_unpacked
+                     (Caravan__V1__OperationState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__operation_state__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__part_state__init
+                     (Caravan__V1__PartState         *message)
+{
+  static const Caravan__V1__PartState init_value = CARAVAN__V1__PART_STATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__part_state__get_packed_size
+                     (const Caravan__V1__PartState *message)
+{
+  assert(message->base.descriptor == &caravan__v1__part_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__part_state__pack
+                     (const Caravan__V1__PartState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__part_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__part_state__pack_to_buffer
+                     (const Caravan__V1__PartState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__part_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__PartState *
+       caravan__v1__part_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__PartState *)
+     protobuf_c_message_unpack (&caravan__v1__part_state__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__part_state__free_unpacked
+                     (Caravan__V1__PartState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__part_state__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__records_result__init
@@ -1410,7 +1860,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[13] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[20] =
 {
   {
     "hello",
@@ -1568,27 +2018,119 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lock",
+    40,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, lock),
+    &caravan__v1__lock_database__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "unlock",
+    41,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, unlock),
+    &caravan__v1__unlock_database__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "begin_group",
+    42,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, begin_group),
+    &caravan__v1__begin_group__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "upload",
+    43,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, upload),
+    &caravan__v1__upload_part__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "commit_group",
+    44,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, commit_group),
+    &caravan__v1__commit_group__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "operation",
+    45,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, operation),
+    &caravan__v1__ask_operation__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_operation",
+    46,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, remove_operation),
+    &caravan__v1__remove_operation__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
+  15,   /* field[15] = begin_group */
+  17,   /* field[17] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
+  13,   /* field[13] = lock */
+  18,   /* field[18] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
   9,   /* field[9] = read */
+  19,   /* field[19] = remove_operation */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
   7,   /* field[7] = ticket */
+  14,   /* field[14] = unlock */
+  16,   /* field[16] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
-static const ProtobufCIntRange caravan__v1__operation__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__operation__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
-  { 0, 13 }
+  { 40, 13 },
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -1598,10 +2140,10 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  13,
+  20,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
-  2,  caravan__v1__operation__number_ranges,
+  3,  caravan__v1__operation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__operation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -2527,6 +3069,545 @@ const ProtobufCMessageDescriptor caravan__v1__who_am_i__descriptor =
   (ProtobufCMessageInit) caravan__v1__who_am_i__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__lock_database__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LockDatabase, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ttl_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LockDatabase, has_ttl_milliseconds),
+    offsetof(Caravan__V1__LockDatabase, ttl_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LockDatabase, has_token),
+    offsetof(Caravan__V1__LockDatabase, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__lock_database__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  2,   /* field[2] = token */
+  1,   /* field[1] = ttl_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__lock_database__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__lock_database__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LockDatabase",
+  "LockDatabase",
+  "Caravan__V1__LockDatabase",
+  "caravan.v1",
+  sizeof(Caravan__V1__LockDatabase),
+  3,
+  caravan__v1__lock_database__field_descriptors,
+  caravan__v1__lock_database__field_indices_by_name,
+  1,  caravan__v1__lock_database__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__lock_database__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__unlock_database__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__UnlockDatabase, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__UnlockDatabase, has_token),
+    offsetof(Caravan__V1__UnlockDatabase, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__unlock_database__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = token */
+};
+static const ProtobufCIntRange caravan__v1__unlock_database__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__unlock_database__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.UnlockDatabase",
+  "UnlockDatabase",
+  "Caravan__V1__UnlockDatabase",
+  "caravan.v1",
+  sizeof(Caravan__V1__UnlockDatabase),
+  2,
+  caravan__v1__unlock_database__field_descriptors,
+  caravan__v1__unlock_database__field_indices_by_name,
+  1,  caravan__v1__unlock_database__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__unlock_database__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__begin_group__field_descriptors[4] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BeginGroup, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BeginGroup, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BeginGroup, has_op),
+    offsetof(Caravan__V1__BeginGroup, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op_floor",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BeginGroup, has_op_floor),
+    offsetof(Caravan__V1__BeginGroup, op_floor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__begin_group__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  2,   /* field[2] = op */
+  3,   /* field[3] = op_floor */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__begin_group__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__begin_group__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.BeginGroup",
+  "BeginGroup",
+  "Caravan__V1__BeginGroup",
+  "caravan.v1",
+  sizeof(Caravan__V1__BeginGroup),
+  4,
+  caravan__v1__begin_group__field_descriptors,
+  caravan__v1__begin_group__field_indices_by_name,
+  1,  caravan__v1__begin_group__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__begin_group__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__upload_part__field_descriptors[6] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__UploadPart, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__UploadPart, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__UploadPart, has_op),
+    offsetof(Caravan__V1__UploadPart, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "part",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__UploadPart, has_part),
+    offsetof(Caravan__V1__UploadPart, part),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mutations",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__UploadPart, n_mutations),
+    offsetof(Caravan__V1__UploadPart, mutations),
+    &caravan__v1__mutation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "chunks",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__UploadPart, n_chunks),
+    offsetof(Caravan__V1__UploadPart, chunks),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__upload_part__field_indices_by_name[] = {
+  5,   /* field[5] = chunks */
+  0,   /* field[0] = container */
+  4,   /* field[4] = mutations */
+  2,   /* field[2] = op */
+  3,   /* field[3] = part */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__upload_part__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__upload_part__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.UploadPart",
+  "UploadPart",
+  "Caravan__V1__UploadPart",
+  "caravan.v1",
+  sizeof(Caravan__V1__UploadPart),
+  6,
+  caravan__v1__upload_part__field_descriptors,
+  caravan__v1__upload_part__field_indices_by_name,
+  1,  caravan__v1__upload_part__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__upload_part__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__commit_group__field_descriptors[7] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CommitGroup, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CommitGroup, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__CommitGroup, has_op),
+    offsetof(Caravan__V1__CommitGroup, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op_floor",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__CommitGroup, has_op_floor),
+    offsetof(Caravan__V1__CommitGroup, op_floor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "parts",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__CommitGroup, has_parts),
+    offsetof(Caravan__V1__CommitGroup, parts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "atomic",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__CommitGroup, has_atomic),
+    offsetof(Caravan__V1__CommitGroup, atomic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__CommitGroup, has_token),
+    offsetof(Caravan__V1__CommitGroup, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__commit_group__field_indices_by_name[] = {
+  5,   /* field[5] = atomic */
+  0,   /* field[0] = container */
+  2,   /* field[2] = op */
+  3,   /* field[3] = op_floor */
+  4,   /* field[4] = parts */
+  6,   /* field[6] = token */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__commit_group__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__commit_group__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CommitGroup",
+  "CommitGroup",
+  "Caravan__V1__CommitGroup",
+  "caravan.v1",
+  sizeof(Caravan__V1__CommitGroup),
+  7,
+  caravan__v1__commit_group__field_descriptors,
+  caravan__v1__commit_group__field_indices_by_name,
+  1,  caravan__v1__commit_group__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__commit_group__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__ask_operation__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskOperation, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskOperation, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__AskOperation, has_op),
+    offsetof(Caravan__V1__AskOperation, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__ask_operation__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  2,   /* field[2] = op */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__ask_operation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__ask_operation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AskOperation",
+  "AskOperation",
+  "Caravan__V1__AskOperation",
+  "caravan.v1",
+  sizeof(Caravan__V1__AskOperation),
+  3,
+  caravan__v1__ask_operation__field_descriptors,
+  caravan__v1__ask_operation__field_indices_by_name,
+  1,  caravan__v1__ask_operation__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__ask_operation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__remove_operation__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RemoveOperation, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RemoveOperation, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RemoveOperation, has_op),
+    offsetof(Caravan__V1__RemoveOperation, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__remove_operation__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  2,   /* field[2] = op */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__remove_operation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__remove_operation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RemoveOperation",
+  "RemoveOperation",
+  "Caravan__V1__RemoveOperation",
+  "caravan.v1",
+  sizeof(Caravan__V1__RemoveOperation),
+  3,
+  caravan__v1__remove_operation__field_descriptors,
+  caravan__v1__remove_operation__field_indices_by_name,
+  1,  caravan__v1__remove_operation__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__remove_operation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__exchange_reply__field_descriptors[1] =
 {
   {
@@ -2565,7 +3646,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[14] =
 {
   {
     "failure",
@@ -2699,12 +3780,51 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[11]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lock",
+    40,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, lock),
+    &caravan__v1__lock_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "operation",
+    41,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, operation),
+    &caravan__v1__operation_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "part",
+    42,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, part),
+    &caravan__v1__part_state__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
+  11,   /* field[11] = lock */
+  12,   /* field[12] = operation */
+  13,   /* field[13] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
   7,   /* field[7] = records */
@@ -2713,11 +3833,12 @@ static const unsigned caravan__v1__result__field_indices_by_name[] = {
   9,   /* field[9] = zone */
   8,   /* field[8] = zones */
 };
-static const ProtobufCIntRange caravan__v1__result__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__result__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 0, 11 }
+  { 40, 11 },
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -2727,11 +3848,229 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  11,
+  14,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
-  2,  caravan__v1__result__number_ranges,
+  3,  caravan__v1__result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__lock_state__field_descriptors[2] =
+{
+  {
+    "token",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LockState, has_token),
+    offsetof(Caravan__V1__LockState, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remaining_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LockState, has_remaining_milliseconds),
+    offsetof(Caravan__V1__LockState, remaining_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__lock_state__field_indices_by_name[] = {
+  1,   /* field[1] = remaining_milliseconds */
+  0,   /* field[0] = token */
+};
+static const ProtobufCIntRange caravan__v1__lock_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__lock_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LockState",
+  "LockState",
+  "Caravan__V1__LockState",
+  "caravan.v1",
+  sizeof(Caravan__V1__LockState),
+  2,
+  caravan__v1__lock_state__field_descriptors,
+  caravan__v1__lock_state__field_indices_by_name,
+  1,  caravan__v1__lock_state__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__lock_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__operation_state__field_descriptors[7] =
+{
+  {
+    "status",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__OperationState, has_status),
+    offsetof(Caravan__V1__OperationState, status),
+    &caravan__v1__operation_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "parts",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__OperationState, has_parts),
+    offsetof(Caravan__V1__OperationState, parts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__OperationState, has_records),
+    offsetof(Caravan__V1__OperationState, records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__OperationState, has_bytes),
+    offsetof(Caravan__V1__OperationState, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__OperationState, has_expires_milliseconds),
+    offsetof(Caravan__V1__OperationState, expires_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "failure",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__OperationState, failure),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__OperationState, has_objects),
+    offsetof(Caravan__V1__OperationState, objects),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__operation_state__field_indices_by_name[] = {
+  3,   /* field[3] = bytes */
+  4,   /* field[4] = expires_milliseconds */
+  5,   /* field[5] = failure */
+  6,   /* field[6] = objects */
+  1,   /* field[1] = parts */
+  2,   /* field[2] = records */
+  0,   /* field[0] = status */
+};
+static const ProtobufCIntRange caravan__v1__operation_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__operation_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.OperationState",
+  "OperationState",
+  "Caravan__V1__OperationState",
+  "caravan.v1",
+  sizeof(Caravan__V1__OperationState),
+  7,
+  caravan__v1__operation_state__field_descriptors,
+  caravan__v1__operation_state__field_indices_by_name,
+  1,  caravan__v1__operation_state__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__operation_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__part_state__field_descriptors[2] =
+{
+  {
+    "missing_chunks",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__PartState, has_missing_chunks),
+    offsetof(Caravan__V1__PartState, missing_chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "operation",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__PartState, operation),
+    &caravan__v1__operation_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__part_state__field_indices_by_name[] = {
+  0,   /* field[0] = missing_chunks */
+  1,   /* field[1] = operation */
+};
+static const ProtobufCIntRange caravan__v1__part_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__part_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.PartState",
+  "PartState",
+  "Caravan__V1__PartState",
+  "caravan.v1",
+  sizeof(Caravan__V1__PartState),
+  2,
+  caravan__v1__part_state__field_descriptors,
+  caravan__v1__part_state__field_indices_by_name,
+  1,  caravan__v1__part_state__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__part_state__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__records_result__field_descriptors[2] =
@@ -3349,5 +4688,43 @@ const ProtobufCEnumDescriptor caravan__v1__database_scope__descriptor =
   caravan__v1__database_scope__enum_values_by_name,
   1,
   caravan__v1__database_scope__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__operation_status__enum_values_by_number[7] =
+{
+  { "OPERATION_STATUS_UNSPECIFIED", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_UNSPECIFIED", 0 },
+  { "OPERATION_STATUS_NOT_STARTED", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_NOT_STARTED", 1 },
+  { "OPERATION_STATUS_IN_PROGRESS", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_IN_PROGRESS", 2 },
+  { "OPERATION_STATUS_FAILED_BEFORE_TRANSFER", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_BEFORE_TRANSFER", 3 },
+  { "OPERATION_STATUS_FAILED_DURING_TRANSFER", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_DURING_TRANSFER", 4 },
+  { "OPERATION_STATUS_FAILED_AFTER_TRANSFER", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_AFTER_TRANSFER", 5 },
+  { "OPERATION_STATUS_SUCCESSFUL_COMPLETION", "CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_SUCCESSFUL_COMPLETION", 6 },
+};
+static const ProtobufCIntRange caravan__v1__operation_status__value_ranges[] = {
+{0, 0},{0, 7}
+};
+static const ProtobufCEnumValueIndex caravan__v1__operation_status__enum_values_by_name[7] =
+{
+  { "OPERATION_STATUS_FAILED_AFTER_TRANSFER", 5 },
+  { "OPERATION_STATUS_FAILED_BEFORE_TRANSFER", 3 },
+  { "OPERATION_STATUS_FAILED_DURING_TRANSFER", 4 },
+  { "OPERATION_STATUS_IN_PROGRESS", 2 },
+  { "OPERATION_STATUS_NOT_STARTED", 1 },
+  { "OPERATION_STATUS_SUCCESSFUL_COMPLETION", 6 },
+  { "OPERATION_STATUS_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__operation_status__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.OperationStatus",
+  "OperationStatus",
+  "Caravan__V1__OperationStatus",
+  "caravan.v1",
+  7,
+  caravan__v1__operation_status__enum_values_by_number,
+  7,
+  caravan__v1__operation_status__enum_values_by_name,
+  1,
+  caravan__v1__operation_status__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

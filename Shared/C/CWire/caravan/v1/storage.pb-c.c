@@ -412,6 +412,321 @@ void   caravan__v1__settle_request__free_unpacked
   assert(message->base.descriptor == &caravan__v1__settle_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__group_request__init
+                     (Caravan__V1__GroupRequest         *message)
+{
+  static const Caravan__V1__GroupRequest init_value = CARAVAN__V1__GROUP_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__group_request__get_packed_size
+                     (const Caravan__V1__GroupRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__group_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__group_request__pack
+                     (const Caravan__V1__GroupRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__group_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__group_request__pack_to_buffer
+                     (const Caravan__V1__GroupRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__group_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GroupRequest *
+       caravan__v1__group_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GroupRequest *)
+     protobuf_c_message_unpack (&caravan__v1__group_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__group_request__free_unpacked
+                     (Caravan__V1__GroupRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__group_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__group_part__init
+                     (Caravan__V1__GroupPart         *message)
+{
+  static const Caravan__V1__GroupPart init_value = CARAVAN__V1__GROUP_PART__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__group_part__get_packed_size
+                     (const Caravan__V1__GroupPart *message)
+{
+  assert(message->base.descriptor == &caravan__v1__group_part__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__group_part__pack
+                     (const Caravan__V1__GroupPart *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__group_part__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__group_part__pack_to_buffer
+                     (const Caravan__V1__GroupPart *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__group_part__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GroupPart *
+       caravan__v1__group_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GroupPart *)
+     protobuf_c_message_unpack (&caravan__v1__group_part__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__group_part__free_unpacked
+                     (Caravan__V1__GroupPart *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__group_part__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__group_commit__init
+                     (Caravan__V1__GroupCommit         *message)
+{
+  static const Caravan__V1__GroupCommit init_value = CARAVAN__V1__GROUP_COMMIT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__group_commit__get_packed_size
+                     (const Caravan__V1__GroupCommit *message)
+{
+  assert(message->base.descriptor == &caravan__v1__group_commit__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__group_commit__pack
+                     (const Caravan__V1__GroupCommit *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__group_commit__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__group_commit__pack_to_buffer
+                     (const Caravan__V1__GroupCommit *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__group_commit__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GroupCommit *
+       caravan__v1__group_commit__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GroupCommit *)
+     protobuf_c_message_unpack (&caravan__v1__group_commit__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__group_commit__free_unpacked
+                     (Caravan__V1__GroupCommit *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__group_commit__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__group_reply__init
+                     (Caravan__V1__GroupReply         *message)
+{
+  static const Caravan__V1__GroupReply init_value = CARAVAN__V1__GROUP_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__group_reply__get_packed_size
+                     (const Caravan__V1__GroupReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__group_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__group_reply__pack
+                     (const Caravan__V1__GroupReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__group_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__group_reply__pack_to_buffer
+                     (const Caravan__V1__GroupReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__group_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GroupReply *
+       caravan__v1__group_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GroupReply *)
+     protobuf_c_message_unpack (&caravan__v1__group_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__group_reply__free_unpacked
+                     (Caravan__V1__GroupReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__group_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__group_state__init
+                     (Caravan__V1__GroupState         *message)
+{
+  static const Caravan__V1__GroupState init_value = CARAVAN__V1__GROUP_STATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__group_state__get_packed_size
+                     (const Caravan__V1__GroupState *message)
+{
+  assert(message->base.descriptor == &caravan__v1__group_state__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__group_state__pack
+                     (const Caravan__V1__GroupState *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__group_state__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__group_state__pack_to_buffer
+                     (const Caravan__V1__GroupState *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__group_state__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GroupState *
+       caravan__v1__group_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GroupState *)
+     protobuf_c_message_unpack (&caravan__v1__group_state__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__group_state__free_unpacked
+                     (Caravan__V1__GroupState *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__group_state__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__staged_mutations__init
+                     (Caravan__V1__StagedMutations         *message)
+{
+  static const Caravan__V1__StagedMutations init_value = CARAVAN__V1__STAGED_MUTATIONS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__staged_mutations__get_packed_size
+                     (const Caravan__V1__StagedMutations *message)
+{
+  assert(message->base.descriptor == &caravan__v1__staged_mutations__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__staged_mutations__pack
+                     (const Caravan__V1__StagedMutations *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__staged_mutations__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__staged_mutations__pack_to_buffer
+                     (const Caravan__V1__StagedMutations *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__staged_mutations__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__StagedMutations *
+       caravan__v1__staged_mutations__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__StagedMutations *)
+     protobuf_c_message_unpack (&caravan__v1__staged_mutations__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__staged_mutations__free_unpacked
+                     (Caravan__V1__StagedMutations *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__staged_mutations__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__lock_request__init
+                     (Caravan__V1__LockRequest         *message)
+{
+  static const Caravan__V1__LockRequest init_value = CARAVAN__V1__LOCK_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__lock_request__get_packed_size
+                     (const Caravan__V1__LockRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__lock_request__pack
+                     (const Caravan__V1__LockRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__lock_request__pack_to_buffer
+                     (const Caravan__V1__LockRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__lock_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LockRequest *
+       caravan__v1__lock_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LockRequest *)
+     protobuf_c_message_unpack (&caravan__v1__lock_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__lock_request__free_unpacked
+                     (Caravan__V1__LockRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__lock_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__read_changes_request__init
                      (Caravan__V1__ReadChangesRequest         *message)
 {
@@ -2438,6 +2753,636 @@ const ProtobufCMessageDescriptor caravan__v1__settle_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__group_request__field_descriptors[10] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupRequest, zone),
+    &caravan__v1__zone_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "writer",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupRequest, writer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "epoch",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupRequest, has_epoch),
+    offsetof(Caravan__V1__GroupRequest, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupRequest, has_op),
+    offsetof(Caravan__V1__GroupRequest, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op_floor",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupRequest, has_op_floor),
+    offsetof(Caravan__V1__GroupRequest, op_floor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "begin",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupRequest, kind_case),
+    offsetof(Caravan__V1__GroupRequest, begin),
+    &caravan__v1__empty__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "part",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupRequest, kind_case),
+    offsetof(Caravan__V1__GroupRequest, part),
+    &caravan__v1__group_part__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "commit",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupRequest, kind_case),
+    offsetof(Caravan__V1__GroupRequest, commit),
+    &caravan__v1__group_commit__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "status",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupRequest, kind_case),
+    offsetof(Caravan__V1__GroupRequest, status),
+    &caravan__v1__empty__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupRequest, kind_case),
+    offsetof(Caravan__V1__GroupRequest, remove),
+    &caravan__v1__empty__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__group_request__field_indices_by_name[] = {
+  5,   /* field[5] = begin */
+  7,   /* field[7] = commit */
+  2,   /* field[2] = epoch */
+  3,   /* field[3] = op */
+  4,   /* field[4] = op_floor */
+  6,   /* field[6] = part */
+  9,   /* field[9] = remove */
+  8,   /* field[8] = status */
+  1,   /* field[1] = writer */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__group_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 10 }
+};
+const ProtobufCMessageDescriptor caravan__v1__group_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupRequest",
+  "GroupRequest",
+  "Caravan__V1__GroupRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__GroupRequest),
+  10,
+  caravan__v1__group_request__field_descriptors,
+  caravan__v1__group_request__field_indices_by_name,
+  1,  caravan__v1__group_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__group_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__group_part__field_descriptors[3] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupPart, has_number),
+    offsetof(Caravan__V1__GroupPart, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mutations",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupPart, n_mutations),
+    offsetof(Caravan__V1__GroupPart, mutations),
+    &caravan__v1__mutation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "chunks",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GroupPart, n_chunks),
+    offsetof(Caravan__V1__GroupPart, chunks),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__group_part__field_indices_by_name[] = {
+  2,   /* field[2] = chunks */
+  1,   /* field[1] = mutations */
+  0,   /* field[0] = number */
+};
+static const ProtobufCIntRange caravan__v1__group_part__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__group_part__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupPart",
+  "GroupPart",
+  "Caravan__V1__GroupPart",
+  "caravan.v1",
+  sizeof(Caravan__V1__GroupPart),
+  3,
+  caravan__v1__group_part__field_descriptors,
+  caravan__v1__group_part__field_indices_by_name,
+  1,  caravan__v1__group_part__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__group_part__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__group_commit__field_descriptors[4] =
+{
+  {
+    "parts",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupCommit, has_parts),
+    offsetof(Caravan__V1__GroupCommit, parts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "atomic",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__GroupCommit, has_atomic),
+    offsetof(Caravan__V1__GroupCommit, atomic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lock",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupCommit, lock),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupCommit, has_token),
+    offsetof(Caravan__V1__GroupCommit, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__group_commit__field_indices_by_name[] = {
+  1,   /* field[1] = atomic */
+  2,   /* field[2] = lock */
+  0,   /* field[0] = parts */
+  3,   /* field[3] = token */
+};
+static const ProtobufCIntRange caravan__v1__group_commit__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__group_commit__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupCommit",
+  "GroupCommit",
+  "Caravan__V1__GroupCommit",
+  "caravan.v1",
+  sizeof(Caravan__V1__GroupCommit),
+  4,
+  caravan__v1__group_commit__field_descriptors,
+  caravan__v1__group_commit__field_indices_by_name,
+  1,  caravan__v1__group_commit__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__group_commit__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__group_reply__field_descriptors[3] =
+{
+  {
+    "state",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupReply, state),
+    &caravan__v1__group_state__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "commit",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupReply, commit),
+    &caravan__v1__commit_reply__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "missing_chunks",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__GroupReply, has_missing_chunks),
+    offsetof(Caravan__V1__GroupReply, missing_chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__group_reply__field_indices_by_name[] = {
+  1,   /* field[1] = commit */
+  2,   /* field[2] = missing_chunks */
+  0,   /* field[0] = state */
+};
+static const ProtobufCIntRange caravan__v1__group_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__group_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupReply",
+  "GroupReply",
+  "Caravan__V1__GroupReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__GroupReply),
+  3,
+  caravan__v1__group_reply__field_descriptors,
+  caravan__v1__group_reply__field_indices_by_name,
+  1,  caravan__v1__group_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__group_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__group_state__field_descriptors[9] =
+{
+  {
+    "stage",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__GroupState, has_stage),
+    offsetof(Caravan__V1__GroupState, stage),
+    &caravan__v1__group_stage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "parts",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupState, has_parts),
+    offsetof(Caravan__V1__GroupState, parts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupState, has_records),
+    offsetof(Caravan__V1__GroupState, records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupState, has_bytes),
+    offsetof(Caravan__V1__GroupState, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "until_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__GroupState, has_until_milliseconds),
+    offsetof(Caravan__V1__GroupState, until_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects_waiting",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupState, has_objects_waiting),
+    offsetof(Caravan__V1__GroupState, objects_waiting),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects_failing",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupState, has_objects_failing),
+    offsetof(Caravan__V1__GroupState, objects_failing),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects_refused",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GroupState, has_objects_refused),
+    offsetof(Caravan__V1__GroupState, objects_refused),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "problem",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GroupState, problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__group_state__field_indices_by_name[] = {
+  3,   /* field[3] = bytes */
+  6,   /* field[6] = objects_failing */
+  7,   /* field[7] = objects_refused */
+  5,   /* field[5] = objects_waiting */
+  1,   /* field[1] = parts */
+  8,   /* field[8] = problem */
+  2,   /* field[2] = records */
+  0,   /* field[0] = stage */
+  4,   /* field[4] = until_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__group_state__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caravan__v1__group_state__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupState",
+  "GroupState",
+  "Caravan__V1__GroupState",
+  "caravan.v1",
+  sizeof(Caravan__V1__GroupState),
+  9,
+  caravan__v1__group_state__field_descriptors,
+  caravan__v1__group_state__field_indices_by_name,
+  1,  caravan__v1__group_state__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__group_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__staged_mutations__field_descriptors[1] =
+{
+  {
+    "mutations",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__StagedMutations, n_mutations),
+    offsetof(Caravan__V1__StagedMutations, mutations),
+    &caravan__v1__mutation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__staged_mutations__field_indices_by_name[] = {
+  0,   /* field[0] = mutations */
+};
+static const ProtobufCIntRange caravan__v1__staged_mutations__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__staged_mutations__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.StagedMutations",
+  "StagedMutations",
+  "Caravan__V1__StagedMutations",
+  "caravan.v1",
+  sizeof(Caravan__V1__StagedMutations),
+  1,
+  caravan__v1__staged_mutations__field_descriptors,
+  caravan__v1__staged_mutations__field_indices_by_name,
+  1,  caravan__v1__staged_mutations__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__staged_mutations__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__lock_request__field_descriptors[5] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LockRequest, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "holder",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LockRequest, holder),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ttl_milliseconds",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LockRequest, has_ttl_milliseconds),
+    offsetof(Caravan__V1__LockRequest, ttl_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LockRequest, has_token),
+    offsetof(Caravan__V1__LockRequest, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "release",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LockRequest, has_release),
+    offsetof(Caravan__V1__LockRequest, release),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__lock_request__field_indices_by_name[] = {
+  1,   /* field[1] = holder */
+  0,   /* field[0] = name */
+  4,   /* field[4] = release */
+  3,   /* field[3] = token */
+  2,   /* field[2] = ttl_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__lock_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__lock_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LockRequest",
+  "LockRequest",
+  "Caravan__V1__LockRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__LockRequest),
+  5,
+  caravan__v1__lock_request__field_descriptors,
+  caravan__v1__lock_request__field_indices_by_name,
+  1,  caravan__v1__lock_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__lock_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[8] =
 {
   {
@@ -4218,5 +5163,41 @@ const ProtobufCEnumDescriptor caravan__v1__verdict__descriptor =
   caravan__v1__verdict__enum_values_by_name,
   1,
   caravan__v1__verdict__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__group_stage__enum_values_by_number[6] =
+{
+  { "GROUP_STAGE_UNSPECIFIED", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_UNSPECIFIED", 0 },
+  { "GROUP_STAGE_OPEN", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_OPEN", 1 },
+  { "GROUP_STAGE_COMMITTED", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_COMMITTED", 2 },
+  { "GROUP_STAGE_REFUSED", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_REFUSED", 3 },
+  { "GROUP_STAGE_ABORTED", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_ABORTED", 4 },
+  { "GROUP_STAGE_EXPIRED", "CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_EXPIRED", 5 },
+};
+static const ProtobufCIntRange caravan__v1__group_stage__value_ranges[] = {
+{0, 0},{0, 6}
+};
+static const ProtobufCEnumValueIndex caravan__v1__group_stage__enum_values_by_name[6] =
+{
+  { "GROUP_STAGE_ABORTED", 4 },
+  { "GROUP_STAGE_COMMITTED", 2 },
+  { "GROUP_STAGE_EXPIRED", 5 },
+  { "GROUP_STAGE_OPEN", 1 },
+  { "GROUP_STAGE_REFUSED", 3 },
+  { "GROUP_STAGE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__group_stage__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.GroupStage",
+  "GroupStage",
+  "Caravan__V1__GroupStage",
+  "caravan.v1",
+  6,
+  caravan__v1__group_stage__enum_values_by_number,
+  6,
+  caravan__v1__group_stage__enum_values_by_name,
+  1,
+  caravan__v1__group_stage__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

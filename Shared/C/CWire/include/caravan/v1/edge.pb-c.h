@@ -34,8 +34,18 @@ typedef struct Caravan__V1__ReadRecords Caravan__V1__ReadRecords;
 typedef struct Caravan__V1__ListZones Caravan__V1__ListZones;
 typedef struct Caravan__V1__CreateZone Caravan__V1__CreateZone;
 typedef struct Caravan__V1__WhoAmI Caravan__V1__WhoAmI;
+typedef struct Caravan__V1__LockDatabase Caravan__V1__LockDatabase;
+typedef struct Caravan__V1__UnlockDatabase Caravan__V1__UnlockDatabase;
+typedef struct Caravan__V1__BeginGroup Caravan__V1__BeginGroup;
+typedef struct Caravan__V1__UploadPart Caravan__V1__UploadPart;
+typedef struct Caravan__V1__CommitGroup Caravan__V1__CommitGroup;
+typedef struct Caravan__V1__AskOperation Caravan__V1__AskOperation;
+typedef struct Caravan__V1__RemoveOperation Caravan__V1__RemoveOperation;
 typedef struct Caravan__V1__ExchangeReply Caravan__V1__ExchangeReply;
 typedef struct Caravan__V1__Result Caravan__V1__Result;
+typedef struct Caravan__V1__LockState Caravan__V1__LockState;
+typedef struct Caravan__V1__OperationState Caravan__V1__OperationState;
+typedef struct Caravan__V1__PartState Caravan__V1__PartState;
 typedef struct Caravan__V1__RecordsResult Caravan__V1__RecordsResult;
 typedef struct Caravan__V1__ZoneState Caravan__V1__ZoneState;
 typedef struct Caravan__V1__ZonesResult Caravan__V1__ZonesResult;
@@ -65,6 +75,31 @@ typedef enum _Caravan__V1__DatabaseScope {
   CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PUBLIC = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__DATABASE_SCOPE)
 } Caravan__V1__DatabaseScope;
+typedef enum _Caravan__V1__OperationStatus {
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_UNSPECIFIED = 0,
+  /*
+   * parts may come; nothing is visible
+   */
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_NOT_STARTED = 1,
+  /*
+   * visible; objects are on their way to the object store
+   */
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_IN_PROGRESS = 2,
+  /*
+   * nothing is visible, and nothing will be: begin another
+   */
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_BEFORE_TRANSFER = 3,
+  /*
+   * visible; objects could not be moved, and are tried again
+   */
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_DURING_TRANSFER = 4,
+  /*
+   * visible; an object is beyond what the object store takes
+   */
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_FAILED_AFTER_TRANSFER = 5,
+  CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_SUCCESSFUL_COMPLETION = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__OPERATION_STATUS)
+} Caravan__V1__OperationStatus;
 
 /* --- messages --- */
 
@@ -122,7 +157,14 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_READ = 20,
   CARAVAN__V1__OPERATION__KIND_ZONES = 21,
   CARAVAN__V1__OPERATION__KIND_CREATE_ZONE = 22,
-  CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23
+  CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23,
+  CARAVAN__V1__OPERATION__KIND_LOCK = 40,
+  CARAVAN__V1__OPERATION__KIND_UNLOCK = 41,
+  CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP = 42,
+  CARAVAN__V1__OPERATION__KIND_UPLOAD = 43,
+  CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP = 44,
+  CARAVAN__V1__OPERATION__KIND_OPERATION = 45,
+  CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION = 46
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__OPERATION__KIND__CASE)
 } Caravan__V1__Operation__KindCase;
 
@@ -144,6 +186,13 @@ struct  Caravan__V1__Operation
     Caravan__V1__ListZones *zones;
     Caravan__V1__CreateZone *create_zone;
     Caravan__V1__WhoAmI *who_am_i;
+    Caravan__V1__LockDatabase *lock;
+    Caravan__V1__UnlockDatabase *unlock;
+    Caravan__V1__BeginGroup *begin_group;
+    Caravan__V1__UploadPart *upload;
+    Caravan__V1__CommitGroup *commit_group;
+    Caravan__V1__AskOperation *operation;
+    Caravan__V1__RemoveOperation *remove_operation;
   };
 };
 #define CARAVAN__V1__OPERATION__INIT \
@@ -394,6 +443,151 @@ struct  Caravan__V1__WhoAmI
     , NULL }
 
 
+/*
+ * Takes the one lock that the user's devices have for an app's database, or, with its token, renews it. It ends by
+ * itself. It keeps nobody from pushing; it keeps other devices from it, and the groups of a device that has lost it from
+ * being committed (REC-12, UNI-04).
+ */
+struct  Caravan__V1__LockDatabase
+{
+  ProtobufCMessage base;
+  char *container;
+  /*
+   * 0: a minute
+   */
+  protobuf_c_boolean has_ttl_milliseconds;
+  uint32_t ttl_milliseconds;
+  /*
+   * absent: take it; one's own already is as good
+   */
+  protobuf_c_boolean has_token;
+  uint64_t token;
+};
+#define CARAVAN__V1__LOCK_DATABASE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__lock_database__descriptor) \
+    , NULL, 0, 0, 0, 0 }
+
+
+/*
+ * Of a lock that is no more, or another's by now, too: there is nothing to do.
+ */
+struct  Caravan__V1__UnlockDatabase
+{
+  ProtobufCMessage base;
+  char *container;
+  protobuf_c_boolean has_token;
+  uint64_t token;
+};
+#define CARAVAN__V1__UNLOCK_DATABASE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__unlock_database__descriptor) \
+    , NULL, 0, 0 }
+
+
+struct  Caravan__V1__BeginGroup
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+  protobuf_c_boolean has_op_floor;
+  uint64_t op_floor;
+};
+#define CARAVAN__V1__BEGIN_GROUP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__begin_group__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0 }
+
+
+/*
+ * Saves and deletions of a group. The same part again is no other part; another one under its number is refused.
+ */
+struct  Caravan__V1__UploadPart
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+  /*
+   * counts from 0, in any order
+   */
+  protobuf_c_boolean has_part;
+  uint32_t part;
+  size_t n_mutations;
+  Caravan__V1__Mutation **mutations;
+  /*
+   * as in a push
+   */
+  size_t n_chunks;
+  Caravan__V1__Chunk **chunks;
+};
+#define CARAVAN__V1__UPLOAD_PART__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__upload_part__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL }
+
+
+/*
+ * Makes all parts visible at once: their records get versions that follow one another.
+ */
+struct  Caravan__V1__CommitGroup
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+  protobuf_c_boolean has_op_floor;
+  uint64_t op_floor;
+  /*
+   * as many as must have been uploaded
+   */
+  protobuf_c_boolean has_parts;
+  uint32_t parts;
+  /*
+   * all or none; else each record by itself
+   */
+  protobuf_c_boolean has_atomic;
+  protobuf_c_boolean atomic;
+  /*
+   * of the lock it is made under; absent: none
+   */
+  protobuf_c_boolean has_token;
+  uint64_t token;
+};
+#define CARAVAN__V1__COMMIT_GROUP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_group__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__AskOperation
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+};
+#define CARAVAN__V1__ASK_OPERATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_operation__descriptor) \
+    , NULL, NULL, 0, 0 }
+
+
+/*
+ * The operation has been heard of: it is forgotten, and with it what was uploaded and not committed.
+ */
+struct  Caravan__V1__RemoveOperation
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+};
+#define CARAVAN__V1__REMOVE_OPERATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__remove_operation__descriptor) \
+    , NULL, NULL, 0, 0 }
+
+
 struct  Caravan__V1__ExchangeReply
 {
   ProtobufCMessage base;
@@ -420,7 +614,10 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_RECORDS = 20,
   CARAVAN__V1__RESULT__KIND_ZONES = 21,
   CARAVAN__V1__RESULT__KIND_ZONE = 22,
-  CARAVAN__V1__RESULT__KIND_PERSON = 23
+  CARAVAN__V1__RESULT__KIND_PERSON = 23,
+  CARAVAN__V1__RESULT__KIND_LOCK = 40,
+  CARAVAN__V1__RESULT__KIND_OPERATION = 41,
+  CARAVAN__V1__RESULT__KIND_PART = 42
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__RESULT__KIND__CASE)
 } Caravan__V1__Result__KindCase;
 
@@ -452,11 +649,73 @@ struct  Caravan__V1__Result
      */
     Caravan__V1__ZoneState *zone;
     Caravan__V1__Person *person;
+    Caravan__V1__LockState *lock;
+    Caravan__V1__OperationState *operation;
+    Caravan__V1__PartState *part;
   };
 };
 #define CARAVAN__V1__RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__result__descriptor) \
     , CARAVAN__V1__RESULT__KIND__NOT_SET, {0} }
+
+
+struct  Caravan__V1__LockState
+{
+  ProtobufCMessage base;
+  /*
+   * grows with every tenure
+   */
+  protobuf_c_boolean has_token;
+  uint64_t token;
+  protobuf_c_boolean has_remaining_milliseconds;
+  uint32_t remaining_milliseconds;
+};
+#define CARAVAN__V1__LOCK_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__lock_state__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__OperationState
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_status;
+  Caravan__V1__OperationStatus status;
+  protobuf_c_boolean has_parts;
+  uint32_t parts;
+  protobuf_c_boolean has_records;
+  uint32_t records;
+  protobuf_c_boolean has_bytes;
+  uint64_t bytes;
+  /*
+   * Unix time: a group that nobody goes on with is given up then
+   */
+  protobuf_c_boolean has_expires_milliseconds;
+  uint64_t expires_milliseconds;
+  Caravan__V1__Failure *failure;
+  /*
+   * that are still to be moved
+   */
+  protobuf_c_boolean has_objects;
+  uint32_t objects;
+};
+#define CARAVAN__V1__OPERATION_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__operation_state__descriptor) \
+    , 0, CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_UNSPECIFIED, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+
+
+struct  Caravan__V1__PartState
+{
+  ProtobufCMessage base;
+  /*
+   * not empty: the part was not taken, stage these first
+   */
+  protobuf_c_boolean has_missing_chunks;
+  ProtobufCBinaryData missing_chunks;
+  Caravan__V1__OperationState *operation;
+};
+#define CARAVAN__V1__PART_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__part_state__descriptor) \
+    , 0, {0,NULL}, NULL }
 
 
 struct  Caravan__V1__RecordsResult
@@ -951,6 +1210,139 @@ Caravan__V1__WhoAmI *
 void   caravan__v1__who_am_i__free_unpacked
                      (Caravan__V1__WhoAmI *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__LockDatabase methods */
+void   caravan__v1__lock_database__init
+                     (Caravan__V1__LockDatabase         *message);
+size_t caravan__v1__lock_database__get_packed_size
+                     (const Caravan__V1__LockDatabase   *message);
+size_t caravan__v1__lock_database__pack
+                     (const Caravan__V1__LockDatabase   *message,
+                      uint8_t             *out);
+size_t caravan__v1__lock_database__pack_to_buffer
+                     (const Caravan__V1__LockDatabase   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LockDatabase *
+       caravan__v1__lock_database__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__lock_database__free_unpacked
+                     (Caravan__V1__LockDatabase *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__UnlockDatabase methods */
+void   caravan__v1__unlock_database__init
+                     (Caravan__V1__UnlockDatabase         *message);
+size_t caravan__v1__unlock_database__get_packed_size
+                     (const Caravan__V1__UnlockDatabase   *message);
+size_t caravan__v1__unlock_database__pack
+                     (const Caravan__V1__UnlockDatabase   *message,
+                      uint8_t             *out);
+size_t caravan__v1__unlock_database__pack_to_buffer
+                     (const Caravan__V1__UnlockDatabase   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__UnlockDatabase *
+       caravan__v1__unlock_database__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__unlock_database__free_unpacked
+                     (Caravan__V1__UnlockDatabase *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__BeginGroup methods */
+void   caravan__v1__begin_group__init
+                     (Caravan__V1__BeginGroup         *message);
+size_t caravan__v1__begin_group__get_packed_size
+                     (const Caravan__V1__BeginGroup   *message);
+size_t caravan__v1__begin_group__pack
+                     (const Caravan__V1__BeginGroup   *message,
+                      uint8_t             *out);
+size_t caravan__v1__begin_group__pack_to_buffer
+                     (const Caravan__V1__BeginGroup   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__BeginGroup *
+       caravan__v1__begin_group__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__begin_group__free_unpacked
+                     (Caravan__V1__BeginGroup *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__UploadPart methods */
+void   caravan__v1__upload_part__init
+                     (Caravan__V1__UploadPart         *message);
+size_t caravan__v1__upload_part__get_packed_size
+                     (const Caravan__V1__UploadPart   *message);
+size_t caravan__v1__upload_part__pack
+                     (const Caravan__V1__UploadPart   *message,
+                      uint8_t             *out);
+size_t caravan__v1__upload_part__pack_to_buffer
+                     (const Caravan__V1__UploadPart   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__UploadPart *
+       caravan__v1__upload_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__upload_part__free_unpacked
+                     (Caravan__V1__UploadPart *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CommitGroup methods */
+void   caravan__v1__commit_group__init
+                     (Caravan__V1__CommitGroup         *message);
+size_t caravan__v1__commit_group__get_packed_size
+                     (const Caravan__V1__CommitGroup   *message);
+size_t caravan__v1__commit_group__pack
+                     (const Caravan__V1__CommitGroup   *message,
+                      uint8_t             *out);
+size_t caravan__v1__commit_group__pack_to_buffer
+                     (const Caravan__V1__CommitGroup   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CommitGroup *
+       caravan__v1__commit_group__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__commit_group__free_unpacked
+                     (Caravan__V1__CommitGroup *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AskOperation methods */
+void   caravan__v1__ask_operation__init
+                     (Caravan__V1__AskOperation         *message);
+size_t caravan__v1__ask_operation__get_packed_size
+                     (const Caravan__V1__AskOperation   *message);
+size_t caravan__v1__ask_operation__pack
+                     (const Caravan__V1__AskOperation   *message,
+                      uint8_t             *out);
+size_t caravan__v1__ask_operation__pack_to_buffer
+                     (const Caravan__V1__AskOperation   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AskOperation *
+       caravan__v1__ask_operation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__ask_operation__free_unpacked
+                     (Caravan__V1__AskOperation *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RemoveOperation methods */
+void   caravan__v1__remove_operation__init
+                     (Caravan__V1__RemoveOperation         *message);
+size_t caravan__v1__remove_operation__get_packed_size
+                     (const Caravan__V1__RemoveOperation   *message);
+size_t caravan__v1__remove_operation__pack
+                     (const Caravan__V1__RemoveOperation   *message,
+                      uint8_t             *out);
+size_t caravan__v1__remove_operation__pack_to_buffer
+                     (const Caravan__V1__RemoveOperation   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RemoveOperation *
+       caravan__v1__remove_operation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__remove_operation__free_unpacked
+                     (Caravan__V1__RemoveOperation *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ExchangeReply methods */
 void   caravan__v1__exchange_reply__init
                      (Caravan__V1__ExchangeReply         *message);
@@ -988,6 +1380,63 @@ Caravan__V1__Result *
                       const uint8_t       *data);
 void   caravan__v1__result__free_unpacked
                      (Caravan__V1__Result *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LockState methods */
+void   caravan__v1__lock_state__init
+                     (Caravan__V1__LockState         *message);
+size_t caravan__v1__lock_state__get_packed_size
+                     (const Caravan__V1__LockState   *message);
+size_t caravan__v1__lock_state__pack
+                     (const Caravan__V1__LockState   *message,
+                      uint8_t             *out);
+size_t caravan__v1__lock_state__pack_to_buffer
+                     (const Caravan__V1__LockState   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LockState *
+       caravan__v1__lock_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__lock_state__free_unpacked
+                     (Caravan__V1__LockState *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__OperationState methods */
+void   caravan__v1__operation_state__init
+                     (Caravan__V1__OperationState         *message);
+size_t caravan__v1__operation_state__get_packed_size
+                     (const Caravan__V1__OperationState   *message);
+size_t caravan__v1__operation_state__pack
+                     (const Caravan__V1__OperationState   *message,
+                      uint8_t             *out);
+size_t caravan__v1__operation_state__pack_to_buffer
+                     (const Caravan__V1__OperationState   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__OperationState *
+       caravan__v1__operation_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__operation_state__free_unpacked
+                     (Caravan__V1__OperationState *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__PartState methods */
+void   caravan__v1__part_state__init
+                     (Caravan__V1__PartState         *message);
+size_t caravan__v1__part_state__get_packed_size
+                     (const Caravan__V1__PartState   *message);
+size_t caravan__v1__part_state__pack
+                     (const Caravan__V1__PartState   *message,
+                      uint8_t             *out);
+size_t caravan__v1__part_state__pack_to_buffer
+                     (const Caravan__V1__PartState   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__PartState *
+       caravan__v1__part_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__part_state__free_unpacked
+                     (Caravan__V1__PartState *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__RecordsResult methods */
 void   caravan__v1__records_result__init
@@ -1213,11 +1662,41 @@ typedef void (*Caravan__V1__CreateZone_Closure)
 typedef void (*Caravan__V1__WhoAmI_Closure)
                  (const Caravan__V1__WhoAmI *message,
                   void *closure_data);
+typedef void (*Caravan__V1__LockDatabase_Closure)
+                 (const Caravan__V1__LockDatabase *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__UnlockDatabase_Closure)
+                 (const Caravan__V1__UnlockDatabase *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__BeginGroup_Closure)
+                 (const Caravan__V1__BeginGroup *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__UploadPart_Closure)
+                 (const Caravan__V1__UploadPart *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CommitGroup_Closure)
+                 (const Caravan__V1__CommitGroup *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__AskOperation_Closure)
+                 (const Caravan__V1__AskOperation *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RemoveOperation_Closure)
+                 (const Caravan__V1__RemoveOperation *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ExchangeReply_Closure)
                  (const Caravan__V1__ExchangeReply *message,
                   void *closure_data);
 typedef void (*Caravan__V1__Result_Closure)
                  (const Caravan__V1__Result *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LockState_Closure)
+                 (const Caravan__V1__LockState *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__OperationState_Closure)
+                 (const Caravan__V1__OperationState *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__PartState_Closure)
+                 (const Caravan__V1__PartState *message,
                   void *closure_data);
 typedef void (*Caravan__V1__RecordsResult_Closure)
                  (const Caravan__V1__RecordsResult *message,
@@ -1253,6 +1732,7 @@ typedef void (*Caravan__V1__ChunkReply_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    caravan__v1__database_scope__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__operation_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__frame__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__frame__compression__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor;
@@ -1271,8 +1751,18 @@ extern const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_zones__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__create_zone__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__who_am_i__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__lock_database__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__unlock_database__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__begin_group__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__upload_part__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__commit_group__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__ask_operation__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__remove_operation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__lock_state__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__operation_state__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__part_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__records_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor;

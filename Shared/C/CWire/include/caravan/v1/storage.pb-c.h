@@ -25,6 +25,13 @@ typedef struct Caravan__V1__CommitBatch Caravan__V1__CommitBatch;
 typedef struct Caravan__V1__CommitBatchReply Caravan__V1__CommitBatchReply;
 typedef struct Caravan__V1__CommitAnswer Caravan__V1__CommitAnswer;
 typedef struct Caravan__V1__SettleRequest Caravan__V1__SettleRequest;
+typedef struct Caravan__V1__GroupRequest Caravan__V1__GroupRequest;
+typedef struct Caravan__V1__GroupPart Caravan__V1__GroupPart;
+typedef struct Caravan__V1__GroupCommit Caravan__V1__GroupCommit;
+typedef struct Caravan__V1__GroupReply Caravan__V1__GroupReply;
+typedef struct Caravan__V1__GroupState Caravan__V1__GroupState;
+typedef struct Caravan__V1__StagedMutations Caravan__V1__StagedMutations;
+typedef struct Caravan__V1__LockRequest Caravan__V1__LockRequest;
 typedef struct Caravan__V1__ReadChangesRequest Caravan__V1__ReadChangesRequest;
 typedef struct Caravan__V1__ReadChangesReply Caravan__V1__ReadChangesReply;
 typedef struct Caravan__V1__FetchRequest Caravan__V1__FetchRequest;
@@ -103,6 +110,18 @@ typedef enum _Caravan__V1__Verdict {
   CARAVAN__V1__VERDICT__VERDICT_REFUSED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__VERDICT)
 } Caravan__V1__Verdict;
+typedef enum _Caravan__V1__GroupStage {
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_UNSPECIFIED = 0,
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_OPEN = 1,
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_COMMITTED = 2,
+  /*
+   * an atomic commit that failed
+   */
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_REFUSED = 3,
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_ABORTED = 4,
+  CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_EXPIRED = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__GROUP_STAGE)
+} Caravan__V1__GroupStage;
 
 /* --- messages --- */
 
@@ -351,6 +370,175 @@ struct  Caravan__V1__SettleRequest
 #define CARAVAN__V1__SETTLE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__settle_request__descriptor) \
     , NULL, NULL, 0, 0, 0, 0 }
+
+
+typedef enum {
+  CARAVAN__V1__GROUP_REQUEST__KIND__NOT_SET = 0,
+  CARAVAN__V1__GROUP_REQUEST__KIND_BEGIN = 6,
+  CARAVAN__V1__GROUP_REQUEST__KIND_PART = 7,
+  CARAVAN__V1__GROUP_REQUEST__KIND_COMMIT = 8,
+  CARAVAN__V1__GROUP_REQUEST__KIND_STATUS = 9,
+  CARAVAN__V1__GROUP_REQUEST__KIND_REMOVE = 10
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__GROUP_REQUEST__KIND__CASE)
+} Caravan__V1__GroupRequest__KindCase;
+
+/*
+ * A group: a commit in parts, staged under the op that will commit it (UNI-05).
+ */
+struct  Caravan__V1__GroupRequest
+{
+  ProtobufCMessage base;
+  Caravan__V1__ZoneRef *zone;
+  char *writer;
+  protobuf_c_boolean has_epoch;
+  uint64_t epoch;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+  protobuf_c_boolean has_op_floor;
+  uint64_t op_floor;
+  Caravan__V1__GroupRequest__KindCase kind_case;
+  union {
+    Caravan__V1__Empty *begin;
+    Caravan__V1__GroupPart *part;
+    Caravan__V1__GroupCommit *commit;
+    Caravan__V1__Empty *status;
+    Caravan__V1__Empty *remove;
+  };
+};
+#define CARAVAN__V1__GROUP_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__group_request__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, CARAVAN__V1__GROUP_REQUEST__KIND__NOT_SET, {0} }
+
+
+struct  Caravan__V1__GroupPart
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_number;
+  uint32_t number;
+  size_t n_mutations;
+  Caravan__V1__Mutation **mutations;
+  size_t n_chunks;
+  Caravan__V1__Chunk **chunks;
+};
+#define CARAVAN__V1__GROUP_PART__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__group_part__descriptor) \
+    , 0, 0, 0,NULL, 0,NULL }
+
+
+struct  Caravan__V1__GroupCommit
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_parts;
+  uint32_t parts;
+  protobuf_c_boolean has_atomic;
+  protobuf_c_boolean atomic;
+  /*
+   * the commit is refused unless the writer holds it under `token`; absent: none
+   */
+  char *lock;
+  protobuf_c_boolean has_token;
+  uint64_t token;
+};
+#define CARAVAN__V1__GROUP_COMMIT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__group_commit__descriptor) \
+    , 0, 0, 0, 0, NULL, 0, 0 }
+
+
+struct  Caravan__V1__GroupReply
+{
+  ProtobufCMessage base;
+  Caravan__V1__GroupState *state;
+  /*
+   * of a commit
+   */
+  Caravan__V1__CommitReply *commit;
+  /*
+   * of a part: it was not taken, stage these first
+   */
+  protobuf_c_boolean has_missing_chunks;
+  ProtobufCBinaryData missing_chunks;
+};
+#define CARAVAN__V1__GROUP_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__group_reply__descriptor) \
+    , NULL, NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__GroupState
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_stage;
+  Caravan__V1__GroupStage stage;
+  protobuf_c_boolean has_parts;
+  uint32_t parts;
+  protobuf_c_boolean has_records;
+  uint32_t records;
+  protobuf_c_boolean has_bytes;
+  uint64_t bytes;
+  /*
+   * Unix time: open, or remembered, until then
+   */
+  protobuf_c_boolean has_until_milliseconds;
+  uint64_t until_milliseconds;
+  /*
+   * to be moved to the object store
+   */
+  protobuf_c_boolean has_objects_waiting;
+  uint32_t objects_waiting;
+  /*
+   * of these, tried in vain before
+   */
+  protobuf_c_boolean has_objects_failing;
+  uint32_t objects_failing;
+  /*
+   * given up
+   */
+  protobuf_c_boolean has_objects_refused;
+  uint32_t objects_refused;
+  /*
+   * what the newest failure was
+   */
+  char *problem;
+};
+#define CARAVAN__V1__GROUP_STATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__group_state__descriptor) \
+    , 0, CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_UNSPECIFIED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+
+
+/*
+ * How parts lie in the store.
+ */
+struct  Caravan__V1__StagedMutations
+{
+  ProtobufCMessage base;
+  size_t n_mutations;
+  Caravan__V1__Mutation **mutations;
+};
+#define CARAVAN__V1__STAGED_MUTATIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__staged_mutations__descriptor) \
+    , 0,NULL }
+
+
+/*
+ * A lock of a user's devices: a lease in the partition of what it guards.
+ */
+struct  Caravan__V1__LockRequest
+{
+  ProtobufCMessage base;
+  char *name;
+  char *holder;
+  protobuf_c_boolean has_ttl_milliseconds;
+  uint32_t ttl_milliseconds;
+  /*
+   * absent: take it; else the tenure that is meant
+   */
+  protobuf_c_boolean has_token;
+  uint64_t token;
+  protobuf_c_boolean has_release;
+  protobuf_c_boolean release;
+};
+#define CARAVAN__V1__LOCK_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__lock_request__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ReadChangesRequest
@@ -974,6 +1162,139 @@ Caravan__V1__SettleRequest *
 void   caravan__v1__settle_request__free_unpacked
                      (Caravan__V1__SettleRequest *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__GroupRequest methods */
+void   caravan__v1__group_request__init
+                     (Caravan__V1__GroupRequest         *message);
+size_t caravan__v1__group_request__get_packed_size
+                     (const Caravan__V1__GroupRequest   *message);
+size_t caravan__v1__group_request__pack
+                     (const Caravan__V1__GroupRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__group_request__pack_to_buffer
+                     (const Caravan__V1__GroupRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GroupRequest *
+       caravan__v1__group_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__group_request__free_unpacked
+                     (Caravan__V1__GroupRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GroupPart methods */
+void   caravan__v1__group_part__init
+                     (Caravan__V1__GroupPart         *message);
+size_t caravan__v1__group_part__get_packed_size
+                     (const Caravan__V1__GroupPart   *message);
+size_t caravan__v1__group_part__pack
+                     (const Caravan__V1__GroupPart   *message,
+                      uint8_t             *out);
+size_t caravan__v1__group_part__pack_to_buffer
+                     (const Caravan__V1__GroupPart   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GroupPart *
+       caravan__v1__group_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__group_part__free_unpacked
+                     (Caravan__V1__GroupPart *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GroupCommit methods */
+void   caravan__v1__group_commit__init
+                     (Caravan__V1__GroupCommit         *message);
+size_t caravan__v1__group_commit__get_packed_size
+                     (const Caravan__V1__GroupCommit   *message);
+size_t caravan__v1__group_commit__pack
+                     (const Caravan__V1__GroupCommit   *message,
+                      uint8_t             *out);
+size_t caravan__v1__group_commit__pack_to_buffer
+                     (const Caravan__V1__GroupCommit   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GroupCommit *
+       caravan__v1__group_commit__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__group_commit__free_unpacked
+                     (Caravan__V1__GroupCommit *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GroupReply methods */
+void   caravan__v1__group_reply__init
+                     (Caravan__V1__GroupReply         *message);
+size_t caravan__v1__group_reply__get_packed_size
+                     (const Caravan__V1__GroupReply   *message);
+size_t caravan__v1__group_reply__pack
+                     (const Caravan__V1__GroupReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__group_reply__pack_to_buffer
+                     (const Caravan__V1__GroupReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GroupReply *
+       caravan__v1__group_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__group_reply__free_unpacked
+                     (Caravan__V1__GroupReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GroupState methods */
+void   caravan__v1__group_state__init
+                     (Caravan__V1__GroupState         *message);
+size_t caravan__v1__group_state__get_packed_size
+                     (const Caravan__V1__GroupState   *message);
+size_t caravan__v1__group_state__pack
+                     (const Caravan__V1__GroupState   *message,
+                      uint8_t             *out);
+size_t caravan__v1__group_state__pack_to_buffer
+                     (const Caravan__V1__GroupState   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GroupState *
+       caravan__v1__group_state__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__group_state__free_unpacked
+                     (Caravan__V1__GroupState *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__StagedMutations methods */
+void   caravan__v1__staged_mutations__init
+                     (Caravan__V1__StagedMutations         *message);
+size_t caravan__v1__staged_mutations__get_packed_size
+                     (const Caravan__V1__StagedMutations   *message);
+size_t caravan__v1__staged_mutations__pack
+                     (const Caravan__V1__StagedMutations   *message,
+                      uint8_t             *out);
+size_t caravan__v1__staged_mutations__pack_to_buffer
+                     (const Caravan__V1__StagedMutations   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__StagedMutations *
+       caravan__v1__staged_mutations__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__staged_mutations__free_unpacked
+                     (Caravan__V1__StagedMutations *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LockRequest methods */
+void   caravan__v1__lock_request__init
+                     (Caravan__V1__LockRequest         *message);
+size_t caravan__v1__lock_request__get_packed_size
+                     (const Caravan__V1__LockRequest   *message);
+size_t caravan__v1__lock_request__pack
+                     (const Caravan__V1__LockRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__lock_request__pack_to_buffer
+                     (const Caravan__V1__LockRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LockRequest *
+       caravan__v1__lock_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__lock_request__free_unpacked
+                     (Caravan__V1__LockRequest *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ReadChangesRequest methods */
 void   caravan__v1__read_changes_request__init
                      (Caravan__V1__ReadChangesRequest         *message);
@@ -1516,6 +1837,27 @@ typedef void (*Caravan__V1__CommitAnswer_Closure)
 typedef void (*Caravan__V1__SettleRequest_Closure)
                  (const Caravan__V1__SettleRequest *message,
                   void *closure_data);
+typedef void (*Caravan__V1__GroupRequest_Closure)
+                 (const Caravan__V1__GroupRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GroupPart_Closure)
+                 (const Caravan__V1__GroupPart *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GroupCommit_Closure)
+                 (const Caravan__V1__GroupCommit *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GroupReply_Closure)
+                 (const Caravan__V1__GroupReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GroupState_Closure)
+                 (const Caravan__V1__GroupState *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__StagedMutations_Closure)
+                 (const Caravan__V1__StagedMutations *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LockRequest_Closure)
+                 (const Caravan__V1__LockRequest *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ReadChangesRequest_Closure)
                  (const Caravan__V1__ReadChangesRequest *message,
                   void *closure_data);
@@ -1606,6 +1948,7 @@ typedef void (*Caravan__V1__Empty_Closure)
 extern const ProtobufCEnumDescriptor    caravan__v1__mutation_kind__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__save_scope__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__verdict__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__group_stage__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor;
@@ -1615,6 +1958,13 @@ extern const ProtobufCMessageDescriptor caravan__v1__commit_batch__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_batch_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_answer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__group_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__group_part__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__group_commit__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__group_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__group_state__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__staged_mutations__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__lock_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__fetch_request__descriptor;
