@@ -58,6 +58,8 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
   /// One line that says what is wrong and what to do.
   public var message: String
   public var retryAfterMilliseconds: UInt32?
+  /// Put off within the time that the operation itself says it has: no failure, and no reason to give anything up.
+  public var isDeferral = false
 
   public init(_ code: ErrorCode, _ message: String, retryAfterMilliseconds: UInt32? = nil) {
     self.code = code

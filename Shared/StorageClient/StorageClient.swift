@@ -261,6 +261,17 @@ extension StorageClient {
     let _: CursorReply = try await call(.cursor, in: partition, request)
   }
 
+  /// What an account uses and may use; `set` and `useDefault` of the request change that first.
+  public func quota(_ request: QuotaRequest, of account: Account) async throws(CaravanError) -> AccountState {
+    var request = request
+    switch account {
+    case .user(let user): (request.user, request.container) = (user.text, "")
+    case .container(let container): (request.user, request.container) = ("", container.text)
+    }
+    let reply: QuotaReply = try await call(.quota, in: account.partition, request)
+    return reply.model(of: account)
+  }
+
   public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
     try await call(.status, in: partition, Empty())
   }

@@ -33,6 +33,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case lease
   /// `CursorRequest` → `CursorReply`
   case cursor
+  /// `QuotaRequest` → `QuotaReply`
+  case quota
   /// `Empty` → `StorageStatus`
   case status
 
@@ -45,8 +47,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease,
-      .cursor,
-      .status:
+      .cursor, .quota, .status:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     }

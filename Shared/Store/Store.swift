@@ -106,6 +106,15 @@ public protocol Store: Sendable {
     of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
   ) async throws(CaravanError)
 
+  // MARK: Accounts
+
+  /// What an account holds and may hold, in one snapshot.
+  func account(_ account: Account) async throws(CaravanError) -> AccountState
+
+  /// What an account may hold from now on. What it holds already stays, however much that is.
+  /// - Parameter quota: nil: what the store was opened with.
+  func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState
+
   // MARK: Upkeep
 
   func status() async throws(CaravanError) -> StoreStatus

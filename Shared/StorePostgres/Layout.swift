@@ -26,7 +26,7 @@ enum Layout {
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
-      seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, stage bigint NOT NULL,
+      seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, bytes bigint NOT NULL, stage bigint NOT NULL,
       PRIMARY KEY (partition, id))
     """,
     """
@@ -86,6 +86,12 @@ enum Layout {
     """
     CREATE INDEX IF NOT EXISTS caravan_chunks_unreferenced ON caravan_chunks(partition, staged) WHERE refs = 0
     """,
+    // What accounts use; and where own = 1 their own quotas, NULL: no limit.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_accounts(
+      partition integer NOT NULL, account bytea NOT NULL, records bigint NOT NULL, bytes bigint NOT NULL,
+      own bigint NOT NULL, max_records bigint, max_bytes bigint, PRIMARY KEY (partition, account))
+    """,
     // Leases and cursors are few and lie in partition 0, so that a cursor's write and the check of its lease meet.
     """
     CREATE TABLE IF NOT EXISTS caravan_leases(
@@ -128,12 +134,14 @@ enum Layout {
     "ALTER TABLE caravan_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL",
     "ALTER TABLE caravan_partitions SET (fillfactor = 20)",
     "ALTER TABLE caravan_zones SET (fillfactor = 60)",
+    "ALTER TABLE caravan_accounts SET (fillfactor = 60)",
   ]
 
   static let tableNames = [
     "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_refs", "caravan_writers",
     "caravan_ops",
-    "caravan_log", "caravan_chunks", "caravan_leases", "caravan_cursors", "caravan_groups", "caravan_group_parts",
+    "caravan_log", "caravan_chunks", "caravan_accounts", "caravan_leases", "caravan_cursors", "caravan_groups",
+    "caravan_group_parts",
   ]
 
   /// Which life of a zone, for those who read it.

@@ -93,33 +93,43 @@ extension PartitionState {
     }
     var zone: Zone
     if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
-    for write in writes { self.write(write, of: commit, &zone) }
-    zone.seq = high
+    for write in writes { self.write(write, of: commit, in: zone) }
+    let growth = writes.growth
+    (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     save(zone)
+    grow(commit.zone.database, by: growth)
     // Who does not know all of it must hear of it like everybody else.
     let writer = writes.areKnownToWriter ? commit.op.writer : ""
     append(zone, low: low, writer: writer, entries: commit.entries(writes))
     return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation(of: zone.id))
   }
 
-  private func write(_ write: ZoneCommit.Write, of commit: Commit, _ zone: inout Zone) {
+  private func write(_ write: ZoneCommit.Write, of commit: Commit, in zone: Zone) {
     let key = RecordKey(zone: zone.id, name: write.name)
     exchange(heads[key]?.chunks ?? [], for: write.content.chunks, in: commit.zone.database)
     heads[key] = Head(
-      head: RecordHead(version: write.version, created: write.created, flags: write.flags, expires: write.expires),
+      head: RecordHead(
+        version: write.version, created: write.created, flags: write.flags, expires: write.expires,
+        bytes: write.bytes),
       chunks: write.content.chunks)
     rows[key] = Row(
       version: write.version, created: write.created, flags: write.flags, op: commit.op, content: write.content,
       expires: write.expires, fields: write.fields)
     if write.replaced?.holdsReferences ?? false || !write.references.isEmpty { links[key] = write.references }
-    let wasLive = write.replaced.map { !$0.isDeleted } ?? false
-    zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
   }
 }
 
 /// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
 extension PartitionState {
-  func stage(_ new: [ChunkBytes], in database: DatabaseID) {
+  /// - Throws: `quotaExceeded`, with nothing staged.
+  func stage(_ new: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
+    var added: [ChunkHash: Int] = [:]
+    for chunk in new where chunks[Wants.Chunk(database: database, hash: chunk.hash)] == nil {
+      added[chunk.hash] = chunk.bytes.count
+    }
+    let growth = Usage(bytes: Int64(added.values.reduce(0, +)))
+    if let refusal = limitedAccount(of: database)?.refusal(of: growth) { throw refusal }
+    grow(database, by: growth)
     for chunk in new {
       let key = Wants.Chunk(database: database, hash: chunk.hash)
       if chunks[key] == nil {

@@ -8,9 +8,11 @@ struct GroupLoad {
   private var pipeline = Pipeline()
   private var parts: [(counts: Int, part: PartLoad)] = []
   private let clockAt: Int
+  private let quotas: DefaultQuotas
 
   /// - Parameter clock: nil: the database's.
-  init(_ wants: [(Partition, Wants)], clock: Int64?) {
+  init(_ wants: [(Partition, Wants)], clock: Int64?, quotas: DefaultQuotas) {
+    self.quotas = quotas
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED")
     for (partition, wants) in wants {
       let counts = pipeline.add(Statements.holdPartition, Int32(partition.number))
@@ -34,7 +36,7 @@ struct GroupLoad {
         part.partition,
         counts: PartitionState.Counts(
           life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
-          records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6)), now: now)
+          records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6)), now: now, quotas: quotas)
       try part.read(answers, into: state)
       state.knownLeases = Set(state.leases.keys)
       states.append(state)
@@ -62,6 +64,7 @@ private struct PartLoad {
   private let chunks: [Wants.Chunk]
   private let lists: [Wants.Chunk]
   private let leases: [String]
+  private let accounts: [Account]
   private var zonesAt: Int?
   private var recordsAt: Int?
   private var entriesAt: Int?
@@ -71,6 +74,7 @@ private struct PartLoad {
   private var listsAt: Int?
   private var leasesAt: Int?
   private var groups: GroupQuestions
+  private var accountsAt: Int?
 
   init(_ partition: Partition, _ wants: Wants) {
     self.partition = partition
@@ -83,6 +87,7 @@ private struct PartLoad {
     lists = Array(wants.lists)
     leases = Array(wants.leases)
     groups = GroupQuestions(wants)
+    accounts = Array(wants.accounts)
   }
 
   mutating func ask(_ pipeline: inout Pipeline) {
@@ -114,6 +119,7 @@ private struct PartLoad {
     }
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
     groups.ask(&pipeline, number)
+    if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
   }
 
   // MARK: Reading the answers
@@ -132,6 +138,7 @@ private struct PartLoad {
     if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
     try groups.read(answers, into: state)
+    if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
   }
 
   private func read(entries rows: Rows, into state: PartitionState) {
@@ -155,7 +162,8 @@ private struct PartLoad {
     for row in rows {
       let name = zones[row.ordinal]
       let zone = PartitionState.Zone(
-        name: name, id: row.integer(1), seq: row.unsigned(2), records: row.integer(3), stage: row.integer(4),
+        name: name, id: row.integer(1), seq: row.unsigned(2), records: row.integer(3), bytes: row.integer(5),
+        stage: row.integer(4),
         seqBefore: row.unsigned(2))
       state.zones[zone.id] = zone
       state.newest[name] = zone.id
@@ -167,7 +175,7 @@ private struct PartLoad {
     for row in rows {
       let head = RecordHead(
         version: row.unsigned(2), created: row.unsigned(3), flags: EntryFlags(rawValue: row.integer(4)),
-        expires: row.integer(5))
+        expires: row.integer(5), bytes: row.integer(7))
       guard let chunks = try? ChunkHash.list(row.bytes(6)) else {
         throw PostgresError(
           state: "", message: "a stored list of chunks is damaged: restore the database", kind: .other)
@@ -201,6 +209,18 @@ extension PartitionState {
 extension Row {
   /// Which of the things asked for this row is about: the first column counts them from 1.
   var ordinal: Int { Int(integer(0)) - 1 }
+}
+
+extension AccountState {
+  /// From columns -, records, bytes, own, max_records, max_bytes.
+  init(account: Account, _ row: Row, _ defaults: DefaultQuotas) {
+    let isOwn = row.integer(3) != 0
+    let own = Quota(
+      records: row.isNull(4) ? nil : row.unsigned(4), bytes: row.isNull(5) ? nil : row.unsigned(5))
+    self.init(
+      account: account, used: Usage(records: row.integer(1), bytes: row.integer(2)),
+      quota: isOwn ? own : defaults[account], isDefault: !isOwn)
+  }
 }
 
 extension LeaseTenure {

@@ -18,6 +18,7 @@ struct GroupSave {
       addLog(state)
       addOps(state)
       addChunks(state)
+      addAccounts(state)
       addOwnership(state)
       pipeline.add(groupsOf: state)
       addShown(state)
@@ -50,12 +51,12 @@ struct GroupSave {
     if !new.isEmpty {
       pipeline.add(
         Statements.addZones, state.key, new.map(\.id), new.map(\.name.database.key), new.map(\.name.name),
-        new.map(\.seq), new.map(\.records), new.map(\.stage))
+        new.map(\.seq), new.map(\.records), new.map(\.bytes), new.map(\.stage))
     }
     if !old.isEmpty {
       pipeline.add(
         Statements.saveZones, state.key, old.map(\.id), old.map { $0.seqBefore ?? 0 }, old.map(\.seq),
-        old.map(\.records), old.map(\.stage))
+        old.map(\.records), old.map(\.bytes), old.map(\.stage))
     }
   }
 
@@ -128,6 +129,16 @@ struct GroupSave {
     }
   }
 
+  private mutating func addAccounts(_ state: PartitionState) {
+    pipeline.add(state.growth, state.key)
+    guard !state.newQuotas.isEmpty else { return }
+    let states = state.newQuotas.sorted { $0.key < $1.key }.map { state.account($0) }
+    pipeline.add(
+      Statements.saveQuotas, state.key, states.map(\.account.key), states.map { $0.isDefault ? Int64(0) : 1 },
+      states.map { $0.isDefault ? nil : $0.quota.records.map { Int64(clamping: $0) } },
+      states.map { $0.isDefault ? nil : $0.quota.bytes.map { Int64(clamping: $0) } })
+  }
+
   private mutating func addOwnership(_ state: PartitionState) {
     let names = state.newLeases.sorted()
     for (statement, names) in [
@@ -165,6 +176,14 @@ struct ChunkChange {
 }
 
 extension Pipeline {
+  mutating func add(_ growth: [Account: Usage], _ partition: Int32) {
+    let growth = growth.filter { $0.value != Usage() }.sorted { $0.key.key < $1.key.key }
+    guard !growth.isEmpty else { return }
+    add(
+      Statements.growAccounts, partition, growth.map(\.key.key), growth.map(\.value.records),
+      growth.map(\.value.bytes))
+  }
+
   mutating func add(_ changes: [ChunkChange], to database: String, _ partition: Int32) {
     let changes = changes.sorted { $0.hash < $1.hash }
     for start in stride(from: 0, to: changes.count, by: PostgresLimits.chunksPerStatement) {

@@ -21,6 +21,8 @@ final class PartitionState {
     let id: Int64
     var seq: Seq
     var records: Int64
+    /// What its account is charged for them, without chunks.
+    var bytes: Int64
     var stage: Int64
     /// nil: made in this transaction.
     let seqBefore: Seq?
@@ -82,6 +84,9 @@ final class PartitionState {
   /// Bodies of parts that are staged.
   var parts: [Wants.Part: [UInt8]] = [:]
   var censuses: [UserID: GroupCensus] = [:]
+  /// Those that have a row, as they are now.
+  var accounts: [Account: AccountState] = [:]
+  private let quotas: DefaultQuotas
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
   var looked = Looked()
@@ -118,6 +123,8 @@ final class PartitionState {
   var cursors: [Cursor: UInt64] = [:]
   var changedGroups: Set<OpID> = []
   var newParts: [StagedPart] = []
+  var growth: [Account: Usage] = [:]
+  var newQuotas: Set<Account> = []
   /// Records whose entries answers show.
   var shown: Set<Wants.Record> = []
   var entries: [Wants.Record: Entry] = [:]
@@ -129,8 +136,9 @@ final class PartitionState {
     let followed: UInt32
   }
 
-  init(_ partition: Partition, counts: Counts, now: Int64) {
+  init(_ partition: Partition, counts: Counts, now: Int64, quotas: DefaultQuotas) {
     self.partition = partition
+    self.quotas = quotas
     self.now = now
     self.counts = counts
     countsBefore = counts
@@ -153,7 +161,8 @@ final class PartitionState {
     guard counts.lastZone < PostgresLimits.highestZone else {
       throw CaravanError(.limitExceeded, "a partition holds at most \(PostgresLimits.highestZone) zones")
     }
-    return Zone(name: name, id: counts.lastZone + 1, seq: seq, records: 0, stage: ZoneStage.alive, seqBefore: nil)
+    return Zone(
+      name: name, id: counts.lastZone + 1, seq: seq, records: 0, bytes: 0, stage: ZoneStage.alive, seqBefore: nil)
   }
 
   func save(_ zone: Zone) {
@@ -182,11 +191,46 @@ final class PartitionState {
   func deleteZone(_ name: ZoneID, writer: String) -> Bool {
     guard var zone = zone(name) else { return false }
     zone.stage = ZoneStage.purging
-    zone.records = 0
+    grow(name.database, by: Usage(records: -zone.records, bytes: -zone.bytes))
+    (zone.records, zone.bytes) = (0, 0)
     save(zone)
     counts.zones -= 1
     append(zone, low: zone.seq, writer: writer, isDeletion: true, entries: [])
     return true
+  }
+
+  // MARK: Accounts
+
+  func account(_ account: Account) -> AccountState {
+    accounts[account] ?? AccountState(account: account, quota: quotas[account])
+  }
+
+  /// Who is charged for the database; nil: there is no limit to keep to.
+  func limitedAccount(of database: DatabaseID) -> AccountState? {
+    guard let state = Account(of: database).map(account), state.quota != .unlimited else { return nil }
+    return state
+  }
+
+  func grow(_ database: DatabaseID, by more: Usage) {
+    guard more != Usage(), let account = Account(of: database) else { return }
+    growth[account, default: Usage()] += more
+    var state = self.account(account)
+    state.used += more
+    accounts[account] = state
+  }
+
+  /// - Parameter quota: nil: the default.
+  func setQuota(_ quota: Quota?, of account: Account) -> AccountState {
+    var state = self.account(account)
+    (state.quota, state.isDefault) = (quota ?? quotas[account], quota == nil)
+    accounts[account] = state
+    newQuotas.insert(account)
+    return state
+  }
+
+  /// From columns -, records, bytes, own, max_records, max_bytes.
+  func read(_ account: Account, _ row: PostgreSQL.Row) {
+    accounts[account] = AccountState(account: account, row, quotas)
   }
 
   // MARK: The log

@@ -1,6 +1,6 @@
 public import PostgreSQL
 public import Runtime
-internal import Store
+public import Store
 
 public struct PostgresOptions: Sendable {
   public var address: ConnectionString
@@ -13,6 +13,7 @@ public struct PostgresOptions: Sendable {
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
+  public var quotas = DefaultQuotas.unlimited
 
   public init(_ address: ConnectionString) { self.address = address }
 }

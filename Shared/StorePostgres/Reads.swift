@@ -152,6 +152,12 @@ struct Reads {
     try db.run(Statements.cursor, Int32(0), consumer, Int64(partition.number)).first?.unsigned(0) ?? 0
   }
 
+  func account(_ account: Account, _ defaults: DefaultQuotas) throws(PostgresError) -> AccountState {
+    let rows = try db.run(Statements.accounts, Int32(account.partition.number), [account.key])
+    return rows.first.map { AccountState(account: account, $0, defaults) }
+      ?? AccountState(account: account, quota: defaults[account])
+  }
+
   func status() throws(PostgresError) -> StoreStatus {
     guard let row = try db.run(Surveys.status).first else { return StoreStatus() }
     return StoreStatus(

@@ -14,21 +14,22 @@ enum Statements {
     """
 
   static let newestZones: StaticString = """
-    SELECT w.ordinal, z.id, z.seq, z.records, z.stage
+    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes
     FROM unnest($2, $3) WITH ORDINALITY AS w(database, name, ordinal)
     CROSS JOIN LATERAL (
-      SELECT id, seq, records, stage FROM caravan_zones
+      SELECT id, seq, records, stage, bytes FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.name ORDER BY id DESC LIMIT 1) AS z
     """
 
   static let heads: StaticString = """
-    SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.expires, r.chunks
+    SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.expires, r.chunks,
+      octet_length(r.name) + octet_length(r.body) + coalesce(octet_length(r.fields), 0)
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, expires, chunks FROM caravan_records
+      SELECT seq, created, flags, expires, chunks, name, body, fields FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     """
 
@@ -73,6 +74,14 @@ enum Statements {
       WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS c
     """
 
+  static let accounts: StaticString = """
+    SELECT w.ordinal, a.records, a.bytes, a.own, a.max_records, a.max_bytes
+    FROM unnest($2) WITH ORDINALITY AS w(account, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT records, bytes, own, max_records, max_bytes FROM caravan_accounts
+      WHERE partition = $1 AND account = w.account LIMIT 1) AS a
+    """
+
   static let leases: StaticString = """
     SELECT l.name, l.holder, l.token, l.expires FROM caravan_leases l WHERE l.partition = $1 AND l.name = ANY($2)
     """
@@ -87,16 +96,16 @@ enum Statements {
     """
 
   static let addZones: StaticString = """
-    INSERT INTO caravan_zones(partition, id, database, name, seq, records, stage)
-    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.stage
-    FROM unnest($2, $3, $4, $5, $6, $7) AS w(id, database, name, seq, records, stage)
+    INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage)
+    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage
+    FROM unnest($2, $3, $4, $5, $6, $7, $8) AS w(id, database, name, seq, records, bytes, stage)
     """
 
   /// -1 undoes the transaction.
   static let saveZones: StaticString = """
     UPDATE caravan_zones z SET seq = CASE WHEN z.seq = w.before THEN w.seq ELSE -1 END, records = w.records,
-      stage = w.stage
-    FROM unnest($2, $3, $4, $5, $6) AS w(id, before, seq, records, stage)
+      bytes = w.bytes, stage = w.stage
+    FROM unnest($2, $3, $4, $5, $6, $7) AS w(id, before, seq, records, bytes, stage)
     WHERE z.partition = $1 AND z.id = ANY($2) AND z.id = w.id
     """
 
@@ -154,6 +163,21 @@ enum Statements {
     UPDATE caravan_chunks c SET refs = c.refs + w.change, staged = greatest(c.staged, w.staged)
     FROM unnest($3, $4, $5) AS w(hash, change, staged)
     WHERE c.partition = $1 AND c.database = $2 AND c.hash = ANY($3) AND c.hash = w.hash
+    """
+
+  static let growAccounts: StaticString = """
+    INSERT INTO caravan_accounts(partition, account, records, bytes, own)
+    SELECT $1, w.account, w.records, w.bytes, 0 FROM unnest($2, $3, $4) AS w(account, records, bytes)
+    ON CONFLICT (partition, account) DO UPDATE SET records = caravan_accounts.records + excluded.records,
+      bytes = caravan_accounts.bytes + excluded.bytes
+    """
+
+  static let saveQuotas: StaticString = """
+    INSERT INTO caravan_accounts(partition, account, records, bytes, own, max_records, max_bytes)
+    SELECT $1, w.account, 0, 0, w.own, w.max_records, w.max_bytes
+    FROM unnest($2, $3, $4, $5) AS w(account, own, max_records, max_bytes)
+    ON CONFLICT (partition, account) DO UPDATE SET own = excluded.own, max_records = excluded.max_records,
+      max_bytes = excluded.max_bytes
     """
 
   static let addLeases: StaticString = """

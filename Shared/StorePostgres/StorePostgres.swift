@@ -159,8 +159,9 @@ public final class StorePostgres: Store {
     let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
     try await write(to: Partition(of: database), bytes: bytes) {
       $0.add(chunks.map(\.hash), in: database)
+      $0.add(chargedFor: database)
     } _: { (state) throws(CaravanError) in
-      state.stage(chunks, in: database)
+      try state.stage(chunks, in: database)
       return { _ throws(CaravanError) in }
     }
   }
@@ -229,6 +230,22 @@ public final class StorePostgres: Store {
   }
 
   private static let home = Partition.all[0]
+
+  // MARK: Accounts
+
+  public func account(_ account: Account) async throws(CaravanError) -> AccountState {
+    let quotas = options.quotas
+    return try await read { (reads) throws(PostgresError) in try reads.account(account, quotas) }
+  }
+
+  public func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
+    try await write(to: account.partition) {
+      $0.add(account)
+    } _: { (state) throws(CaravanError) in
+      let state = state.setQuota(quota, of: account)
+      return { _ throws(CaravanError) in state }
+    }
+  }
 
   // MARK: Upkeep
 

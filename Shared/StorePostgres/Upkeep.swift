@@ -81,9 +81,13 @@ struct Upkeep {
       let dead = try db.run(
         UpkeepStatements.deadChunks, key, try now(clock) - Self.grace, PostgresLimits.collectedChunks)
       guard !dead.isEmpty else { return pipeline }
+      var growth: [Account: Usage] = [:]
       for (database, chunks) in Dictionary(grouping: dead, by: { $0.text(0) }) {
         pipeline.add(UpkeepStatements.removeChunks, key, database, chunks.map { Bytes($0.bytes(1)) })
+        guard let account = DatabaseID(key: database).flatMap({ Account(of: $0) }) else { continue }
+        growth[account, default: Usage()] += Usage(bytes: -chunks.reduce(0) { $0 + $1.integer(2) })
       }
+      pipeline.add(growth, key)
       pipeline.add(UpkeepStatements.countChunks, key, Int64(dead.count), dead.reduce(0) { $0 + $1.integer(2) })
       return pipeline
     }

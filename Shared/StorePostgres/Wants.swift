@@ -28,6 +28,7 @@ struct Wants {
   /// To whom others may refer.
   private(set) var referrers: Set<Record> = []
   private(set) var lists: Set<Chunk> = []
+  private(set) var accounts: Set<Account> = []
 
   private(set) var groups: Set<OpID> = []
   private(set) var parts: Set<Part> = []
@@ -44,6 +45,7 @@ struct Wants {
     let questions = ZoneInquiry.likely(commit)
     add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
     add(questions.chunks, in: commit.zone.database)
+    add(chargedFor: commit.zone.database)
     if commit.parts != nil { groups.insert(commit.op) }
     if let fence = commit.fence { leases.insert(fence.lease) }
   }
@@ -60,6 +62,13 @@ struct Wants {
   }
 
   mutating func add(groupsOf owner: UserID) { owners.insert(owner) }
+
+  /// Whoever is charged for the database.
+  mutating func add(chargedFor database: DatabaseID) {
+    if let account = Account(of: database) { accounts.insert(account) }
+  }
+
+  mutating func add(_ account: Account) { accounts.insert(account) }
 
   mutating func add(records: [String], entries: [String], referrers: [String], of zone: ZoneID) {
     for name in records { self.records.insert(Record(zone: zone, name: name)) }

@@ -21,6 +21,7 @@ actor WriterLane {
   private let host: Host
   private let metrics: PostgresMetrics
   private let storeClock: (any Clock)?
+  private let quotas: DefaultQuotas
   private var session: Session
   private var conflicts = 0
   /// A group was sent and never heard of: if it was committed, nobody was told.
@@ -36,6 +37,7 @@ actor WriterLane {
     self.observer = observer
     self.metrics = metrics
     storeClock = options.clock
+    quotas = options.quotas
     session = Session(.store(options.address), host: host, metrics: metrics)
   }
 
@@ -169,7 +171,7 @@ actor WriterLane {
     var wants: [UInt32: Wants] = [:]
     for write in group { write.want(&wants[write.partition, default: Wants()]) }
     let ordered = Partition.all.compactMap { partition in wants[partition.number].map { (partition, $0) } }
-    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds)
+    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds, quotas: quotas)
   }
 
   /// Work on the connection; one that is lost is given up.

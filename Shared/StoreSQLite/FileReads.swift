@@ -41,9 +41,11 @@ struct FileReads {
   }
 
   func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
-    let head = try db.first("SELECT seq, created, flags FROM names WHERE zone = ? AND name = ?", zone, name) { row in
+    let head = try db.first("SELECT seq, created, flags, size FROM names WHERE zone = ? AND name = ?", zone, name) {
+      row in
       RecordHead(
-        version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)))
+        version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)),
+        bytes: row.integer(3))
     }
     guard var head, head.flags.contains(.expires) else { return head }
     let key = Key.make(zone, head.version)
@@ -142,11 +144,15 @@ struct FileReads {
 
   /// From columns name, container, environment, owner.
   func zoneID(_ row: Row, from column: Int32) throws(CaravanError) -> ZoneID {
-    let owner = row.text(column + 3)
-    let database = DatabaseID(
-      container: ContainerID(unchecked: row.text(column + 1)),
-      environment: Model.Environment(rawValue: row.text(column + 2)) ?? .development,
+    try ZoneID(databaseID(row, from: column + 1), row.text(column))
+  }
+
+  /// From columns container, environment, owner.
+  func databaseID(_ row: Row, from column: Int32) -> DatabaseID {
+    let owner = row.text(column + 2)
+    return DatabaseID(
+      container: ContainerID(unchecked: row.text(column)),
+      environment: Model.Environment(rawValue: row.text(column + 1)) ?? .development,
       owner: owner.isEmpty ? nil : UserID(unchecked: owner))
-    return try ZoneID(database, row.text(column))
   }
 }

@@ -21,7 +21,7 @@ enum FileSchema {
     -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
-      records INTEGER NOT NULL, state INTEGER NOT NULL);
+      records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL);
     CREATE INDEX zones_by_name ON zones(database, name);
     CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
     -- Sync index and records in one: key is zone << 40 | seq. The body is last, so that what precedes it is read
@@ -30,10 +30,11 @@ enum FileSchema {
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
       type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL);
     CREATE INDEX entries_by_expiry ON entries(expires) WHERE expires IS NOT NULL;
-    -- Repeats what a commit must know of a record (created, flags), so that it looks here only and not in entries.
+    -- Repeats what a commit must know of a record (created, flags, what it is charged), so that it looks here only and
+    -- not in entries.
     CREATE TABLE names(
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL,
-      flags INTEGER NOT NULL, PRIMARY KEY (zone, name)) WITHOUT ROWID;
+      flags INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (zone, name)) WITHOUT ROWID;
     -- Who refers to whom by owning and validating references: looked up by target when that is deleted, by source when
     -- that is written. kinds: 1 owning, 2 validating.
     CREATE TABLE refs(
@@ -55,6 +56,8 @@ enum FileSchema {
       staged INTEGER NOT NULL, PRIMARY KEY (database, hash)) WITHOUT ROWID;
     CREATE INDEX chunks_unreferenced ON chunks(staged) WHERE refs = 0;
     CREATE TABLE chunk_bytes(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    -- Accounts with a quota of their own; NULL: no limit. What an account uses is the sum of its zones and databases.
+    CREATE TABLE quotas(account TEXT PRIMARY KEY, records INTEGER, bytes INTEGER) WITHOUT ROWID;
     CREATE TABLE leases(
       name TEXT PRIMARY KEY, holder TEXT NOT NULL, token INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE cursors(

@@ -23,7 +23,10 @@ extension FileState {
       added += 1
       bytes += chunk.bytes.count
     }
+    let growth = Usage(bytes: Int64(bytes))
+    if let refusal = try limitedAccount(of: database)?.refusal(of: growth) { throw refusal }
     try count(chunks: added, bytes: bytes, in: id)
+    accounts.grow(database, by: growth)
   }
 
   /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
@@ -92,6 +95,7 @@ extension FileState {
       try db.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
       try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
     }
+    if !dead.isEmpty { accounts.forget() }
     return dead.count == FileLimits.collectedChunks
   }
 }

@@ -109,6 +109,7 @@ extension FileState {
   ) throws(CaravanError) -> ZoneFacts {
     var inquiry = ZoneInquiry(commit, now: now)
     var facts = ZoneFacts()
+    facts.account = try limitedAccount(of: commit.zone.database)
     while let questions = inquiry.next(knowing: facts) {
       if let zone { try answer(questions, about: zone.id, &facts) }
       try find(questions.chunks, in: commit.zone.database, &facts)
@@ -154,9 +155,11 @@ extension FileState {
     var zone: ZoneRecord
     if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
     let writer = try self.writer(commit.op).id
-    for write in writes { try self.write(write, by: writer, &zone) }
-    zone.seq = high
+    for write in writes { try self.write(write, by: writer, in: zone) }
+    let growth = writes.growth
+    (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     try save(zone, of: commit.zone)
+    accounts.grow(commit.zone.database, by: growth)
     // Who does not know all of it must hear of it like everybody else.
     try log(
       commit.zone, zone, low: low, high: high, writer: writes.areKnownToWriter ? commit.op.writer : "",
@@ -165,7 +168,7 @@ extension FileState {
   }
 
   private func write(
-    _ write: ZoneCommit.Write, by writer: Int64, _ zone: inout ZoneRecord
+    _ write: ZoneCommit.Write, by writer: Int64, in zone: ZoneRecord
   ) throws(CaravanError) {
     let hashes = write.content.chunks
     if let replaced = write.replaced {
@@ -187,16 +190,14 @@ extension FileState {
       hashes.isEmpty ? nil : ChunkHash.joined(hashes), borrowing: write.content.body)
     if write.replaced == nil {
       try db.run(
-        "INSERT INTO names(zone, name, seq, created, flags) VALUES (?, ?, ?, ?, ?)", zone.id, write.name,
-        write.version, write.created, flags)
+        "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.id, write.name,
+        write.version, write.created, flags, write.bytes)
     } else {
       try db.run(
-        "UPDATE names SET seq = ?, created = ?, flags = ? WHERE zone = ? AND name = ?", write.version, write.created,
-        flags, zone.id, write.name)
+        "UPDATE names SET seq = ?, created = ?, flags = ?, size = ? WHERE zone = ? AND name = ?", write.version,
+        write.created, flags, write.bytes, zone.id, write.name)
     }
     try exchangeReferences(of: write, in: zone.id)
-    let wasLive = write.replaced.map { !$0.isDeleted } ?? false
-    zone.records += (write.isDeleted ? 0 : 1) - (wasLive ? 1 : 0)
   }
 
   private func exchangeReferences(of write: ZoneCommit.Write, in zone: Int64) throws(CaravanError) {

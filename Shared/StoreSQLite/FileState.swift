@@ -14,6 +14,7 @@ final class FileState {
   private var databaseRows: [DatabaseID: Int64] = [:]
   private var writerRows: [WriterKey: WriterRow] = [:]
   private var nextPositions: [UInt32: UInt64] = [:]
+  var accounts: KnownAccounts
   /// Committed by the open transaction, for the observer.
   private(set) var changes: [CommittedChange] = []
 
@@ -22,6 +23,8 @@ final class FileState {
     var database: Int64
     var seq: Seq
     var records: Int64
+    /// What its account is charged for them, without chunks.
+    var bytes: Int64
   }
 
   struct WriterKey: Hashable {
@@ -36,8 +39,11 @@ final class FileState {
     var highest: UInt64
   }
 
-  init(db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool) {
+  init(
+    db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool, quotas: DefaultQuotas
+  ) {
     self.db = db
+    accounts = KnownAccounts(quotas)
     reads = FileReads(db: db, life: life)
     self.clock = clock
     self.wantsChanges = wantsChanges
@@ -64,6 +70,7 @@ final class FileState {
     databaseRows = [:]
     writerRows = [:]
     nextPositions = [:]
+    accounts.forget()
   }
 
   /// What the transaction committed, once.
@@ -99,8 +106,11 @@ final class FileState {
     if let known = zoneRows[zone] { return known }
     guard let database = try databaseID(of: zone.database) else { return nil }
     let row = try db.first(
-      "SELECT id, seq, records FROM zones WHERE database = ? AND name = ? AND state = 0", database, zone.name,
-      read: { ZoneRecord(id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2)) })
+      "SELECT id, seq, records, bytes FROM zones WHERE database = ? AND name = ? AND state = 0", database, zone.name,
+      read: {
+        ZoneRecord(
+          id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3))
+      })
     if let row { remember(&zoneRows, zone, row) }
     return row
   }
@@ -109,8 +119,9 @@ final class FileState {
   func makeZone(_ zone: ZoneID, seq: Seq) throws(CaravanError) -> ZoneRecord {
     let database = try makeDatabase(zone.database)
     try db.run(
-      "INSERT INTO zones(database, name, seq, records, state) VALUES (?, ?, ?, 0, 0)", database, zone.name, seq)
-    let row = ZoneRecord(id: db.lastInsertedRow, database: database, seq: seq, records: 0)
+      "INSERT INTO zones(database, name, seq, records, bytes, state) VALUES (?, ?, ?, 0, 0, 0)", database, zone.name,
+      seq)
+    let row = ZoneRecord(id: db.lastInsertedRow, database: database, seq: seq, records: 0, bytes: 0)
     guard row.id <= FileLimits.highestOwner else {
       throw CaravanError(.limitExceeded, "a storage file holds at most \(FileLimits.highestOwner) zones: add files")
     }
@@ -122,7 +133,7 @@ final class FileState {
     guard row.seq <= StoreLimits.highestNumber else {
       throw CaravanError(.limitExceeded, "zone \(zone) has used up its versions")
     }
-    try db.run("UPDATE zones SET seq = ?, records = ? WHERE id = ?", row.seq, row.records, row.id)
+    try db.run("UPDATE zones SET seq = ?, records = ?, bytes = ? WHERE id = ?", row.seq, row.records, row.bytes, row.id)
     remember(&zoneRows, zone, row)
   }
 
@@ -139,7 +150,8 @@ final class FileState {
 
   func deleteZone(_ zone: ZoneID, writer: String) throws(CaravanError) -> Bool {
     guard let row = try self.zone(zone) else { return false }
-    try db.run("UPDATE zones SET state = 1, records = 0 WHERE id = ?", row.id)
+    try db.run("UPDATE zones SET state = 1, records = 0, bytes = 0 WHERE id = ?", row.id)
+    accounts.grow(zone.database, by: Usage(records: -row.records, bytes: -row.bytes))
     zoneRows[zone] = nil
     try log(zone, row, low: row.seq, high: row.seq, writer: writer, isDeletion: true, entries: [])
     return true

@@ -27,11 +27,12 @@ actor FileWriter {
 
   /// - Returns: the file's life.
   func open(
-    _ location: Connection.Location, _ options: ConnectionOptions, number: Int, files: Int, random: any RandomSource
+    _ location: Connection.Location, _ options: ConnectionOptions, number: Int, _ store: StoreOptions,
+    random: any RandomSource
   ) throws(CaravanError) -> UInt64 {
     let db = try Connection(location, options)
-    let life = try FileSchema.prepare(db, number: number, files: files, random: random)
-    state = FileState(db: db, life: life, clock: clock, wantsChanges: observer != nil)
+    let life = try FileSchema.prepare(db, number: number, files: store.files, random: random)
+    state = FileState(db: db, life: life, clock: clock, wantsChanges: observer != nil, quotas: store.quotas)
     return life
   }
 

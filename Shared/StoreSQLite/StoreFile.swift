@@ -26,8 +26,7 @@ final class StoreFile: Sendable {
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
       metrics: FileMetrics(file: number, host.metrics))
-    let life = try await writer.open(
-      location, writing, number: number, files: options.files, random: host.random)
+    let life = try await writer.open(location, writing, number: number, options, random: host.random)
 
     var reading = ConnectionOptions()
     reading.isReadOnly = true

@@ -1,5 +1,5 @@
 public import SQLite
-internal import Store
+public import Store
 
 public struct StoreOptions: Sendable {
   public enum Location: Sendable, Hashable {
@@ -17,6 +17,7 @@ public struct StoreOptions: Sendable {
   /// Connections that read beside the writer; 0: the writer reads too (the only way in memory).
   public var readersPerFile = 2
   public var durability = ConnectionOptions.Durability.full
+  public var quotas = DefaultQuotas.unlimited
 
   public init(_ location: Location) {
     self.location = location

@@ -9,6 +9,7 @@ public final class StoreSQLite: Store {
   private let files: [StoreFile]
   private let lock: DirectoryLock?
   private let clock: any Clock
+  private let quotas: DefaultQuotas
   private let liveness = Liveness()
 
   /// Opens the files, or makes them.
@@ -21,6 +22,7 @@ public final class StoreSQLite: Store {
       options.location != .memory || options.readersPerFile == 0,
       "a store in memory has no second connection to read on")
     clock = host.clock
+    quotas = options.quotas
     switch options.location {
     case .directory(let path): lock = try DirectoryLock(path)
     case .memory: lock = nil
@@ -184,6 +186,17 @@ public final class StoreSQLite: Store {
     try await files[0].write { (file) throws(CaravanError) in
       try file.moveCursor(of: consumer, in: partition.number, to: position, proof: proof)
     }
+  }
+
+  // MARK: Accounts
+
+  public func account(_ account: Account) async throws(CaravanError) -> AccountState {
+    let quotas = quotas
+    return try await file(account.partition).read { (file) throws(CaravanError) in try file.account(account, quotas) }
+  }
+
+  public func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
+    try await file(account.partition).write { (file) throws(CaravanError) in try file.setQuota(quota, of: account) }
   }
 
   // MARK: Upkeep

@@ -26,15 +26,18 @@ extension ZoneRef {
 extension Failure {
   public init(_ error: CaravanError) {
     self.init(
-      code: error.code.rawValue, message: error.message, retryAfterMilliseconds: error.retryAfterMilliseconds ?? 0)
+      code: error.code.rawValue, message: error.message, retryAfterMilliseconds: error.retryAfterMilliseconds ?? 0,
+      deferred: error.isDeferral)
   }
 
   /// A code that this release does not know becomes `internalError`, with the code kept in the message.
   public func model() -> CaravanError {
     let known = ErrorCode(rawValue: code)
-    return CaravanError(
+    var error = CaravanError(
       known ?? .internalError, known == nil ? "\(code): \(message)" : message,
       retryAfterMilliseconds: retryAfterMilliseconds == 0 ? nil : retryAfterMilliseconds)
+    error.isDeferral = deferred
+    return error
   }
 }
 

@@ -5,6 +5,7 @@ import Runtime
 import SchemaDriver
 import StorageDriver
 import StoreSQLite
+import SyncCore
 import SyncDriver
 import TestKit
 import Wire
@@ -27,7 +28,7 @@ struct CloudWorld: Sendable {
 
   /// Runs the services for the time of `body`.
   static func with(
-    environment: Model.Environment = .development, notifier: RecordingNotifier? = nil,
+    environment: Model.Environment = .development, notifier: RecordingNotifier? = nil, rates: RateLimits = .standard,
     faults: FaultSwitch = .off, _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
@@ -36,7 +37,8 @@ struct CloudWorld: Sendable {
       let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment, faults: faults)
       try await withThrowingTaskGroup(of: Void.self) { group in
         var services: [any Service] = [
-          try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host), try world.sync(),
+          try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host),
+          try world.sync(rates),
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
         for service in services { group.addTask { try await service.run() } }
@@ -59,8 +61,9 @@ struct CloudWorld: Sendable {
     return StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
   }
 
-  func sync() throws -> SyncService {
-    try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, faults: faults)
+  func sync(_ rates: RateLimits = .standard) throws -> SyncService {
+    try SyncService(
+      bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, rates: rates, faults: faults)
   }
 
   private func untilServing() async throws {

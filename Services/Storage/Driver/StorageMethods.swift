@@ -40,6 +40,7 @@ struct StorageMethods: Sendable {
     case .heads: serve(method, StorageLimits.leasesInFlight, heads)
     case .lease: serve(method, StorageLimits.leasesInFlight, lease)
     case .cursor: serve(method, StorageLimits.leasesInFlight, cursor)
+    case .quota: serve(method, StorageLimits.leasesInFlight, quota)
     case .status: serve(method, StorageLimits.readsInFlight, status)
     }
   }
@@ -199,6 +200,16 @@ struct StorageMethods: Sendable {
     let proof = LeaseProof(lease: request.lease, token: request.fencingToken)
     try await store.moveCursor(of: request.consumer, in: partition, to: position, proof: proof)
     return CursorReply(position: position)
+  }
+
+  // MARK: Accounts
+
+  private func quota(_ request: QuotaRequest, _ partition: Partition) async throws(CaravanError) -> QuotaReply {
+    let account = try request.account()
+    try RequestRules.check(account.partition.number, is: partition)
+    if let quota = request.set { return QuotaReply(try await store.setQuota(quota.model(), of: account)) }
+    if request.useDefault { return QuotaReply(try await store.setQuota(nil, of: account)) }
+    return QuotaReply(try await store.account(account))
   }
 
   private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {

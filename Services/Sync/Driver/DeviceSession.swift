@@ -55,7 +55,8 @@ struct DeviceSession: Sendable {
   /// A refusal is this operation's alone: it never fails the frame.
   private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
     do throws(CaravanError) {
-      let kind = try await perform(operation, account)
+      try cloud.turnstile.pass(operation, of: user, device)
+      let kind = try await performWatched(operation, account)
       cloud.metrics.count(isRefused: false)
       return Wire.Result(kind: kind)
     } catch {
@@ -63,6 +64,15 @@ struct DeviceSession: Sendable {
       cloud.host.log.debug(
         "operation refused", [.user: user, .device: device, .code: error.code.rawValue, .error: error.message])
       return Wire.Result(kind: .failure(Failure(Refusal.forDevice(error))))
+    }
+  }
+
+  private func performWatched(
+    _ operation: Wire.Operation, _ account: ReplyAccount
+  ) async throws(CaravanError) -> Wire.Result.Kind {
+    do { return try await perform(operation, account) } catch {
+      cloud.turnstile.note(error, of: operation)
+      throw error
     }
   }
 

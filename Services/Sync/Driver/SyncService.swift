@@ -5,7 +5,7 @@ package import Runtime
 import SchemaClient
 import Sealing
 import StorageClient
-import SyncCore
+package import SyncCore
 import Wire
 
 /// The device protocol: `edge.*.*.exchange`. Stateless; any number of instances share the queue group.
@@ -15,13 +15,15 @@ package final class SyncService: Service {
   /// - Parameters:
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
   ///   - environment: of the databases that devices reach.
+  ///   - rates: that this instance keeps devices, users and containers to.
   ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
-    faults: FaultSwitch = .off, version: String = "0.1.0"
+    rates: RateLimits = .standard, faults: FaultSwitch = .off, version: String = "0.1.0"
   ) throws(CaravanError) {
-    let cloud = Cloud(bus: bus, host: host, ticketKey: ticketKey, environment: environment, faults: faults)
+    let cloud = Cloud(
+      bus: bus, host: host, ticketKey: ticketKey, environment: environment, rates: rates, faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -33,9 +35,11 @@ package final class SyncService: Service {
           guard case .exchange(let user, let device) = incoming.subject else {
             throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not an exchange subject")
           }
-          let exchange = try await codec.open(incoming.message.payload)
-          let session = DeviceSession(user: user, device: device, epoch: exchange.epoch, cloud: cloud)
-          return try await codec.close(ExchangeReply(results: session.run(exchange.operations)))
+          return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
+            let exchange = try await codec.open(incoming.message.payload)
+            let session = DeviceSession(user: user, device: device, epoch: exchange.epoch, cloud: cloud)
+            return try await codec.close(ExchangeReply(results: session.run(exchange.operations)))
+          }
         }
       ])
   }
@@ -56,9 +60,11 @@ struct Cloud: Sendable {
   let aliases: UserAlias
   let metrics: SyncMetrics
   let faults: FaultSwitch
+  let turnstile: Turnstile
 
   init(
-    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, faults: FaultSwitch
+    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, rates: RateLimits,
+    faults: FaultSwitch
   ) {
     self.faults = faults
     self.bus = bus
@@ -70,5 +76,6 @@ struct Cloud: Sendable {
     tickets = TicketSeal(key: ticketKey)
     aliases = UserAlias(key: ticketKey)
     metrics = SyncMetrics(host.metrics)
+    turnstile = Turnstile(rates, host: host)
   }
 }

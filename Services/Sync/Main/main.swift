@@ -5,9 +5,10 @@ import SyncDriver
 
 Command(
   "caravan-sync", "Caravan's device protocol: push, pull, subscriptions, tickets.",
-  flags: .bus + [Flag<String>.ticketKey, Flag<String>.faults]
+  flags: .bus + [Flag<String>.ticketKey, Flag<String>.faults] + RateFlags.all
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
   let faults = try FaultSwitch(options[Flag<String>.faults])
-  return [try SyncService(bus: bus, host: host, ticketKey: key, faults: faults)]
+  let rates = RateFlags.limits(options)
+  return [try SyncService(bus: bus, host: host, ticketKey: key, rates: rates, faults: faults)]
 }

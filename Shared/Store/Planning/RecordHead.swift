@@ -7,15 +7,19 @@ public struct RecordHead: Sendable, Hashable {
   public var flags: EntryFlags
   /// Unix milliseconds; 0: never.
   public var expires: Int64
+  /// What its account is charged for it; a tombstone is free.
+  public var bytes: Int64
 
-  public init(version: Seq, created: Seq, flags: EntryFlags = [], expires: Int64 = 0) {
+  public init(version: Seq, created: Seq, flags: EntryFlags = [], expires: Int64 = 0, bytes: Int64 = 0) {
     self.version = version
     self.created = created
     self.flags = flags
     self.expires = expires
+    self.bytes = bytes
   }
 
   public var isDeleted: Bool { flags.contains(.deleted) }
+  var usage: Usage { isDeleted ? Usage() : Usage(records: 1, bytes: bytes) }
   public var holdsChunks: Bool { flags.contains(.holdsChunks) }
   public var holdsReferences: Bool { flags.contains(.holdsReferences) }
 

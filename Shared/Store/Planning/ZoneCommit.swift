@@ -50,6 +50,14 @@ public struct ZoneCommit: Sendable {
     /// Encoded `FieldVersions`, or empty.
     public let fields: [UInt8]
 
+    /// What its account is charged for it.
+    public let bytes: Int64
+    /// By how much its account's use changes.
+    public var growth: Usage {
+      let before = replaced?.usage ?? Usage()
+      return Usage(records: (isDeleted ? 0 : 1) - before.records, bytes: bytes - before.bytes)
+    }
+
     public var isDeleted: Bool { flags.contains(.deleted) }
     public var endsBatch: Bool { flags.contains(.endsBatch) }
   }
@@ -115,6 +123,8 @@ extension ZoneCommit.Verdict {
 }
 
 extension [ZoneCommit.Write] {
+  public var growth: Usage { reduce(Usage()) { $0 + $1.growth } }
+
   /// Whether whoever asked for the commit knows all that it wrote.
   public var areKnownToWriter: Bool { !contains { $0.flags.contains(.unseen) } }
 }

@@ -19,6 +19,8 @@ struct ZoneDraft {
   private(set) var added: [(mutation: Int, source: String, reference: Reference)] = []
   private(set) var deleted: [(mutation: Int, name: String)] = []
   var cascaded = 0
+  /// By how much this commit's writes change what the account holds.
+  private var growth = Usage()
 
   init(_ commit: Commit, on zone: ZoneCommit) {
     facts = zone.facts
@@ -46,6 +48,7 @@ struct ZoneDraft {
       let content = ZoneCommit.Content(type: type, body: body, chunks: mutation.distinctChunks)
       if let terms = mutation.terms { return save(mutation, content, terms, fits: fits) }
       guard fits else { return .conflict(name: mutation.name) }
+      if let refusal = refusal(of: Draft(content), under: mutation.name) { return .refused(refusal) }
       return .accepted(version: write(mutation.name, Draft(content)))
     }
   }
@@ -72,6 +75,7 @@ struct ZoneDraft {
       case .conflict: return .conflict(name: name)
       case .keep: return .merged(name: name)
       case .write(let draft, let isMerged):
+        if let refusal = refusal(of: draft, under: name) { return .refused(refusal) }
         try refer(from: name, to: draft.references.filter { terms.references.contains($0) })
         let version = write(name, draft)
         return isMerged ? .merged(name: name) : .accepted(version: version)
@@ -79,6 +83,14 @@ struct ZoneDraft {
     } catch {
       return .refused(error)
     }
+  }
+
+  /// Why the account has no room for the save (CK-102).
+  private func refusal(of draft: Draft, under name: String) -> CaravanError? {
+    guard var account = facts.account else { return nil }
+    account.used += growth
+    let before = heads[name]?.usage ?? Usage()
+    return account.refusal(of: Usage(records: 1 - before.records, bytes: draft.bytes(under: name) - before.bytes))
   }
 
   /// What the store holds under a name, if it was asked for or this commit wrote it.
@@ -104,6 +116,11 @@ struct ZoneDraft {
 
     /// - Parameter content: nil: a tombstone.
     init(_ content: ZoneCommit.Content?) { self.content = content }
+
+    /// What its account is charged for it.
+    func bytes(under name: String) -> Int64 {
+      content.map { Int64(name.utf8.count + $0.body.count + fields.count) } ?? 0
+    }
   }
 
   /// - Returns: the new version. `created` passes from a tombstone to the record made anew under its name (E11): a
@@ -126,12 +143,14 @@ struct ZoneDraft {
     if draft.isUnseen { flags.insert(.unseen) }
     if replaced?.holdsReferences ?? false || !draft.references.isEmpty { rewritten[name] = draft.references }
     let created = replaced?.created ?? seq
-    heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires)
-    writes.append(
-      ZoneCommit.Write(
-        name: name, version: seq, created: created, flags: flags, replaced: replaced,
-        content: draft.content ?? ZoneCommit.Content(), references: draft.references, expires: expires,
-        fields: draft.fields))
+    let bytes = draft.bytes(under: name)
+    heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires, bytes: bytes)
+    let write = ZoneCommit.Write(
+      name: name, version: seq, created: created, flags: flags, replaced: replaced,
+      content: draft.content ?? ZoneCommit.Content(), references: draft.references, expires: expires,
+      fields: draft.fields, bytes: bytes)
+    growth += write.growth
+    writes.append(write)
     return seq
   }
 

@@ -30,6 +30,8 @@ public struct ZoneFacts: Sendable, Hashable {
   public var referrers: [String: [Referrer]]
   /// Chunks that the database lacks.
   public var lacking: Set<ChunkHash>
+  /// Who is charged for the zone; nil: there is no limit to keep to (CK-102).
+  public var account: AccountState?
   /// What lists name.
   private(set) var lists: [ChunkHash: [ChunkHash]] = [:]
 

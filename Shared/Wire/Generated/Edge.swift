@@ -361,6 +361,8 @@ public struct Push: WireMessage, Equatable {
   public var chunks: [Chunk]
   public var atomic: Bool
   public var database: DatabaseScope
+  public var slackMilliseconds: UInt32
+  public var toleratedRows: UInt32
 
   public init(
     container: String = "",
@@ -370,7 +372,9 @@ public struct Push: WireMessage, Equatable {
     mutations: [Mutation] = [],
     chunks: [Chunk] = [],
     atomic: Bool = false,
-    database: DatabaseScope = .`private`
+    database: DatabaseScope = .`private`,
+    slackMilliseconds: UInt32 = 0,
+    toleratedRows: UInt32 = 0
   ) {
     self.container = container
     self.zone = zone
@@ -380,6 +384,8 @@ public struct Push: WireMessage, Equatable {
     self.chunks = chunks
     self.atomic = atomic
     self.database = database
+    self.slackMilliseconds = slackMilliseconds
+    self.toleratedRows = toleratedRows
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Push> {
@@ -392,6 +398,8 @@ public struct Push: WireMessage, Equatable {
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if slackMilliseconds != 0 { m.pointee.has_slack_milliseconds = 1; m.pointee.slack_milliseconds = slackMilliseconds }
+    if toleratedRows != 0 { m.pointee.has_tolerated_rows = 1; m.pointee.tolerated_rows = toleratedRows }
     return m
   }
 
@@ -404,6 +412,8 @@ public struct Push: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    slackMilliseconds = m.pointee.has_slack_milliseconds != 0 ? m.pointee.slack_milliseconds : 0
+    toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -473,6 +483,7 @@ public struct Pull: WireMessage, Equatable {
   public var maxBytes: UInt32
   public var allTombstones: Bool
   public var ownBodies: Bool
+  public var slackMilliseconds: UInt32
 
   public init(
     container: String = "",
@@ -480,7 +491,8 @@ public struct Pull: WireMessage, Equatable {
     token: [UInt8] = [],
     maxBytes: UInt32 = 0,
     allTombstones: Bool = false,
-    ownBodies: Bool = false
+    ownBodies: Bool = false,
+    slackMilliseconds: UInt32 = 0
   ) {
     self.container = container
     self.zone = zone
@@ -488,6 +500,7 @@ public struct Pull: WireMessage, Equatable {
     self.maxBytes = maxBytes
     self.allTombstones = allTombstones
     self.ownBodies = ownBodies
+    self.slackMilliseconds = slackMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -498,6 +511,7 @@ public struct Pull: WireMessage, Equatable {
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
     if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
     if ownBodies { m.pointee.has_own_bodies = 1; m.pointee.own_bodies = ownBodies ? 1 : 0 }
+    if slackMilliseconds != 0 { m.pointee.has_slack_milliseconds = 1; m.pointee.slack_milliseconds = slackMilliseconds }
     return m
   }
 
@@ -508,6 +522,7 @@ public struct Pull: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
     allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
     ownBodies = m.pointee.has_own_bodies != 0 ? m.pointee.own_bodies != 0 : false
+    slackMilliseconds = m.pointee.has_slack_milliseconds != 0 ? m.pointee.slack_milliseconds : 0
   }
 
   public func encoded() -> [UInt8] {

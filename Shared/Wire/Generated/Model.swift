@@ -639,15 +639,18 @@ public struct Failure: WireMessage, Equatable {
   public var code: String
   public var message: String
   public var retryAfterMilliseconds: UInt32
+  public var deferred: Bool
 
   public init(
     code: String = "",
     message: String = "",
-    retryAfterMilliseconds: UInt32 = 0
+    retryAfterMilliseconds: UInt32 = 0,
+    deferred: Bool = false
   ) {
     self.code = code
     self.message = message
     self.retryAfterMilliseconds = retryAfterMilliseconds
+    self.deferred = deferred
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Failure> {
@@ -655,6 +658,7 @@ public struct Failure: WireMessage, Equatable {
     if !code.isEmpty { m.pointee.code = arena.string(code) }
     if !message.isEmpty { m.pointee.message = arena.string(message) }
     if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
+    if deferred { m.pointee.has_deferred = 1; m.pointee.deferred = deferred ? 1 : 0 }
     return m
   }
 
@@ -662,6 +666,7 @@ public struct Failure: WireMessage, Equatable {
     code = try copyText(m.pointee.code)
     message = try copyText(m.pointee.message)
     retryAfterMilliseconds = m.pointee.has_retry_after_milliseconds != 0 ? m.pointee.retry_after_milliseconds : 0
+    deferred = m.pointee.has_deferred != 0 ? m.pointee.deferred != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -1984,6 +1984,137 @@ public struct CursorReply: WireMessage, Equatable {
   }
 }
 
+public struct Quota: WireMessage, Equatable {
+  public var maxRecords: UInt64?
+  public var maxBytes: UInt64?
+
+  public init(
+    maxRecords: UInt64? = nil,
+    maxBytes: UInt64? = nil
+  ) {
+    self.maxRecords = maxRecords
+    self.maxBytes = maxBytes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Quota> {
+    let m = arena.make(Caravan__V1__Quota.self, caravan__v1__quota__init)
+    if let maxRecords { m.pointee.has_max_records = 1; m.pointee.max_records = maxRecords }
+    if let maxBytes { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Quota>) throws(WireError) {
+    maxRecords = m.pointee.has_max_records != 0 ? m.pointee.max_records : nil
+    maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__quota__get_packed_size(m)) { caravan__v1__quota__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__quota__unpack(nil, data.count, data) else { throw .malformed("Quota") }
+    defer { caravan__v1__quota__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct QuotaRequest: WireMessage, Equatable {
+  public var user: String
+  public var container: String
+  public var set: Quota?
+  public var useDefault: Bool
+
+  public init(
+    user: String = "",
+    container: String = "",
+    set: Quota? = nil,
+    useDefault: Bool = false
+  ) {
+    self.user = user
+    self.container = container
+    self.set = set
+    self.useDefault = useDefault
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QuotaRequest> {
+    let m = arena.make(Caravan__V1__QuotaRequest.self, caravan__v1__quota_request__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if let set { m.pointee.set = set.pack(into: &arena) }
+    if useDefault { m.pointee.has_use_default = 1; m.pointee.use_default = useDefault ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QuotaRequest>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+    container = try copyText(m.pointee.container)
+    set = if let p = m.pointee.set { try Quota(c: p) } else { nil }
+    useDefault = m.pointee.has_use_default != 0 ? m.pointee.use_default != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__quota_request__get_packed_size(m)) { caravan__v1__quota_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__quota_request__unpack(nil, data.count, data) else { throw .malformed("QuotaRequest") }
+    defer { caravan__v1__quota_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct QuotaReply: WireMessage, Equatable {
+  public var records: UInt64
+  public var bytes: UInt64
+  public var quota: Quota?
+  public var isDefault: Bool
+
+  public init(
+    records: UInt64 = 0,
+    bytes: UInt64 = 0,
+    quota: Quota? = nil,
+    isDefault: Bool = false
+  ) {
+    self.records = records
+    self.bytes = bytes
+    self.quota = quota
+    self.isDefault = isDefault
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QuotaReply> {
+    let m = arena.make(Caravan__V1__QuotaReply.self, caravan__v1__quota_reply__init)
+    if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if let quota { m.pointee.quota = quota.pack(into: &arena) }
+    if isDefault { m.pointee.has_is_default = 1; m.pointee.is_default = isDefault ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QuotaReply>) throws(WireError) {
+    records = m.pointee.has_records != 0 ? m.pointee.records : 0
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    quota = if let p = m.pointee.quota { try Quota(c: p) } else { nil }
+    isDefault = m.pointee.has_is_default != 0 ? m.pointee.is_default != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__quota_reply__get_packed_size(m)) { caravan__v1__quota_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__quota_reply__unpack(nil, data.count, data) else { throw .malformed("QuotaReply") }
+    defer { caravan__v1__quota_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct StorageStatus: WireMessage, Equatable {
   public var zones: UInt64
   public var records: UInt64

@@ -117,8 +117,9 @@ final class MemoryStore: SyncStore {
   /// It plans only when asked.
   func planAtOnce(_ tables: Set<TableID>) {}
 
-  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) -> PushPlan? {
-    state.withLock { state in
+  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool) -> PushPlan? {
+    guard !onlyDeletions else { return nil }
+    return state.withLock { state in
       guard let found = state.tables[table], let type = found.type,
         !state.plans.values.contains(where: { $0.table == table })
       else { return nil }

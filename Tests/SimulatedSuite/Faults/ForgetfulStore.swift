@@ -111,5 +111,11 @@ final class ForgetfulStore: Store {
   }
 
   func status() async throws(CaravanError) -> StoreStatus { try await store.status() }
+  func account(_ account: Account) async throws(CaravanError) -> AccountState { try await store.account(account) }
+
+  func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
+    try await store.setQuota(quota, of: account)
+  }
+
   func collect() async throws(CaravanError) -> Bool { try await store.collect() }
 }

@@ -102,7 +102,8 @@ import Testing
       Sample.commit([Sample.save("a"), Sample.save("a", base: .absent), Sample.delete("a", base: .version(1))]))
     guard case .decided(let writes, let verdicts, _) = plan else { throw Unexpected(plan) }
     #expect(verdicts == [.accepted(version: 1), .conflict(name: "a"), .accepted(version: 2)])
-    #expect(writes.last?.replaced == RecordHead(version: 1, created: 1) && writes.last?.created == 1)
+    // Its name and three bytes.
+    #expect(writes.last?.replaced == RecordHead(version: 1, created: 1, bytes: 4) && writes.last?.created == 1)
   }
 
   @Test("missing chunks: each once, only of what would be written; nothing is decided")

@@ -8,16 +8,17 @@ extension Coalescer {
     var start: TransferPolicy.Start?
     var (bytes, gathered) = (UInt64(0), UInt64(0))
     for (key, item) in waiting where permits(key, item) {
+      let notBefore = notBefore(key)
       if let due = item.due {
-        start = Self.earlier(start, TransferPolicy.Start(at: max(due.deadline, item.notBefore), trigger: due.trigger))
+        start = Self.earlier(start, TransferPolicy.Start(at: max(due.deadline, notBefore), trigger: due.trigger))
       }
-      guard item.notBefore <= now.monotonic, item.due != nil || ridesAlong(key, at: now) else { continue }
+      guard notBefore <= now.monotonic, item.due != nil || ridesAlong(key, at: now) else { continue }
       cargo.append((item.due?.deadline ?? .max, key))
       bytes += item.bytes
       if item.due != nil { gathered += item.bytes }
     }
     for (key, item) in tolerated where waiting[key] == nil && permits(key, isDemanded: false) {
-      guard underway[key] == nil, ridesAlong(key, at: now) else { continue }
+      guard underway[key] == nil, held[key] ?? 0 <= now.monotonic, ridesAlong(key, at: now) else { continue }
       cargo.append((.max, key))
       bytes += item.bytes
     }

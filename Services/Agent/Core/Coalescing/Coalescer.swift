@@ -69,8 +69,12 @@ public struct Coalescer: Sendable {
   var tolerated: [Key: Tolerated] = [:]
   /// Keys of transfers that have not ended, and whether only what may be lost was the reason to take them.
   var underway: [Key: Bool] = [:]
+  /// Deadlines of those that were taken before they had passed.
+  private var deadlinesUnderway: [Key: UInt64] = [:]
   /// Until when the transfers of each key are paid for, at one each `rest`.
   var paidUntil: [Key: UInt64] = [:]
+  /// The cloud has asked for nothing before then, whoever wants it (CK-101).
+  var held: [Key: UInt64] = [:]
   private var lastMoment: Moment?
   var link: LinkClass?
   /// The most expensive link the user allows, whatever apps prefer (MOB-45).
@@ -107,7 +111,9 @@ public struct Coalescer: Sendable {
       waiting[key] = nil
       tolerated[key] = nil
       underway[key] = nil
+      deadlinesUnderway[key] = nil
       paidUntil[key] = nil
+      held[key] = nil
     }
     dropUnusedClocks()
   }
@@ -143,7 +149,13 @@ public struct Coalescer: Sendable {
   /// - Parameter isDemanded: an app still waits for it.
   public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64) {
     let onlyTolerated = underway.removeValue(forKey: key) ?? false
-    guard waiting[key]?.due == nil else { return }
+    deadlinesUnderway[key] = nil
+    if let due = waiting[key]?.due {
+      // It has become due again meanwhile; who has been told to wait still waits.
+      let later = max(waiting[key]?.notBefore ?? 0, notBefore)
+      if due.trigger != .demand { waiting[key]?.notBefore = later }
+      return
+    }
     if onlyTolerated, !isDemanded {
       if tolerated[key] == nil { tolerated[key] = Tolerated(since: notBefore) }
       return
@@ -153,8 +165,16 @@ public struct Coalescer: Sendable {
     waiting[key]?.notBefore = notBefore
   }
 
+  /// Nothing of this goes before then: not what waits, not what is new, and not on an app's demand.
+  public mutating func hold(_ key: Key, until: UInt64) { held[key] = max(held[key] ?? 0, until) }
+
+  func notBefore(_ key: Key) -> UInt64 { max(waiting[key]?.notBefore ?? 0, held[key] ?? 0) }
+
   /// A transfer's part has ended well.
-  public mutating func finished(_ key: Key) { underway[key] = nil }
+  public mutating func finished(_ key: Key) {
+    underway[key] = nil
+    deadlinesUnderway[key] = nil
+  }
 
   /// Nothing that failed waits any longer: the connection is back.
   public mutating func retryNow(at now: Moment) {
@@ -186,6 +206,10 @@ public struct Coalescer: Sendable {
       waiting[key]?.due.map { $0.deadline + patience < now.monotonic } ?? false
     }
     for key in policy.cargo {
+      held[key] = nil
+      deadlinesUnderway[key] = waiting[key].map { item in
+        item.due?.deadline ?? now.monotonic + (registrations[key]?.tolerance ?? 0)
+      }
       let wasTolerated = waiting.removeValue(forKey: key) == nil
       underway[key] = wasTolerated
       tolerated[key] = nil
@@ -195,9 +219,16 @@ public struct Coalescer: Sendable {
     return Transfer(trigger: trigger ?? .control, items: policy.cargo, late: late)
   }
 
+  /// How much later what is on its way could still go, as its app declared it (MOB-08): what was not due when it was
+  /// taken, until its deadline; what had none, within its table's tolerance.
+  public func slackMilliseconds(_ key: Key, at now: UInt64) -> UInt32 {
+    guard let deadline = deadlinesUnderway[key], deadline > now else { return 0 }
+    return UInt32(clamping: (deadline - now) / 1_000_000)
+  }
+
   /// When `takeTransfer` is worth asking again if nothing happens until then; nil: only an event can change anything.
   public func nextWake(after now: Moment) -> UInt64? {
-    let held = waiting.values.lazy.map(\.notBefore).filter { $0 > now.monotonic }
+    let held = waiting.keys.lazy.map(notBefore).filter { $0 > now.monotonic }
     let ticks = waiting.lazy.compactMap { key, item -> UInt64? in
       guard let registration = registrations[key] else { return nil }
       guard let tick = clocks[registration.periodMilliseconds]?.next(after: now) else { return nil }

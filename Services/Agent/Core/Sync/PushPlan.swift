@@ -11,13 +11,19 @@ public struct PushPlan: Sendable, Hashable {
   public let mutations: [Mutation]
   /// So many of them may be lost.
   public let toleratedRows: Int
+  /// So many of those within what the table may lose now.
+  public let losableRows: Int
 
-  public init(op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation], toleratedRows: Int = 0) {
+  /// - Parameter mayLose: rows that the table may lose now.
+  public init(
+    op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation], toleratedRows: Int = 0, mayLose: UInt64 = 0
+  ) {
     self.op = op
     self.epoch = epoch
     self.table = table
     self.mutations = mutations
     self.toleratedRows = toleratedRows
+    losableRows = min(toleratedRows, Int(clamping: mayLose))
   }
 
   /// It is no reason to speak.

@@ -5,7 +5,7 @@ internal import SQLite
 
 extension LocalStore {
   public func collect(
-    _ table: TableID, maximumRows: Int, maximumBytes: Int
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false
   ) throws(CaravanError) -> PushPlan? {
     if let plan = planned.waiting.removeValue(forKey: table) { return plan }
     try mendDamage()
@@ -14,18 +14,21 @@ extension LocalStore {
     guard state.type != nil else {
       throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
     }
-    guard try !collectable(in: state, maximumRows: 1, maximumBytes: maximumBytes).isEmpty else { return nil }
+    guard
+      try !collectable(in: state, maximumRows: 1, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions).isEmpty
+    else { return nil }
     return try change(table) { (state) throws(CaravanError) in
-      try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes)
+      try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions)
     }
   }
 
   /// Runs in the transaction of its caller.
   private func plan(
-    _ state: inout TableState, maximumRows: Int, maximumBytes: Int
+    _ state: inout TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false
   ) throws(CaravanError) -> PushPlan? {
     try expireTolerated(in: state)
-    let rows = try collectable(in: state, maximumRows: maximumRows, maximumBytes: maximumBytes)
+    let rows = try collectable(
+      in: state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions)
     guard let type = state.type, !rows.isEmpty else { return nil }
     let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
     try lossTable.clearDeadline(of: state.number)
@@ -34,7 +37,9 @@ extension LocalStore {
     var mutations: [Mutation] = []
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
-    return PushPlan(op: op, epoch: meta.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated)
+    return PushPlan(
+      op: op, epoch: meta.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated,
+      mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
   public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
@@ -56,11 +61,12 @@ extension LocalStore {
   }
 
   private func collectable(
-    in state: TableState, maximumRows: Int, maximumBytes: Int
+    in state: TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool
   ) throws(CaravanError) -> [StoredRow] {
     var rows: [StoredRow] = []
     var bytes = 0
     try state.rows.visitCollectable(database) { row in
+      guard !onlyDeletions || row.head.presence == .deleted else { return true }
       bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes } + state.codec.listedBytes(row.cells)
       guard rows.isEmpty || bytes <= maximumBytes else { return false }
       rows.append(row)

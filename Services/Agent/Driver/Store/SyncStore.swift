@@ -6,7 +6,7 @@ public import Model
 ///
 /// Upstream, one table at a time:
 ///
-///     guard let plan = try await store.collect(table, maximumRows: …, maximumBytes: …) else { return }
+///     guard let plan = try await store.collect(table, maximumRows: …, …) else { return }
 ///     send Push(plan)                 missing chunks ⇒ upload `chunks(…)` by their hashes, send the same push again
 ///     try await store.record(outcomes, of: plan.op)
 ///
@@ -49,8 +49,11 @@ public protocol SyncStore: Sendable {
 
   /// Writes down a plan for the oldest dirty rows and marks them SP; nil when there is none to send, or the table has
   /// an op in flight. At least one row, however large.
+  /// - Parameter onlyDeletions: rows that were deleted, and no others.
   /// - Throws: `tableNotFound`; `schemaViolation` when no type has been agreed on yet.
-  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int) async throws(CaravanError) -> PushPlan?
+  func collect(
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool
+  ) async throws(CaravanError) -> PushPlan?
   /// From now on changes of these tables, and of no others, are planned in the transaction that makes them, unless an
   /// op is in flight; `collect` hands the plan out. Plans of other tables that nobody has taken are aborted.
   func planAtOnce(_ tables: Set<TableID>) async throws(CaravanError)

@@ -31,8 +31,12 @@ struct Downstream: Sendable {
     self.startsOver = startsOver
   }
 
-  /// - Parameter maximumBytes: of the page that travels with the first frame.
-  mutating func begin(maximumBytes: Int) async throws(CaravanError) -> [Operation.Kind] {
+  /// - Parameters:
+  ///   - maximumBytes: of the page that travels with the first frame.
+  ///   - slackMilliseconds: how much later it may still come.
+  mutating func begin(
+    maximumBytes: Int, slackMilliseconds: UInt32
+  ) async throws(CaravanError) -> [Operation.Kind] {
     if startsOver { try await reset() }
     let state = try await crew.store.syncState(of: table)
     token = state.token
@@ -42,7 +46,7 @@ struct Downstream: Sendable {
       isAgreeing = true
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }
-    operations.append(pull(token, maximumBytes: maximumBytes))
+    operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds))
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     if hasObjects,
       let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: false))
@@ -97,11 +101,11 @@ struct Downstream: Sendable {
   }
 
   /// The device writes too, so it may hold rows newer than its token, and must hear of the end of those as well.
-  private func pull(_ token: [UInt8], maximumBytes: Int) -> Operation.Kind {
+  private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
     .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
-        allTombstones: true, ownBodies: lacksRows))
+        allTombstones: true, ownBodies: lacksRows, slackMilliseconds: slackMilliseconds))
   }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {

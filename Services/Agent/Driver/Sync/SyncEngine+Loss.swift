@@ -37,6 +37,6 @@ extension SyncEngine {
 }
 
 extension CaravanError {
-  /// The cloud has too much to do.
-  var isBusy: Bool { code == .serverBusy || code == .rateLimited }
+  /// The cloud has too much to do. Who is told to come later has not met that, nor who asked too often.
+  var isBusy: Bool { code == .serverBusy && !isDeferral }
 }

@@ -77,19 +77,22 @@ extension SyncEngine {
     for key in transfer.items where board.begin(key) {
       let answers = waiters.take(key)
       let gate = Gate(engine: self, key: key, isDemanded: !answers.isEmpty)
-      if let rider = await begin(key, gate: gate, answers, room: room) { riders.append(rider) }
+      let slack = answers.isEmpty ? coalescer.slackMilliseconds(key, at: host.clock.now.nanoseconds) : 0
+      if let rider = await begin(key, gate: gate, answers, room: room, slack: slack) { riders.append(rider) }
     }
     return riders
   }
 
   /// - Returns: nil when the session has ended already.
-  private func begin(_ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int) async -> Rider? {
+  private func begin(
+    _ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
+  ) async -> Rider? {
     do throws(CaravanError) {
       switch key.direction {
       case .write:
         var session = Upstream(
           key.table, crew: crew, gate: gate, pending: pending.removeValue(forKey: key.table),
-          mayCollect: unexplained.isEmpty)
+          mayCollect: unexplained.isEmpty, lacksRoom: lackRoom.contains(key.table), slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await session.begin()
           if !operations.isEmpty { return Rider(role: .up(session), operations: operations, waiters: answers) }
@@ -101,7 +104,9 @@ extension SyncEngine {
         let startsOver = voided.remove(key.table) != nil
         var session = Downstream(key.table, crew: crew, gate: gate, startsOver: startsOver)
         let operations: [Operation.Kind]
-        do throws(CaravanError) { operations = try await session.begin(maximumBytes: room) } catch {
+        do throws(CaravanError) {
+          operations = try await session.begin(maximumBytes: room, slackMilliseconds: slack)
+        } catch {
           if startsOver { voided.insert(key.table) }
           throw error
         }
@@ -148,6 +153,7 @@ extension SyncEngine {
         failure = error
       }
       pending[session.table] = session.pending
+      await noteRoom(of: session.table, failure)
       end(Key(session.table, .write), rider.waiters, failure)
       if failure?.isBusy == true { await shed(session.table) }
       if session.lacksChunks {
@@ -215,7 +221,15 @@ extension SyncEngine {
   private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
     let isDueAgain = board.end(key)
     var answers = answers
-    if let failure {
+    if let failure, failure.isDeferral {
+      metrics.session(key.direction, outcome: "deferred")
+      waiters.putBack(answers, for: key)
+      answers = []
+      putBack(key, afterNanoseconds: UInt64(failure.retryAfterMilliseconds ?? 0) * 1_000_000)
+    } else if let failure {
+      if failure.code == .rateLimited, let wait = failure.retryAfterMilliseconds {
+        coalescer.hold(key, until: host.clock.now.nanoseconds + UInt64(wait) * 1_000_000)
+      }
       let (wait, failures) = board.failed(
         key, random: host.random.next(), retryAfterMilliseconds: failure.retryAfterMilliseconds)
       host.log.debug(
@@ -237,6 +251,17 @@ extension SyncEngine {
     let result = failure.map { Swift.Result<Void, CaravanError>.failure(explained($0)) } ?? .success(())
     for answer in answers { answer.fulfil(result) }
     signal.raise()
+  }
+
+  /// Whether the cloud has room for what the table sends (CK-102).
+  private func noteRoom(of table: TableID, _ failure: CaravanError?) async {
+    let lacked = lackRoom.contains(table)
+    switch failure?.code {
+    case nil: lackRoom.remove(table)
+    case .quotaExceeded: lackRoom.insert(table)
+    default: return
+    }
+    if lacked != lackRoom.contains(table) { await planAtOnceWhatGoesAtOnce() }
   }
 
   /// What an app is told when the connection went meanwhile.

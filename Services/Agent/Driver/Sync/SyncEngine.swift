@@ -40,6 +40,8 @@ public actor SyncEngine: Service {
   var speech = (permitted: Promise<Void>(), forbidden: Promise<Void>())
   /// Plans whose outcomes are not recorded, and whose session has ended.
   var pending: [TableID: Upstream.Pending] = [:]
+  /// Tables whose account at the cloud is full: their deletions go first, and alone.
+  var lackRoom: Set<TableID> = []
   /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
   var unexplained: Set<TableID> = []
   /// Tables that start over with their next way down, in the epoch that has begun.
@@ -213,7 +215,8 @@ public actor SyncEngine: Service {
   func planAtOnceWhatGoesAtOnce() async {
     let keys = registered.filter { key, registration in
       key.direction == .write && registration.periodMilliseconds == 0 && registration.delayToleranceMilliseconds == 0
-        && bus != nil && unexplained.isEmpty && coalescer.permits(key, isDemanded: false)
+        && bus != nil && unexplained.isEmpty
+        && !lackRoom.contains(key.table) && coalescer.permits(key, isDemanded: false)
     }
     do throws(CaravanError) { try await store.planAtOnce(Set(keys.keys.map(\.table))) } catch {
       host.log.debug("plans that nobody needs stay", [.error: error.description])

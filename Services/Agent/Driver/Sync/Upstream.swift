@@ -38,6 +38,10 @@ struct Upstream: Sendable {
   private let gate: Gate
   /// False while plans in flight are to end and none may follow.
   private let mayCollect: Bool
+  /// The account at the cloud is full: deletions go first, and alone.
+  private let lacksRoom: Bool
+  /// How much later the first push may still come.
+  private var slackMilliseconds: UInt32
   private var stage = Stage.pushing
   private(set) var pending: Pending?
   /// Chunks of the cloud's copies of rows in conflict could not be had: the table's way down has to try again.
@@ -45,12 +49,17 @@ struct Upstream: Sendable {
   /// A plan was given up because a chunk of it was lost here.
   private var hasLostChunks = false
 
-  init(_ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool) {
+  init(
+    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool, lacksRoom: Bool,
+    slackMilliseconds: UInt32
+  ) {
     self.table = table
     self.crew = crew
     self.gate = gate
     self.pending = pending
     self.mayCollect = mayCollect
+    self.lacksRoom = lacksRoom
+    self.slackMilliseconds = slackMilliseconds
   }
 
   /// - Returns: what to send first; nothing when there is nothing to do.
@@ -108,8 +117,9 @@ struct Upstream: Sendable {
   }
 
   private mutating func collect() async throws(CaravanError) {
-    let plan = try await crew.store.collect(
-      table, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
+    var plan: PushPlan?
+    if lacksRoom { plan = try await collect(onlyDeletions: true) }
+    if plan == nil { plan = try await collect(onlyDeletions: false) }
     guard let plan else { return }
     var next = Pending(plan, mustSettle: false)
     if plan.mutations.contains(where: \.hasChunks) {
@@ -118,6 +128,12 @@ struct Upstream: Sendable {
       next.lacksTicket = next.riders.count < needs.count
     }
     pending = next
+  }
+
+  private func collect(onlyDeletions: Bool) async throws(CaravanError) -> PushPlan? {
+    try await crew.store.collect(
+      table, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush,
+      onlyDeletions: onlyDeletions)
   }
 
   private mutating func pushOperations() async -> [Operation.Kind] {
@@ -129,7 +145,9 @@ struct Upstream: Sendable {
     if current.mayHaveArrived { crew.metrics.resent.add() }
     let push = Push(
       container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
-      mutations: plan.mutations.map { Wire.Mutation(pushed: $0) }, chunks: current.riders)
+      mutations: plan.mutations.map { Wire.Mutation(pushed: $0) }, chunks: current.riders,
+      slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
+    slackMilliseconds = 0
     pending?.bytesUp += FramePacking.Load(.push(push)).bytes
     guard current.lacksTicket,
       let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: true))
@@ -181,6 +199,7 @@ struct Upstream: Sendable {
         let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
         pending?.bytesUp += bytes
       } catch {
+        if error.code == .quotaExceeded { return try await giveWay(error) }
         guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
         // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
         hasLostChunks = true
@@ -194,6 +213,7 @@ struct Upstream: Sendable {
 
   private mutating func refused(_ error: CaravanError) async throws(CaravanError) {
     guard let current = pending else { throw error }
+    if error.code == .quotaExceeded { return try await giveWay(error) }
     if error.isWorthRetrying {
       if error.code != .serverBusy, error.code != .rateLimited { pending?.mayHaveArrived = true }
       throw error
@@ -208,9 +228,22 @@ struct Upstream: Sendable {
     try await refuse(error)
   }
 
+  /// There is no room for what the push brings: its rows wait, and deletions behind them can go (CK-102).
+  private mutating func giveWay(_ error: CaravanError) async throws(CaravanError) {
+    if let current = pending, !current.mayHaveArrived {
+      try await crew.store.abort(current.plan.op)
+      pending = nil
+    } else {
+      pending?.mustSettle = true
+    }
+    try await refuse(error)
+  }
+
   /// The app sees why in the table's status; other tables go on.
   private func refuse(_ error: CaravanError) async throws(CaravanError) {
-    if !error.isWorthRetrying { try await crew.store.note(refusal: error.message, of: table) }
+    if !error.isWorthRetrying || error.code == .quotaExceeded {
+      try await crew.store.note(refusal: error.message, of: table)
+    }
     throw error
   }
 }

@@ -49,7 +49,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
-      Self.storage([.status]) + Self.partitioned(.storage, ["floor"]) + Self.schema([.type, .types])
+      Self.storage([.status, .quota]) + Self.partitioned(.storage, ["floor"]) + Self.schema([.type, .types])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .system: [Subject.claimsUpdate.text]
     }

@@ -2262,7 +2262,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
 {
   {
     "container",
@@ -2360,6 +2360,30 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[8] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "slack_milliseconds",
+    60,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Push, has_slack_milliseconds),
+    offsetof(Caravan__V1__Push, slack_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "tolerated_rows",
+    61,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Push, has_tolerated_rows),
+    offsetof(Caravan__V1__Push, tolerated_rows),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__push__field_indices_by_name[] = {
   6,   /* field[6] = atomic */
@@ -2369,12 +2393,15 @@ static const unsigned caravan__v1__push__field_indices_by_name[] = {
   4,   /* field[4] = mutations */
   2,   /* field[2] = op */
   3,   /* field[3] = op_floor */
+  8,   /* field[8] = slack_milliseconds */
+  9,   /* field[9] = tolerated_rows */
   1,   /* field[1] = zone */
 };
-static const ProtobufCIntRange caravan__v1__push__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__push__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 60, 8 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
 {
@@ -2384,10 +2411,10 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   "Caravan__V1__Push",
   "caravan.v1",
   sizeof(Caravan__V1__Push),
-  8,
+  10,
   caravan__v1__push__field_descriptors,
   caravan__v1__push__field_indices_by_name,
-  1,  caravan__v1__push__number_ranges,
+  2,  caravan__v1__push__number_ranges,
   (ProtobufCMessageInit) caravan__v1__push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -2468,7 +2495,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[7] =
 {
   {
     "container",
@@ -2542,19 +2569,33 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "slack_milliseconds",
+    60,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Pull, has_slack_milliseconds),
+    offsetof(Caravan__V1__Pull, slack_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__pull__field_indices_by_name[] = {
   4,   /* field[4] = all_tombstones */
   0,   /* field[0] = container */
   3,   /* field[3] = max_bytes */
   5,   /* field[5] = own_bodies */
+  6,   /* field[6] = slack_milliseconds */
   2,   /* field[2] = token */
   1,   /* field[1] = zone */
 };
-static const ProtobufCIntRange caravan__v1__pull__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__pull__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 60, 6 },
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -2564,10 +2605,10 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  6,
+  7,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
-  1,  caravan__v1__pull__number_ranges,
+  2,  caravan__v1__pull__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -1625,7 +1625,7 @@ const ProtobufCMessageDescriptor caravan__v1__entry_page__descriptor =
   (ProtobufCMessageInit) caravan__v1__entry_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__failure__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__failure__field_descriptors[4] =
 {
   {
     "code",
@@ -1663,16 +1663,30 @@ static const ProtobufCFieldDescriptor caravan__v1__failure__field_descriptors[3]
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "deferred",
+    60,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Failure, has_deferred),
+    offsetof(Caravan__V1__Failure, deferred),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__failure__field_indices_by_name[] = {
   0,   /* field[0] = code */
+  3,   /* field[3] = deferred */
   1,   /* field[1] = message */
   2,   /* field[2] = retry_after_milliseconds */
 };
-static const ProtobufCIntRange caravan__v1__failure__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__failure__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 60, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__failure__descriptor =
 {
@@ -1682,10 +1696,10 @@ const ProtobufCMessageDescriptor caravan__v1__failure__descriptor =
   "Caravan__V1__Failure",
   "caravan.v1",
   sizeof(Caravan__V1__Failure),
-  3,
+  4,
   caravan__v1__failure__field_descriptors,
   caravan__v1__failure__field_indices_by_name,
-  1,  caravan__v1__failure__number_ranges,
+  2,  caravan__v1__failure__number_ranges,
   (ProtobufCMessageInit) caravan__v1__failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

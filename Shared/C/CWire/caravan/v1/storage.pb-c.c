@@ -1852,6 +1852,141 @@ void   caravan__v1__cursor_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__cursor_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__quota__init
+                     (Caravan__V1__Quota         *message)
+{
+  static const Caravan__V1__Quota init_value = CARAVAN__V1__QUOTA__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__quota__get_packed_size
+                     (const Caravan__V1__Quota *message)
+{
+  assert(message->base.descriptor == &caravan__v1__quota__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__quota__pack
+                     (const Caravan__V1__Quota *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__quota__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__quota__pack_to_buffer
+                     (const Caravan__V1__Quota *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__quota__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Quota *
+       caravan__v1__quota__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Quota *)
+     protobuf_c_message_unpack (&caravan__v1__quota__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__quota__free_unpacked
+                     (Caravan__V1__Quota *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__quota__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__quota_request__init
+                     (Caravan__V1__QuotaRequest         *message)
+{
+  static const Caravan__V1__QuotaRequest init_value = CARAVAN__V1__QUOTA_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__quota_request__get_packed_size
+                     (const Caravan__V1__QuotaRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__quota_request__pack
+                     (const Caravan__V1__QuotaRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__quota_request__pack_to_buffer
+                     (const Caravan__V1__QuotaRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__QuotaRequest *
+       caravan__v1__quota_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__QuotaRequest *)
+     protobuf_c_message_unpack (&caravan__v1__quota_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__quota_request__free_unpacked
+                     (Caravan__V1__QuotaRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__quota_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__quota_reply__init
+                     (Caravan__V1__QuotaReply         *message)
+{
+  static const Caravan__V1__QuotaReply init_value = CARAVAN__V1__QUOTA_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__quota_reply__get_packed_size
+                     (const Caravan__V1__QuotaReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__quota_reply__pack
+                     (const Caravan__V1__QuotaReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__quota_reply__pack_to_buffer
+                     (const Caravan__V1__QuotaReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__quota_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__QuotaReply *
+       caravan__v1__quota_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__QuotaReply *)
+     protobuf_c_message_unpack (&caravan__v1__quota_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__quota_reply__free_unpacked
+                     (Caravan__V1__QuotaReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__quota_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message)
 {
@@ -4968,6 +5103,211 @@ const ProtobufCMessageDescriptor caravan__v1__cursor_reply__descriptor =
   caravan__v1__cursor_reply__field_indices_by_name,
   1,  caravan__v1__cursor_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__cursor_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__quota__field_descriptors[2] =
+{
+  {
+    "max_records",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Quota, has_max_records),
+    offsetof(Caravan__V1__Quota, max_records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "max_bytes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Quota, has_max_bytes),
+    offsetof(Caravan__V1__Quota, max_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__quota__field_indices_by_name[] = {
+  1,   /* field[1] = max_bytes */
+  0,   /* field[0] = max_records */
+};
+static const ProtobufCIntRange caravan__v1__quota__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__quota__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Quota",
+  "Quota",
+  "Caravan__V1__Quota",
+  "caravan.v1",
+  sizeof(Caravan__V1__Quota),
+  2,
+  caravan__v1__quota__field_descriptors,
+  caravan__v1__quota__field_indices_by_name,
+  1,  caravan__v1__quota__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__quota__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__quota_request__field_descriptors[4] =
+{
+  {
+    "user",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QuotaRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "container",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QuotaRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "set",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QuotaRequest, set),
+    &caravan__v1__quota__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "use_default",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QuotaRequest, has_use_default),
+    offsetof(Caravan__V1__QuotaRequest, use_default),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__quota_request__field_indices_by_name[] = {
+  1,   /* field[1] = container */
+  2,   /* field[2] = set */
+  3,   /* field[3] = use_default */
+  0,   /* field[0] = user */
+};
+static const ProtobufCIntRange caravan__v1__quota_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__quota_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.QuotaRequest",
+  "QuotaRequest",
+  "Caravan__V1__QuotaRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__QuotaRequest),
+  4,
+  caravan__v1__quota_request__field_descriptors,
+  caravan__v1__quota_request__field_indices_by_name,
+  1,  caravan__v1__quota_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__quota_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__quota_reply__field_descriptors[4] =
+{
+  {
+    "records",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__QuotaReply, has_records),
+    offsetof(Caravan__V1__QuotaReply, records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__QuotaReply, has_bytes),
+    offsetof(Caravan__V1__QuotaReply, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "quota",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QuotaReply, quota),
+    &caravan__v1__quota__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "is_default",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QuotaReply, has_is_default),
+    offsetof(Caravan__V1__QuotaReply, is_default),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__quota_reply__field_indices_by_name[] = {
+  1,   /* field[1] = bytes */
+  3,   /* field[3] = is_default */
+  2,   /* field[2] = quota */
+  0,   /* field[0] = records */
+};
+static const ProtobufCIntRange caravan__v1__quota_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__quota_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.QuotaReply",
+  "QuotaReply",
+  "Caravan__V1__QuotaReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__QuotaReply),
+  4,
+  caravan__v1__quota_reply__field_descriptors,
+  caravan__v1__quota_reply__field_indices_by_name,
+  1,  caravan__v1__quota_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__quota_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[4] =

@@ -260,10 +260,20 @@ struct  Caravan__V1__Push
   protobuf_c_boolean atomic;
   protobuf_c_boolean has_database;
   Caravan__V1__DatabaseScope database;
+  /*
+   * how much later it may still come, as its app declared (MOB-08)
+   */
+  protobuf_c_boolean has_slack_milliseconds;
+  uint32_t slack_milliseconds;
+  /*
+   * so many of the mutations may be lost, as their app declared (MOB-06)
+   */
+  protobuf_c_boolean has_tolerated_rows;
+  uint32_t tolerated_rows;
 };
 #define CARAVAN__V1__PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__push__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__Settle
@@ -303,10 +313,15 @@ struct  Caravan__V1__Pull
    */
   protobuf_c_boolean has_own_bodies;
   protobuf_c_boolean own_bodies;
+  /*
+   * how much later it may still come, as its app declared (MOB-08)
+   */
+  protobuf_c_boolean has_slack_milliseconds;
+  uint32_t slack_milliseconds;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ZoneSubscription

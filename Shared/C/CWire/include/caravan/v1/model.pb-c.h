@@ -398,10 +398,16 @@ struct  Caravan__V1__Failure
   char *message;
   protobuf_c_boolean has_retry_after_milliseconds;
   uint32_t retry_after_milliseconds;
+  /*
+   * Of an operation that says how much later it may come: it is put off by no more than that. No reason to give up what
+   * may be lost, and no failure.
+   */
+  protobuf_c_boolean has_deferred;
+  protobuf_c_boolean deferred;
 };
 #define CARAVAN__V1__FAILURE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__failure__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__FieldDefinition

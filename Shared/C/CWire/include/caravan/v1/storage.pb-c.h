@@ -57,6 +57,9 @@ typedef struct Caravan__V1__LeaseGrant Caravan__V1__LeaseGrant;
 typedef struct Caravan__V1__LeaseReply Caravan__V1__LeaseReply;
 typedef struct Caravan__V1__CursorRequest Caravan__V1__CursorRequest;
 typedef struct Caravan__V1__CursorReply Caravan__V1__CursorReply;
+typedef struct Caravan__V1__Quota Caravan__V1__Quota;
+typedef struct Caravan__V1__QuotaRequest Caravan__V1__QuotaRequest;
+typedef struct Caravan__V1__QuotaReply Caravan__V1__QuotaReply;
 typedef struct Caravan__V1__StorageStatus Caravan__V1__StorageStatus;
 typedef struct Caravan__V1__Empty Caravan__V1__Empty;
 
@@ -965,6 +968,70 @@ struct  Caravan__V1__CursorReply
     , 0, 0 }
 
 
+/*
+ * What one account may hold: a user's private databases together, or a container's public one.
+ */
+struct  Caravan__V1__Quota
+{
+  ProtobufCMessage base;
+  /*
+   * absent: as many as there is room for
+   */
+  protobuf_c_boolean has_max_records;
+  uint64_t max_records;
+  protobuf_c_boolean has_max_bytes;
+  uint64_t max_bytes;
+};
+#define CARAVAN__V1__QUOTA__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__quota__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+/*
+ * Exactly one of user and container.
+ */
+struct  Caravan__V1__QuotaRequest
+{
+  ProtobufCMessage base;
+  char *user;
+  char *container;
+  /*
+   * from now on; absent: as it is
+   */
+  Caravan__V1__Quota *set;
+  /*
+   * from now on what storage was started with
+   */
+  protobuf_c_boolean has_use_default;
+  protobuf_c_boolean use_default;
+};
+#define CARAVAN__V1__QUOTA_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__quota_request__descriptor) \
+    , NULL, NULL, NULL, 0, 0 }
+
+
+struct  Caravan__V1__QuotaReply
+{
+  ProtobufCMessage base;
+  /*
+   * used: live ones
+   */
+  protobuf_c_boolean has_records;
+  uint64_t records;
+  /*
+   * used: of live records and of chunks
+   */
+  protobuf_c_boolean has_bytes;
+  uint64_t bytes;
+  Caravan__V1__Quota *quota;
+  protobuf_c_boolean has_is_default;
+  protobuf_c_boolean is_default;
+};
+#define CARAVAN__V1__QUOTA_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__quota_reply__descriptor) \
+    , 0, 0, 0, 0, NULL, 0, 0 }
+
+
 struct  Caravan__V1__StorageStatus
 {
   ProtobufCMessage base;
@@ -1770,6 +1837,63 @@ Caravan__V1__CursorReply *
 void   caravan__v1__cursor_reply__free_unpacked
                      (Caravan__V1__CursorReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__Quota methods */
+void   caravan__v1__quota__init
+                     (Caravan__V1__Quota         *message);
+size_t caravan__v1__quota__get_packed_size
+                     (const Caravan__V1__Quota   *message);
+size_t caravan__v1__quota__pack
+                     (const Caravan__V1__Quota   *message,
+                      uint8_t             *out);
+size_t caravan__v1__quota__pack_to_buffer
+                     (const Caravan__V1__Quota   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Quota *
+       caravan__v1__quota__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__quota__free_unpacked
+                     (Caravan__V1__Quota *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__QuotaRequest methods */
+void   caravan__v1__quota_request__init
+                     (Caravan__V1__QuotaRequest         *message);
+size_t caravan__v1__quota_request__get_packed_size
+                     (const Caravan__V1__QuotaRequest   *message);
+size_t caravan__v1__quota_request__pack
+                     (const Caravan__V1__QuotaRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__quota_request__pack_to_buffer
+                     (const Caravan__V1__QuotaRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__QuotaRequest *
+       caravan__v1__quota_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__quota_request__free_unpacked
+                     (Caravan__V1__QuotaRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__QuotaReply methods */
+void   caravan__v1__quota_reply__init
+                     (Caravan__V1__QuotaReply         *message);
+size_t caravan__v1__quota_reply__get_packed_size
+                     (const Caravan__V1__QuotaReply   *message);
+size_t caravan__v1__quota_reply__pack
+                     (const Caravan__V1__QuotaReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__quota_reply__pack_to_buffer
+                     (const Caravan__V1__QuotaReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__QuotaReply *
+       caravan__v1__quota_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__quota_reply__free_unpacked
+                     (Caravan__V1__QuotaReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__StorageStatus methods */
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message);
@@ -1933,6 +2057,15 @@ typedef void (*Caravan__V1__CursorRequest_Closure)
 typedef void (*Caravan__V1__CursorReply_Closure)
                  (const Caravan__V1__CursorReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__Quota_Closure)
+                 (const Caravan__V1__Quota *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__QuotaRequest_Closure)
+                 (const Caravan__V1__QuotaRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__QuotaReply_Closure)
+                 (const Caravan__V1__QuotaReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__StorageStatus_Closure)
                  (const Caravan__V1__StorageStatus *message,
                   void *closure_data);
@@ -1990,6 +2123,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__lease_grant__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__lease_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__quota__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__quota_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__quota_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__empty__descriptor;
 

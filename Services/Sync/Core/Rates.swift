@@ -1,0 +1,111 @@
+package import Model
+
+/// How often something may be done: so many accesses a second in the long run, and so many at once.
+package struct Rate: Sendable, Hashable {
+  package let perSecond: UInt64
+  package let burst: UInt64
+
+  package init(perSecond: UInt64, burst: UInt64) {
+    precondition((1...1_000_000_000).contains(perSecond) && burst > 0, "a rate is more than nothing")
+    self.perSecond = perSecond
+    self.burst = min(burst, UInt64.max / 4_000_000_000)
+  }
+
+  fileprivate func nanoseconds(_ accesses: UInt64) -> UInt64 { accesses * 1_000_000_000 / perSecond }
+}
+
+/// A token bucket, kept as the time at which it will be full again. One that is full is as good as none.
+package struct TokenBucket: Sendable, Hashable {
+  private var fullAt: UInt64 = 0
+
+  package init() {}
+
+  package func isFull(at now: UInt64) -> Bool { fullAt <= now }
+
+  /// What is larger than the burst is let through when the bucket is full, and paid for afterwards.
+  /// - Returns: nil when there is enough; otherwise nanoseconds until there will be.
+  package func wait(for accesses: UInt64, _ rate: Rate, at now: UInt64) -> UInt64? {
+    let missing = max(fullAt, now) - now
+    let wanted = missing + rate.nanoseconds(min(accesses, rate.burst))
+    let window = rate.nanoseconds(rate.burst)
+    return wanted <= window ? nil : wanted - window
+  }
+
+  package mutating func take(_ accesses: UInt64, _ rate: Rate, at now: UInt64) {
+    fullAt = max(fullAt, now) + rate.nanoseconds(accesses)
+  }
+}
+
+/// The rates of everybody of a kind; nil: no limit.
+package struct RateLimits: Sendable, Hashable {
+  package var device: Rate?
+  package var user: Rate?
+  package var container: Rate?
+
+  package init(device: Rate?, user: Rate?, container: Rate?) {
+    self.device = device
+    self.user = user
+    self.container = container
+  }
+
+  /// Far above what one machine serves: they stop what runs wild, and nothing else.
+  package static let standard = RateLimits(
+    device: Rate(perSecond: 50_000, burst: 500_000), user: Rate(perSecond: 200_000, burst: 2_000_000),
+    container: Rate(perSecond: 1_000_000, burst: 10_000_000))
+}
+
+/// Who has done how much lately (CK-101). One operation costs as much as it touches records. Bounded: when too many
+/// are known, those with full buckets are forgotten, which changes nothing, and if need be all.
+package struct RateLedger: Sendable {
+  package enum Scope: String, Sendable, Hashable, CaseIterable {
+    case device, user, container
+  }
+
+  /// - Parameter nanoseconds: until the same operation would be let through.
+  package struct Refusal: Sendable, Hashable {
+    package let scope: Scope
+    package let nanoseconds: UInt64
+  }
+
+  private struct Key: Hashable {
+    let scope: Scope
+    let name: String
+  }
+
+  private let limits: RateLimits
+  private let capacity: Int
+  private var buckets: [Key: TokenBucket] = [:]
+
+  package init(_ limits: RateLimits, capacity: Int = SyncLimits.bucketsKept) {
+    precondition(capacity >= Scope.allCases.count, "a ledger without room limits nothing")
+    self.limits = limits
+    self.capacity = capacity
+  }
+
+  package var count: Int { buckets.count }
+
+  /// Takes from all three buckets, or from none.
+  package mutating func take(
+    _ accesses: UInt64, device: DeviceID, user: UserID, container: String, at now: UInt64
+  ) -> Refusal? {
+    guard accesses > 0 else { return nil }
+    let asked: [(Key, Rate?)] = [
+      (Key(scope: .device, name: device.text), limits.device), (Key(scope: .user, name: user.text), limits.user),
+      (Key(scope: .container, name: container), container.isEmpty ? nil : limits.container),
+    ]
+    var refusal: Refusal?
+    for case (let key, let rate?) in asked {
+      guard let wait = buckets[key]?.wait(for: accesses, rate, at: now) else { continue }
+      if wait > refusal?.nanoseconds ?? 0 { refusal = Refusal(scope: key.scope, nanoseconds: wait) }
+    }
+    guard refusal == nil else { return refusal }
+    if buckets.count + asked.count > capacity { makeRoom(at: now, for: asked.count) }
+    for case (let key, let rate?) in asked { buckets[key, default: TokenBucket()].take(accesses, rate, at: now) }
+    return nil
+  }
+
+  private mutating func makeRoom(at now: UInt64, for more: Int) {
+    buckets = buckets.filter { !$0.value.isFull(at: now) }
+    if buckets.count + more > capacity { buckets = [:] }
+  }
+}

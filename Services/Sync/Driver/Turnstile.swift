@@ -1,0 +1,123 @@
+import Model
+import Runtime
+import SyncCore
+import Wire
+
+extension CounterName {
+  static let limited = CounterName(
+    "caravan_sync_rate_limited_total", "Operations refused for their rate, by whose it was.")
+  static let admissions = CounterName(
+    "caravan_sync_admissions_total", "Operations under load: postponed, or shed of what may be lost.")
+}
+
+/// Who may pass now: rates and admission under load. What it knows is this process's alone and gone with it: with n
+/// instances of sync behind one queue group, each sees about a part in n of what everybody asks.
+final class Turnstile: Sendable {
+  private struct State {
+    var rates: RateLedger
+    var meter = LoadMeter()
+  }
+
+  private let state: Mutex<State>
+  private let host: Host
+  private let limited: [RateLedger.Scope: Counter]
+  private let postponed: Counter
+  private let shed: Counter
+
+  init(_ limits: RateLimits, host: Host) {
+    state = Mutex(State(rates: RateLedger(limits)))
+    self.host = host
+    limited = Dictionary(
+      uniqueKeysWithValues: RateLedger.Scope.allCases.map {
+        ($0, host.metrics.counter(.limited, [.kind: $0.rawValue]))
+      })
+    postponed = host.metrics.counter(.admissions, [.outcome: "postponed"])
+    shed = host.metrics.counter(.admissions, [.outcome: "shed"])
+  }
+
+  /// A frame is being worked on while `body` runs.
+  func countingFrame<R: Sendable>(_ body: () async throws(CaravanError) -> R) async throws(CaravanError) -> R {
+    state.withLock { $0.meter.begin() }
+    defer { state.withLock { $0.meter.end() } }
+    return try await body()
+  }
+
+  /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
+  func pass(_ operation: Wire.Operation, of user: UserID, _ device: DeviceID) throws(CaravanError) {
+    let now = host.clock.now.nanoseconds
+    if let intent = operation.intent { try admit(intent, at: now) }
+    let refusal = state.withLock {
+      $0.rates.take(operation.accesses, device: device, user: user, container: operation.container, at: now)
+    }
+    guard let refusal else { return }
+    limited[refusal.scope]?.add()
+    let milliseconds = UInt32(clamping: (refusal.nanoseconds + 999_999) / 1_000_000)
+    throw CaravanError(
+      .rateLimited, "too much at once of this \(refusal.scope.rawValue): come again in \(milliseconds) ms",
+      retryAfterMilliseconds: milliseconds)
+  }
+
+  private func admit(_ intent: Admission.Intent, at now: UInt64) throws(CaravanError) {
+    let load = state.withLock { $0.meter.load(at: now) }
+    guard load > .calm else { return }
+    switch Admission.decide(intent, under: load, random: host.random.next()) {
+    case .admit: return
+    case .postpone(let milliseconds):
+      postponed.add()
+      var error = CaravanError(
+        .serverBusy, "there is much to do and this can wait: come again in \(milliseconds) ms",
+        retryAfterMilliseconds: milliseconds)
+      error.isDeferral = true
+      throw error
+    case .shed(let milliseconds):
+      shed.add()
+      throw CaravanError(
+        .serverBusy, "there is too much to do: give up what may be lost, and come with the rest",
+        retryAfterMilliseconds: milliseconds)
+    }
+  }
+
+  /// What became of an operation says how storage is.
+  func note(_ error: CaravanError, of operation: Wire.Operation) {
+    guard error.code == .serverBusy, error != Refusal.replyFull, operation.intent != nil else { return }
+    state.withLock { $0.meter.turnedAway(at: host.clock.now.nanoseconds) }
+  }
+}
+
+extension Wire.Operation {
+  /// nil: it has none, and is let in.
+  fileprivate var intent: Admission.Intent? {
+    switch kind {
+    case .push(let push):
+      Admission.Intent(slackMilliseconds: push.slackMilliseconds, toleratedRows: push.toleratedRows)
+    case .pull(let pull): Admission.Intent(slackMilliseconds: pull.slackMilliseconds)
+    default: nil
+    }
+  }
+
+  /// How many records it touches, about (CK-101); acknowledgements are free.
+  fileprivate var accesses: UInt64 {
+    switch kind {
+    case .push(let push): UInt64(max(1, push.mutations.count))
+    case .read(let read): UInt64(max(1, read.names.count))
+    case .ack: 0
+    default: 1
+    }
+  }
+
+  /// Empty: it is about none.
+  fileprivate var container: String {
+    switch kind {
+    case .push(let push): push.container
+    case .settle(let settle): settle.container
+    case .pull(let pull): pull.container
+    case .drop(let drop): drop.container
+    case .read(let read): read.container
+    case .createZone(let create): create.container
+    case .propose(let proposal): proposal.container
+    case .ticket(let request): request.container
+    case .zones(let list): list.container
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/// Who is charged for what databases hold (CK-102): a user for all private ones of theirs, in every container and
+/// environment; a container for its public one. All that one account is charged for lies in one partition.
+public enum Account: Sendable, Hashable, CustomStringConvertible {
+  case user(UserID)
+  case container(ContainerID)
+
+  /// nil: Caravan's own records are nobody's.
+  public init?(of database: DatabaseID) {
+    guard database.container != .system else { return nil }
+    self = database.owner.map { .user($0) } ?? .container(database.container)
+  }
+
+  public var partition: Partition {
+    switch self {
+    case .user(let user): Partition(of: DatabaseID(container: .system, owner: user))
+    case .container(let container): Partition(of: DatabaseID(container: container, owner: nil))
+    }
+  }
+
+  /// As stores keep it; stable for ever.
+  public var key: String {
+    switch self {
+    case .user(let user): "user/\(user)"
+    case .container(let container): "container/\(container)"
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .user(let user): "user '\(user)'"
+    case .container(let container): "container '\(container)'"
+    }
+  }
+}
+
+/// What an account may hold; nil: as much as there is room for.
+public struct Quota: Sendable, Hashable {
+  public var records: UInt64?
+  public var bytes: UInt64?
+
+  public init(records: UInt64? = nil, bytes: UInt64? = nil) {
+    self.records = records
+    self.bytes = bytes
+  }
+
+  public static let unlimited = Quota()
+}
+
+/// What an account holds, or by how much that changes.
+public struct Usage: Sendable, Hashable {
+  /// Live ones.
+  public var records: Int64
+  /// Names, bodies and field versions of live records, and chunks, each once a database.
+  public var bytes: Int64
+
+  public init(records: Int64 = 0, bytes: Int64 = 0) {
+    self.records = records
+    self.bytes = bytes
+  }
+
+  public static func + (a: Usage, b: Usage) -> Usage {
+    Usage(records: a.records + b.records, bytes: a.bytes + b.bytes)
+  }
+  public static func += (a: inout Usage, b: Usage) { a = a + b }
+}
+
+/// An account as it stands.
+public struct AccountState: Sendable, Hashable {
+  public var account: Account
+  public var used: Usage
+  public var quota: Quota
+  /// The quota is what storage was started with, not one of its own.
+  public var isDefault: Bool
+
+  public init(account: Account, used: Usage = Usage(), quota: Quota = .unlimited, isDefault: Bool = true) {
+    self.account = account
+    self.used = used
+    self.quota = quota
+    self.isDefault = isDefault
+  }
+
+  /// Whether it may grow so much. What does not grow is always welcome, however much there is (deletes, and saves that
+  /// make a record smaller).
+  /// - Returns: nil: it may; otherwise what to say.
+  public func refusal(of growth: Usage) -> CaravanError? {
+    let isWithin =
+      Self.fits(used.records, growth.records, quota.records) && Self.fits(used.bytes, growth.bytes, quota.bytes)
+    guard !isWithin else { return nil }
+    return CaravanError(
+      .quotaExceeded,
+      "\(account) uses \(Self.text(used.records, quota.records)) records and \(Self.text(used.bytes, quota.bytes)) "
+        + "bytes: this would go beyond; delete something or ask for more, it goes by itself then")
+  }
+
+  private static func fits(_ used: Int64, _ growth: Int64, _ limit: UInt64?) -> Bool {
+    guard let limit, growth > 0 else { return true }
+    return UInt64(max(0, used + growth)) <= limit
+  }
+
+  private static func text(_ used: Int64, _ limit: UInt64?) -> String {
+    limit.map { "\(used) of \($0)" } ?? "\(used)"
+  }
+}

@@ -1,0 +1,99 @@
+import Model
+import SyncCore
+import Testing
+import Wire
+
+@testable import SyncDriver
+
+/// Goal: nobody does more than allowed, and everybody is told when to come back. Method: values in virtual time; then
+/// devices against a whole cloud.
+@Suite(.timeLimit(.minutes(2))) struct RateTests {
+  private static let second: UInt64 = 1_000_000_000
+
+  @Test("CK-101: a bucket lets a burst through, refills at its rate, and says when there is enough again")
+  func bucket() {
+    let rate = Rate(perSecond: 10, burst: 5)
+    var bucket = TokenBucket()
+    let now = 7 * Self.second
+    for _ in 0..<5 {
+      #expect(bucket.wait(for: 1, rate, at: now) == nil)
+      bucket.take(1, rate, at: now)
+    }
+    #expect(bucket.wait(for: 1, rate, at: now) == Self.second / 10)
+    #expect(bucket.wait(for: 3, rate, at: now) == Self.second * 3 / 10)
+    #expect(bucket.wait(for: 1, rate, at: now + Self.second / 10) == nil, "the time named is enough")
+    #expect(bucket.wait(for: 1, rate, at: now + Self.second / 10 - 1) == 1, "and no less is")
+    #expect(!bucket.isFull(at: now + Self.second / 2 - 1) && bucket.isFull(at: now + Self.second / 2))
+  }
+
+  @Test("CK-101: what is larger than the burst passes a full bucket, once, and is paid for")
+  func larger() {
+    let rate = Rate(perSecond: 10, burst: 5)
+    var bucket = TokenBucket()
+    #expect(bucket.wait(for: 400, rate, at: 0) == nil)
+    bucket.take(400, rate, at: 0)
+    #expect(bucket.wait(for: 1, rate, at: 0) == 40 * Self.second - 5 * Self.second / 10 + Self.second / 10)
+    #expect(bucket.wait(for: 400, rate, at: 40 * Self.second) == nil)
+  }
+
+  private static func ledger(capacity: Int = 100) -> RateLedger {
+    RateLedger(
+      RateLimits(
+        device: Rate(perSecond: 1, burst: 2), user: Rate(perSecond: 1, burst: 3),
+        container: Rate(perSecond: 1, burst: 4)), capacity: capacity)
+  }
+
+  @Test("CK-101: device, user and container are limited each for itself; who is refused for one is charged for none")
+  func scopes() throws {
+    var ledger = Self.ledger()
+    func ask(_ device: String, _ user: String, _ app: String, at now: UInt64 = 0) throws -> RateLedger.Scope? {
+      ledger.take(1, device: try DeviceID(device), user: try UserID(user), container: app, at: now)?.scope
+    }
+    #expect(try [ask("a", "u", "x"), ask("a", "u", "x"), ask("a", "u", "x")] == [nil, nil, .device])
+    #expect(try [ask("b", "u", "x"), ask("b", "u", "x")] == [nil, .user])
+    #expect(try [ask("c", "v", "x"), ask("d", "w", "x")] == [nil, .container])
+    #expect(try ask("d", "w", "y") == nil, "another container is another bucket")
+    #expect(try ask("d", "w", "", at: 0) == nil, "what is about no container meets the other two")
+    #expect(try ask("a", "u", "x", at: 1 * Self.second) == nil, "a second later there is one of each again")
+    #expect(try ask("a", "u", "x", at: 1 * Self.second) == .device)
+  }
+
+  @Test("A ledger stays within its bound: full buckets are forgotten first")
+  func bounded() throws {
+    var ledger = Self.ledger(capacity: 30)
+    for number in 0..<1_000 {
+      let name = "d\(number)"
+      _ = ledger.take(
+        1, device: try DeviceID(name), user: try UserID(name), container: name, at: UInt64(number) * Self.second / 100)
+      #expect(ledger.count <= 30)
+    }
+  }
+
+  @Test(
+    "CK-101: rates are read as people write them",
+    arguments: [
+      ("500", Rate(perSecond: 500, burst: 5_000)), ("500/7", Rate(perSecond: 500, burst: 7)), ("0", nil),
+    ] as [(String, Rate?)])
+  func texts(text: String, rate: Rate?) throws {
+    #expect(try #require(RateText(flagText: text)).rate == rate)
+    for wrong in ["", "-1", "x", "1/0", "1/2/3", "5/"] { #expect(RateText(flagText: wrong) == nil) }
+  }
+
+  @Test("CK-101, part 9: rateLimited says when to come back, and nothing of the operation was done")
+  func service() async throws {
+    let rates = RateLimits(device: Rate(perSecond: 1, burst: 40), user: nil, container: nil)
+    try await CloudWorld.with(rates: rates) { cloud in
+      let (a, b) = (try cloud.device("a"), try cloud.device("b"))
+      let type = try await a.agree([("name", .text)])
+      func rows(_ count: Int, _ prefix: String) -> [Model.Mutation] {
+        (0..<count).map { .save("\(prefix)\($0)", [1: .text("x")], type: type) }
+      }
+      #expect(try await a.push(1, rows(35, "a")).versions.count == 35)
+      let refusal = try #require(try await a.refusal(.push(.of(2, rows(30, "b")))))
+      #expect(refusal.code == .rateLimited && refusal.isTransient && !refusal.isDeferral)
+      #expect((1_000...30_000).contains(try #require(refusal.retryAfterMilliseconds)))
+      #expect(try await b.push(1, rows(30, "c")).versions.count == 30, "another device has its own")
+      #expect(try await b.pull().entries.count == 65, "the refused push wrote nothing")
+    }
+  }
+}
