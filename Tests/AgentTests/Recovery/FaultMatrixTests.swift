@@ -203,7 +203,7 @@ struct FaultMatrixTests {
     }
     if blow.endsTheAgent {
       let found = try #require(bench.found)
-      #expect(found.pending == 0)
+      #expect(found.pending == 0 || blow == .powerCut, "the end of the push before may not have been on the disk")
       #expect(found.conflicts == (conflict && moment == .download ? 1 : 0))
       #expect(found.dirty == (conflict ? 1 : 0))
     }

@@ -65,14 +65,12 @@ extension LocalStore {
   ) throws(CaravanError) -> String {
     let state = try state(table)
     let id = try newID(values, of: state)
-    let bytes = try committing(promise) { () throws(CaravanError) in
-      try change(table) { (state) throws(CaravanError) in
-        let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
-        if promise == .accepted { try accept(id, intent, in: state) }
-        try note(intent, promise, in: state)
-        try planAtOnce(&state)
-        return bytes
-      }
+    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
+      let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
+      if promise == .accepted { try accept(id, intent, in: state) }
+      try note(intent, promise, in: state)
+      try planAtOnce(&state)
+      return bytes
     }
     tellDirtied(state, bytes: bytes, intent, promise)
     return id

@@ -6,7 +6,9 @@ internal import SQLite
 extension LocalStore: SyncStore {
   public var epoch: UInt64 { meta.epoch }
 
-  public var opFloor: UInt64 { tables.values.compactMap(\.op).min() ?? meta.nextOp }
+  public var opFloor: UInt64 {
+    min(tables.values.compactMap(\.op).min() ?? meta.nextOp, settledLater ?? .max)
+  }
 
   public func beginEpoch() throws(CaravanError) {
     guard tables.values.allSatisfy({ $0.op == nil }) else {

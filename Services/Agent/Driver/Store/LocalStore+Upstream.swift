@@ -3,6 +3,12 @@ public import Model
 internal import Runtime
 internal import SQLite
 
+extension Outcome {
+  fileprivate var isAccepted: Bool {
+    if case .accepted = self { true } else { false }
+  }
+}
+
 extension LocalStore {
   public func collect(
     _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false
@@ -144,6 +150,8 @@ extension LocalStore {
 
   // MARK: Results
 
+  /// That all rows were accepted survives a power cut only with the next change that does: until then the plan would be
+  /// found in flight, and its outcomes asked for again.
   @discardableResult
   public func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) throws(CaravanError) -> PushSummary {
     guard let table = table(ofOp: op) else { return PushSummary() }
@@ -152,7 +160,9 @@ extension LocalStore {
       throw CaravanError(.invalidData, "op \(op) has \(rows.count) rows and \(outcomes.count) outcomes came: settle it")
     }
     let now = host.clock.wallTime.milliseconds
-    let summary = try change(table) { (state) throws(CaravanError) -> PushSummary in
+    // An app hears of a conflict only when it is there to stay.
+    let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
+    let summary = try change(table, durability) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
       for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
       if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
@@ -162,6 +172,7 @@ extension LocalStore {
       try finish(op, rows, &state)
       return summary
     }
+    if durability == .later { settledLater = min(settledLater ?? op, op) }
     try afterSettling(table)
     return summary
   }

@@ -124,14 +124,12 @@ extension LocalStore {
     // Rows of this write are free from here on, unless another one has them.
     openWrites[handle] = nil
     do {
-      try committing(write.promise) { () throws(CaravanError) in
-        try change(write.table) { (state) throws(CaravanError) in
-          for target in write.targets { bytes += try carryOut(write, target, in: state) }
-          try note(write.intent, write.promise, in: state)
-          try planAtOnce(&state)
-          try applyWaiting(&state)
-          try chunkTable.sweepUnlessWriting(openWrites)
-        }
+      try change(write.table, write.promise.durability) { (state) throws(CaravanError) in
+        for target in write.targets { bytes += try carryOut(write, target, in: state) }
+        try note(write.intent, write.promise, in: state)
+        try planAtOnce(&state)
+        try applyWaiting(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
       }
     } catch {
       openWrites[handle] = write

@@ -3,6 +3,18 @@ public import Model
 public import Runtime
 internal import SQLite
 
+/// When a transaction of the store survives a power cut. A process that dies takes none of them with it.
+enum TransactionDurability {
+  case atOnce
+  /// With the next one that does so at once: what is lost until then is asked of the cloud again, or was allowed to be
+  /// lost. Saves waiting for the disk.
+  case later
+}
+
+extension WritePromise {
+  var durability: TransactionDurability { self == .accepted ? .later : .atOnce }
+}
+
 /// The device's store: every app's tables, their objects' chunks, and where each stands in its sync, in one SQLite file
 /// (write-ahead log, `synchronous=FULL`). What a call acknowledged is on the disk.
 ///
@@ -38,6 +50,8 @@ public actor LocalStore {
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Numbers of the tables that are registered with a tolerance of loss.
   var mayLose: Set<Int64> = []
+  /// The lowest op whose end is recorded and not yet on the disk: a power cut would bring it back.
+  var settledLater: UInt64?
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 
@@ -134,14 +148,22 @@ public actor LocalStore {
     throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
   }
 
-  /// One durable transaction. Chunks written in it are on the disk before it is.
-  func transaction<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+  /// One transaction. Chunks written in it are on the disk before it is.
+  func transaction<Result>(
+    _ durability: TransactionDurability = .atOnce, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
     let mark = chunkFile.mark
     do {
-      let result = try database.transaction { () throws(CaravanError) in
-        let result = try body()
-        try chunkFile.sync()
-        return result
+      let result = try committing(durability) { () throws(CaravanError) in
+        try database.transaction { () throws(CaravanError) in
+          let result = try body()
+          try chunkFile.sync()
+          return result
+        }
+      }
+      if durability == .atOnce {
+        settledLater = nil
+        chunkFile.settleFreed()
       }
       if cursors.isEmpty { chunkFile.releaseFreed() }
       return result
@@ -151,14 +173,29 @@ public actor LocalStore {
     }
   }
 
-  /// One durable transaction that may change the table's state; what the store remembers changes only if that does.
+  private func committing<Result>(
+    _ durability: TransactionDurability, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    guard durability == .later, options.isDurable else { return try body() }
+    try database.execute("PRAGMA synchronous = NORMAL")
+    let result: Result
+    do { result = try body() } catch {
+      try database.execute("PRAGMA synchronous = FULL")
+      throw error
+    }
+    try database.execute("PRAGMA synchronous = FULL")
+    return result
+  }
+
+  /// One transaction that may change the table's state; what the store remembers changes only if that does.
   func change<Result>(
-    _ table: TableID, _ body: (inout TableState) throws(CaravanError) -> Result
+    _ table: TableID, _ durability: TransactionDurability = .atOnce,
+    _ body: (inout TableState) throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result {
     var state = try state(table)
     let before = (lastChange, meta, planned.waiting)
     do {
-      let result = try transaction { () throws(CaravanError) in try body(&state) }
+      let result = try transaction(durability) { () throws(CaravanError) in try body(&state) }
       tables[table] = state
       return result
     } catch {

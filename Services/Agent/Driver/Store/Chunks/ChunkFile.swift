@@ -29,6 +29,8 @@ final class ChunkFile {
   private var waiting = 0..<0
   /// Of chunks that are gone, while a snapshot may still know them.
   private var freed: [Range<Int>] = []
+  /// How many of them, from the front, a power cut does not bring back.
+  private var settled = 0
   /// Places for new chunks, in whole blocks.
   private var gaps: [Range<Int>] = []
   /// Of the file; beyond `end` it holds nothing.
@@ -98,15 +100,19 @@ final class ChunkFile {
     freed.removeLast(freed.count - mark.freed)
   }
 
+  /// All transactions so far are durable.
+  func settleFreed() { settled = freed.count }
+
   /// The chunk there is gone once the transaction is durable.
   func free(_ range: Range<Int>) { freed.append(range.lowerBound..<Self.wholeBlocks(range.upperBound)) }
 
   /// Has the places of chunks that are gone used again, or gives them back. Nobody reads in an older snapshot, and no
   /// transaction is going on.
   func releaseFreed() {
-    guard !freed.isEmpty else { return }
-    gaps = Self.joined(gaps + freed)
-    freed = []
+    guard settled > 0 else { return }
+    gaps = Self.joined(gaps + freed.prefix(settled))
+    freed.removeFirst(settled)
+    settled = 0
     if let last = gaps.last, last.upperBound == end {
       end = last.lowerBound
       gaps.removeLast()

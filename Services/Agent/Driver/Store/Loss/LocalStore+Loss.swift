@@ -42,22 +42,6 @@ extension LocalStore {
     return .accepted
   }
 
-  /// Commits of rows that may be lost do not wait for the disk: a process that dies loses none of them, a machine that
-  /// does loses the last few.
-  func committing<Result>(
-    _ promise: WritePromise, _ body: () throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
-    guard promise == .accepted, options.isDurable else { return try body() }
-    try database.execute("PRAGMA synchronous = NORMAL")
-    let result: Result
-    do { result = try body() } catch {
-      try database.execute("PRAGMA synchronous = FULL")
-      throw error
-    }
-    try database.execute("PRAGMA synchronous = FULL")
-    return result
-  }
-
   // MARK: Rows
 
   /// A new row enters the queue, inside the transaction that makes it. The oldest make room, as far as they may be
