@@ -41,12 +41,12 @@ import Testing
 
   @Test("the same seed gives the same trace, in another process")
   func determinism() throws {
-    let first = try hashes(from: 1, count: 20)
-    #expect(first.count == 20)
-    #expect(Set(first).count == 20)
-    #expect(try hashes(from: 1, count: 20) == first)
+    let first = try hashes(from: 1, count: 6)
+    #expect(first.count == 6)
+    #expect(Set(first).count == 6)
+    #expect(try hashes(from: 1, count: 6) == first)
     // Whatever came before in the same process changes nothing.
-    #expect(try hashes(from: 18, count: 3) == Array(first.suffix(3)))
+    #expect(try hashes(from: 5, count: 2) == Array(first.suffix(2)))
   }
 
   @Test("SIM_SEED plays one seed, as --seed does")
