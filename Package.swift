@@ -44,6 +44,13 @@ func service(
   ]
 }
 
+/// An app in one file.
+func example(_ executable: String, _ folder: String) -> Target {
+  .executableTarget(
+    name: executable, dependencies: ["Client", "Model", "Runtime"], path: "Services/Examples/\(folder)",
+    swiftSettings: house)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
 }
@@ -121,9 +128,8 @@ let package = Package(
         name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"],
         path: "Services/Examples/Album",
         swiftSettings: house),
-      .executableTarget(
-        name: "caravan-car", dependencies: ["Client", "Model", "Runtime"], path: "Services/Examples/CarSensor",
-        swiftSettings: house),
+      example("caravan-car", "CarSensor"), example("caravan-heartbeat", "HeartBeat"),
+      example("caravan-notes", "Notes"), example("caravan-simbabench", "SimbaBench"),
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),

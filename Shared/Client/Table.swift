@@ -90,6 +90,29 @@ public struct Table: Sendable {
     return try await run(request, fill).rows
   }
 
+  /// Gives every row selected whole new objects, in one request as long as they are small.
+  /// - Returns: ids of the rows.
+  @discardableResult
+  public func update(
+    _ selection: Selection, _ cells: [String: Value], contents: [String: [UInt8]]
+  ) async throws -> [String] {
+    let objects = contents.sorted { $0.key < $1.key }
+    guard objects.reduce(0, { $0 + $1.value.count }) <= ClientLimits.objectPieceBytes else {
+      return try await update(selection, cells, objects: objects.map(\.key)) { writer in
+        for row in writer.rows.indices {
+          for (object, bytes) in objects { try await writer.replace(object, with: bytes, row: row) }
+        }
+      }
+    }
+    let request = Wire.BeginWrite(
+      table: name, cells: try Wire.Cell.list(cells), selection: try selection.wire(),
+      contents: objects.map { Wire.ObjectContent(object: $0.key, data: $0.value) })
+    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {
+      throw AppConnection.surprise("write")
+    }
+    return opened.rows
+  }
+
   private nonisolated(nonsending) func run(
     _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
   ) async throws -> WriteClosed {
