@@ -63,7 +63,8 @@ let backends: [Target.Dependency] = ["Model", "Bus", "BusNATS", "Runtime", "Laun
 let package = Package(
   name: "caravan",
   products: [
-    .library(name: "CaravanClient", targets: ["Client"])
+    .library(name: "CaravanClient", targets: ["Client"]),
+    .library(name: "CaravanDiffSync", targets: ["DiffSyncClient", "BusNATS"]),
   ],
   targets: [
     // The C libraries: module map and shim only.
@@ -73,6 +74,7 @@ let package = Package(
 
     // Values and seams.
     shared("Model"),
+    shared("DiffSync", ["Model"]),
     shared("Encoding"),
     shared("Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
@@ -83,12 +85,13 @@ let package = Package(
     shared("Store", ["Model"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
+    shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
     shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
     shared(
       "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store"]),
 
     // Bridges.
-    bridge("Wire", path: "Shared/Wire", ["Model", "CWire", "CProtobufC"]),
+    bridge("Wire", path: "Shared/Wire", ["Model", "DiffSync", "CWire", "CProtobufC"]),
     bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
     bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
     bridge("PostgreSQL", path: "Shared/PostgreSQL", ["Model", "CPostgres"]),
@@ -105,7 +108,7 @@ let package = Package(
       driver: plumbing + ["Store", "Crypto", "Compression", "Sealing"],
       main: backends + ["StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto"])
     + service(
-      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing"],
+      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing", "DiffSync"],
       main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
     + service(
@@ -133,6 +136,12 @@ let package = Package(
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),
+      tests(
+        "DiffSyncTests",
+        [
+          "DiffSync", "DiffSyncClient", "Model", "Wire", "TestKit", "Bus", "Runtime", "Crypto", "StorageDriver",
+          "StorageClient", "StoreSQLite", "SchemaDriver", "SyncDriver",
+        ]),
       tests("RuntimeTests", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
@@ -195,13 +204,15 @@ let package = Package(
         dependencies: [
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
+          "DiffSync", "DiffSyncClient",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
         swiftSettings: house),
       tests("SimulationTests", ["SimulatedSuite", "TestKit"]),
       .executableTarget(
-        name: "caravan-store-bench", dependencies: ["Store", "StoreSQLite", "Runtime", "Model"],
+        name: "caravan-store-bench",
+        dependencies: ["Store", "StoreSQLite", "StorePostgres", "PostgreSQL", "Runtime", "Model"],
         path: "Tests/Benchmarks/Store", swiftSettings: house),
     ]
 )

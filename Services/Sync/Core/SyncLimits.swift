@@ -33,4 +33,13 @@ package enum SyncLimits {
   /// A lock that does not say how long it is for.
   package static let lockMilliseconds: UInt32 = 60_000
   package static let notifyDeadline: Duration = .seconds(1)
+  /// How long a client has its turn between SYNC_BEGIN and SYNC_CONTINUE; one that vanishes keeps others out no longer
+  /// (DIF-14).
+  package static let turn: Duration = .seconds(30)
+  /// When to ask for a turn again that another client has, at the latest.
+  package static let turnRetryMilliseconds: UInt32 = 1_000
+  /// A page of records is asked for so much smaller than the frame's room, as their diffs are larger.
+  package static let diffBytesPerRecordByte = 4
+  /// Of one diff, beside its names and values.
+  package static let diffOverheadBytes = 32
 }

@@ -100,6 +100,8 @@ struct DeviceSession: Sendable {
     case .commitGroup(let commit): return .commit(try await self.commit(commit, account))
     case .operation(let question): return .operation(try await self.operation(question))
     case .removeOperation(let operation): return .done(try await remove(operation))
+    case .syncBegin(let begin): return .syncBegin(try await syncBegin(begin, account))
+    case .syncContinue(let message): return .syncContinue(try await syncContinue(message))
     case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
     }
   }
@@ -121,13 +123,17 @@ extension Wire.Operation {
     case .removeOperation(let operation): .zone(container: operation.container, zone: operation.zone)
     case .lock(let lock): .lock(container: lock.container)
     case .unlock(let unlock): .lock(container: unlock.container)
+    case .syncBegin(let begin): .zone(container: begin.container, zone: begin.zone)
+    case .syncContinue(let message): .zone(container: message.container, zone: message.zone)
     case .propose(let proposal): .types(container: proposal.container)
     case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, nil: .session
     }
   }
 
   fileprivate var isPull: Bool {
-    if case .pull = kind { true } else { false }
+    if case .pull = kind { return true }
+    if case .syncBegin = kind { return true }
+    return false
   }
 
   fileprivate var expectedReplyBytes: Int {

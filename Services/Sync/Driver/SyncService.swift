@@ -57,6 +57,7 @@ struct Cloud: Sendable {
   let schema: SchemaClient
   let tokens: TokenSeal
   let tickets: TicketSeal
+  let turns: TurnSeal
   let aliases: UserAlias
   let metrics: SyncMetrics
   let faults: FaultSwitch
@@ -74,6 +75,7 @@ struct Cloud: Sendable {
     schema = SchemaClient(bus: bus)
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)
+    turns = TurnSeal(key: ticketKey)
     aliases = UserAlias(key: ticketKey)
     metrics = SyncMetrics(host.metrics)
     turnstile = Turnstile(rates, host: host)

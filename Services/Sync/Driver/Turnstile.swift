@@ -100,6 +100,7 @@ extension Wire.Operation {
     switch kind {
     case .push(let push): UInt64(max(1, push.mutations.count))
     case .read(let read): UInt64(max(1, read.names.count))
+    case .syncContinue(let message): UInt64(max(1, message.diffs.count))
     case .ack: 0
     default: 1
     }
@@ -117,6 +118,8 @@ extension Wire.Operation {
     case .propose(let proposal): proposal.container
     case .ticket(let request): request.container
     case .zones(let list): list.container
+    case .syncBegin(let begin): begin.container
+    case .syncContinue(let message): message.container
     default: ""
     }
   }

@@ -145,10 +145,16 @@ struct SaveRules {
   /// The history after these fields were written.
   private func noting(_ changed: Set<UInt32>) -> FieldHistory {
     var history = isLive ? self.history : FieldHistory()
+    // Made again under the name of one that was deleted: `created` does not tell (E11), and diff sync must (UNI-03).
+    if !isLive, stored != nil { history.items[FieldHistory.wholeRecord] = item(FieldHistory.wholeRecord, history) }
     for id in changed {
-      history.items[id] = FieldHistory.Item(seq: version, stamp: stamp(of: id, history), writer: writer)
+      history.items[id] = item(id, history)
     }
     return history
+  }
+
+  private func item(_ id: UInt32, _ history: FieldHistory) -> FieldHistory.Item {
+    FieldHistory.Item(seq: version, stamp: stamp(of: id, history), writer: writer)
   }
 
   /// Later than the write it replaces, whatever the device's clock says (E16).

@@ -41,6 +41,46 @@ public enum OperationStatus: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__OperationStatus) { self = Self(rawValue: c.rawValue) ?? .unspecified }
 }
 
+public enum SyncBeginStatus: UInt32, Sendable, CaseIterable {
+  case ok = 0
+  case serverBusy = 1
+  case invalidHeight = 2
+
+  var c: Caravan__V1__SyncBeginStatus {
+    switch self {
+    case .ok: CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK
+    case .serverBusy: CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_SERVER_BUSY
+    case .invalidHeight: CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_INVALID_HEIGHT
+    }
+  }
+
+  init(c: Caravan__V1__SyncBeginStatus) { self = Self(rawValue: c.rawValue) ?? .ok }
+}
+
+public enum SyncContinueStatus: UInt32, Sendable, CaseIterable {
+  case ok = 0
+  case invalidData = 1
+  case noSuchObject = 2
+  case objectExists = 3
+  case malformedUpdate = 4
+  case malformedUpdateUuid = 5
+  case invalidSyncToken = 6
+
+  var c: Caravan__V1__SyncContinueStatus {
+    switch self {
+    case .ok: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OK
+    case .invalidData: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_DATA
+    case .noSuchObject: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_NO_SUCH_OBJECT
+    case .objectExists: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OBJECT_EXISTS
+    case .malformedUpdate: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE
+    case .malformedUpdateUuid: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE_UUID
+    case .invalidSyncToken: CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_SYNC_TOKEN
+    }
+  }
+
+  init(c: Caravan__V1__SyncContinueStatus) { self = Self(rawValue: c.rawValue) ?? .ok }
+}
+
 public enum FrameCompression: UInt32, Sendable, CaseIterable {
   case none = 0
   case zstd = 1
@@ -156,6 +196,8 @@ public struct Operation: WireMessage, Equatable {
     case commitGroup(CommitGroup)
     case operation(AskOperation)
     case removeOperation(RemoveOperation)
+    case syncBegin(SyncBegin)
+    case syncContinue(SyncContinue)
   }
 
   public var kind: Kind?
@@ -229,6 +271,12 @@ public struct Operation: WireMessage, Equatable {
     case .removeOperation(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION
       m.pointee.remove_operation = value.pack(into: &arena)
+    case .syncBegin(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SYNC_BEGIN
+      m.pointee.sync_begin = value.pack(into: &arena)
+    case .syncContinue(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SYNC_CONTINUE
+      m.pointee.sync_continue = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -256,6 +304,8 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP: kind = .commitGroup(try CommitGroup(c: m.pointee.commit_group))
     case CARAVAN__V1__OPERATION__KIND_OPERATION: kind = .operation(try AskOperation(c: m.pointee.operation))
     case CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION: kind = .removeOperation(try RemoveOperation(c: m.pointee.remove_operation))
+    case CARAVAN__V1__OPERATION__KIND_SYNC_BEGIN: kind = .syncBegin(try SyncBegin(c: m.pointee.sync_begin))
+    case CARAVAN__V1__OPERATION__KIND_SYNC_CONTINUE: kind = .syncContinue(try SyncContinue(c: m.pointee.sync_continue))
     default: kind = nil
     }
   }
@@ -1263,6 +1313,8 @@ public struct Result: WireMessage, Equatable {
     case lock(LockState)
     case operation(OperationState)
     case part(PartState)
+    case syncBegin(SyncBeginResult)
+    case syncContinue(SyncContinueResult)
   }
 
   public var kind: Kind?
@@ -1318,6 +1370,12 @@ public struct Result: WireMessage, Equatable {
     case .part(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PART
       m.pointee.part = value.pack(into: &arena)
+    case .syncBegin(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_SYNC_BEGIN
+      m.pointee.sync_begin = value.pack(into: &arena)
+    case .syncContinue(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_SYNC_CONTINUE
+      m.pointee.sync_continue = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -1339,6 +1397,8 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_LOCK: kind = .lock(try LockState(c: m.pointee.lock))
     case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
     case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
+    case CARAVAN__V1__RESULT__KIND_SYNC_BEGIN: kind = .syncBegin(try SyncBeginResult(c: m.pointee.sync_begin))
+    case CARAVAN__V1__RESULT__KIND_SYNC_CONTINUE: kind = .syncContinue(try SyncContinueResult(c: m.pointee.sync_continue))
     default: kind = nil
     }
   }
@@ -1871,6 +1931,434 @@ public struct ChunkReply: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__chunk_reply__unpack(nil, data.count, data) else { throw .malformed("ChunkReply") }
     defer { caravan__v1__chunk_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SyncBegin: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var lastSyncHeight: UInt64
+  public var incarnation: UInt64
+  public var cursor: [UInt8]
+  public var pushes: Bool
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    lastSyncHeight: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    cursor: [UInt8] = [],
+    pushes: Bool = false
+  ) {
+    self.container = container
+    self.zone = zone
+    self.lastSyncHeight = lastSyncHeight
+    self.incarnation = incarnation
+    self.cursor = cursor
+    self.pushes = pushes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncBegin> {
+    let m = arena.make(Caravan__V1__SyncBegin.self, caravan__v1__sync_begin__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if lastSyncHeight != 0 { m.pointee.has_last_sync_height = 1; m.pointee.last_sync_height = lastSyncHeight }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    if pushes { m.pointee.has_pushes = 1; m.pointee.pushes = pushes ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncBegin>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    lastSyncHeight = m.pointee.has_last_sync_height != 0 ? m.pointee.last_sync_height : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_begin__get_packed_size(m)) { caravan__v1__sync_begin__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__sync_begin__unpack(nil, data.count, data) else { throw .malformed("SyncBegin") }
+    defer { caravan__v1__sync_begin__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SyncBeginResult: WireMessage, Equatable {
+  public var status: SyncBeginStatus
+  public var currentHeight: UInt64
+  public var incarnation: UInt64
+  public var diffs: [Diff]
+  public var more: Bool
+  public var token: [UInt8]
+  public var retryAfterMilliseconds: UInt32
+  public var serverTimeMilliseconds: UInt64
+  public var cursor: [UInt8]
+
+  public init(
+    status: SyncBeginStatus = .ok,
+    currentHeight: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    diffs: [Diff] = [],
+    more: Bool = false,
+    token: [UInt8] = [],
+    retryAfterMilliseconds: UInt32 = 0,
+    serverTimeMilliseconds: UInt64 = 0,
+    cursor: [UInt8] = []
+  ) {
+    self.status = status
+    self.currentHeight = currentHeight
+    self.incarnation = incarnation
+    self.diffs = diffs
+    self.more = more
+    self.token = token
+    self.retryAfterMilliseconds = retryAfterMilliseconds
+    self.serverTimeMilliseconds = serverTimeMilliseconds
+    self.cursor = cursor
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncBeginResult> {
+    let m = arena.make(Caravan__V1__SyncBeginResult.self, caravan__v1__sync_begin_result__init)
+    if status != .ok { m.pointee.has_status = 1; m.pointee.status = status.c }
+    if currentHeight != 0 { m.pointee.has_current_height = 1; m.pointee.current_height = currentHeight }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    (m.pointee.n_diffs, m.pointee.diffs) = arena.messages(diffs) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
+    if serverTimeMilliseconds != 0 { m.pointee.has_server_time_milliseconds = 1; m.pointee.server_time_milliseconds = serverTimeMilliseconds }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncBeginResult>) throws(WireError) {
+    status = m.pointee.has_status != 0 ? SyncBeginStatus(c: m.pointee.status) : .ok
+    currentHeight = m.pointee.has_current_height != 0 ? m.pointee.current_height : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    retryAfterMilliseconds = m.pointee.has_retry_after_milliseconds != 0 ? m.pointee.retry_after_milliseconds : 0
+    serverTimeMilliseconds = m.pointee.has_server_time_milliseconds != 0 ? m.pointee.server_time_milliseconds : 0
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_begin_result__get_packed_size(m)) { caravan__v1__sync_begin_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__sync_begin_result__unpack(nil, data.count, data) else { throw .malformed("SyncBeginResult") }
+    defer { caravan__v1__sync_begin_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SyncContinue: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var op: UInt64
+  public var token: [UInt8]
+  public var diffs: [Diff]
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    op: UInt64 = 0,
+    token: [UInt8] = [],
+    diffs: [Diff] = []
+  ) {
+    self.container = container
+    self.zone = zone
+    self.op = op
+    self.token = token
+    self.diffs = diffs
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncContinue> {
+    let m = arena.make(Caravan__V1__SyncContinue.self, caravan__v1__sync_continue__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    (m.pointee.n_diffs, m.pointee.diffs) = arena.messages(diffs) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncContinue>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    op = m.pointee.has_op != 0 ? m.pointee.op : 0
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_continue__get_packed_size(m)) { caravan__v1__sync_continue__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__sync_continue__unpack(nil, data.count, data) else { throw .malformed("SyncContinue") }
+    defer { caravan__v1__sync_continue__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct SyncContinueResult: WireMessage, Equatable {
+  public var status: SyncContinueStatus
+  public var height: UInt64
+  public var incarnation: UInt64
+  public var uuid: String
+  public var message: String
+
+  public init(
+    status: SyncContinueStatus = .ok,
+    height: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    uuid: String = "",
+    message: String = ""
+  ) {
+    self.status = status
+    self.height = height
+    self.incarnation = incarnation
+    self.uuid = uuid
+    self.message = message
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncContinueResult> {
+    let m = arena.make(Caravan__V1__SyncContinueResult.self, caravan__v1__sync_continue_result__init)
+    if status != .ok { m.pointee.has_status = 1; m.pointee.status = status.c }
+    if height != 0 { m.pointee.has_height = 1; m.pointee.height = height }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if !uuid.isEmpty { m.pointee.uuid = arena.string(uuid) }
+    if !message.isEmpty { m.pointee.message = arena.string(message) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncContinueResult>) throws(WireError) {
+    status = m.pointee.has_status != 0 ? SyncContinueStatus(c: m.pointee.status) : .ok
+    height = m.pointee.has_height != 0 ? m.pointee.height : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    uuid = try copyText(m.pointee.uuid)
+    message = try copyText(m.pointee.message)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_continue_result__get_packed_size(m)) { caravan__v1__sync_continue_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__sync_continue_result__unpack(nil, data.count, data) else { throw .malformed("SyncContinueResult") }
+    defer { caravan__v1__sync_continue_result__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct Diff: WireMessage, Equatable {
+  public var upstreamHeight: UInt64
+  public var timestamp: UInt64
+  public var optype: UInt32
+  public var objtype: String
+  public var uuid: String
+  public var fieldName: String
+  public var data: [UInt8]
+
+  public init(
+    upstreamHeight: UInt64 = 0,
+    timestamp: UInt64 = 0,
+    optype: UInt32 = 0,
+    objtype: String = "",
+    uuid: String = "",
+    fieldName: String = "",
+    data: [UInt8] = []
+  ) {
+    self.upstreamHeight = upstreamHeight
+    self.timestamp = timestamp
+    self.optype = optype
+    self.objtype = objtype
+    self.uuid = uuid
+    self.fieldName = fieldName
+    self.data = data
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Diff> {
+    let m = arena.make(Caravan__V1__Diff.self, caravan__v1__diff__init)
+    if upstreamHeight != 0 { m.pointee.has_upstream_height = 1; m.pointee.upstream_height = upstreamHeight }
+    if timestamp != 0 { m.pointee.has_timestamp = 1; m.pointee.timestamp = timestamp }
+    if optype != 0 { m.pointee.has_optype = 1; m.pointee.optype = optype }
+    if !objtype.isEmpty { m.pointee.objtype = arena.string(objtype) }
+    if !uuid.isEmpty { m.pointee.uuid = arena.string(uuid) }
+    if !fieldName.isEmpty { m.pointee.field_name = arena.string(fieldName) }
+    if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Diff>) throws(WireError) {
+    upstreamHeight = m.pointee.has_upstream_height != 0 ? m.pointee.upstream_height : 0
+    timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
+    optype = m.pointee.has_optype != 0 ? m.pointee.optype : 0
+    objtype = try copyText(m.pointee.objtype)
+    uuid = try copyText(m.pointee.uuid)
+    fieldName = try copyText(m.pointee.field_name)
+    data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__diff__get_packed_size(m)) { caravan__v1__diff__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__diff__unpack(nil, data.count, data) else { throw .malformed("Diff") }
+    defer { caravan__v1__diff__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DiffObject: WireMessage, Equatable {
+  public var fields: [DiffField]
+
+  public init(
+    fields: [DiffField] = []
+  ) {
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DiffObject> {
+    let m = arena.make(Caravan__V1__DiffObject.self, caravan__v1__diff_object__init)
+    (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DiffObject>) throws(WireError) {
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__diff_object__get_packed_size(m)) { caravan__v1__diff_object__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__diff_object__unpack(nil, data.count, data) else { throw .malformed("DiffObject") }
+    defer { caravan__v1__diff_object__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DiffField: WireMessage, Equatable {
+  public var name: String
+  public var value: DiffValue?
+  public var timestamp: UInt64
+
+  public init(
+    name: String = "",
+    value: DiffValue? = nil,
+    timestamp: UInt64 = 0
+  ) {
+    self.name = name
+    self.value = value
+    self.timestamp = timestamp
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DiffField> {
+    let m = arena.make(Caravan__V1__DiffField.self, caravan__v1__diff_field__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if let value { m.pointee.value = value.pack(into: &arena) }
+    if timestamp != 0 { m.pointee.has_timestamp = 1; m.pointee.timestamp = timestamp }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DiffField>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    value = if let p = m.pointee.value { try DiffValue(c: p) } else { nil }
+    timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__diff_field__get_packed_size(m)) { caravan__v1__diff_field__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__diff_field__unpack(nil, data.count, data) else { throw .malformed("DiffField") }
+    defer { caravan__v1__diff_field__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DiffValue: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case text(String)
+    case integer(Int64)
+    case real(Double)
+    case list(ListValue)
+  }
+
+  public var kind: Kind?
+
+  public init(
+    kind: Kind? = nil
+  ) {
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DiffValue> {
+    let m = arena.make(Caravan__V1__DiffValue.self, caravan__v1__diff_value__init)
+    switch kind {
+    case .text(let value):
+      m.pointee.kind_case = CARAVAN__V1__DIFF_VALUE__KIND_TEXT
+      m.pointee.text = arena.string(value)
+    case .integer(let value):
+      m.pointee.kind_case = CARAVAN__V1__DIFF_VALUE__KIND_INTEGER
+      m.pointee.integer = value
+    case .real(let value):
+      m.pointee.kind_case = CARAVAN__V1__DIFF_VALUE__KIND_REAL
+      m.pointee.real = value
+    case .list(let value):
+      m.pointee.kind_case = CARAVAN__V1__DIFF_VALUE__KIND_LIST
+      m.pointee.list = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DiffValue>) throws(WireError) {
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__DIFF_VALUE__KIND_TEXT: kind = .text(try copyText(m.pointee.text))
+    case CARAVAN__V1__DIFF_VALUE__KIND_INTEGER: kind = .integer(m.pointee.integer)
+    case CARAVAN__V1__DIFF_VALUE__KIND_REAL: kind = .real(m.pointee.real)
+    case CARAVAN__V1__DIFF_VALUE__KIND_LIST: kind = .list(try ListValue(c: m.pointee.list))
+    default: kind = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__diff_value__get_packed_size(m)) { caravan__v1__diff_value__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__diff_value__unpack(nil, data.count, data) else { throw .malformed("DiffValue") }
+    defer { caravan__v1__diff_value__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

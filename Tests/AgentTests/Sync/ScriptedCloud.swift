@@ -152,7 +152,7 @@ final class ScriptedCloud: Sendable {
         Ticket(upload: request.upload, bytes: 1 << 20, expiresMilliseconds: 1_700_000_900_000, partition: 3))
     case .drop: return .done(Empty())
     case .read, .zones, .createZone, .whoAmI, .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation,
-      .removeOperation:
+      .removeOperation, .syncBegin, .syncContinue:
       return .failure(Failure(CaravanError(.invalidData, "the agent has no use for this")))
     }
   }

@@ -15,6 +15,7 @@ extension Wire.Operation.Kind {
     // Not an agent's to ask.
     case .read, .zones, .createZone, .whoAmI: nil
     case .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation, .removeOperation: nil
+    case .syncBegin, .syncContinue: nil
     }
   }
 
@@ -31,6 +32,7 @@ extension Wire.Operation.Kind {
     case .read, .zones, .createZone, .whoAmI: UInt64(Limits.pageBytes)
     case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
     case .commitGroup: UInt64(Limits.frameBytes)
+    case .syncBegin, .syncContinue: UInt64(Limits.pageBytes)
     }
   }
 }
@@ -47,6 +49,7 @@ extension Wire.Result.Kind {
     case .commit(let commit): UInt64(commit.outcomes.count) * 16 + 32
     case .failure, .hello, .type, .ticket, .done, .records, .zones, .zone, .person: 64
     case .lock, .operation, .part: 64
+    case .syncBegin, .syncContinue: 64
     }
   }
 }

@@ -292,6 +292,7 @@ extension FramePacking.Load {
     case .lock, .unlock, .beginGroup, .commitGroup, .operation, .removeOperation: self.init(bytes: 256)
     // Not an agent's to send.
     case .upload: self.init(bytes: Limits.frameBytes)
+    case .syncBegin, .syncContinue: self.init(bytes: 256)
     }
   }
 }

@@ -39,7 +39,7 @@ enum Holder: String, Sendable, CaseIterable {
     switch self {
     case .storage: [SubjectPattern.everyChange.text]
     case .sync:
-      Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop])
+      Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
         + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])
     case .notify:

@@ -1717,6 +1717,366 @@ void   caravan__v1__chunk_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__chunk_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__sync_begin__init
+                     (Caravan__V1__SyncBegin         *message)
+{
+  static const Caravan__V1__SyncBegin init_value = CARAVAN__V1__SYNC_BEGIN__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__sync_begin__get_packed_size
+                     (const Caravan__V1__SyncBegin *message)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__sync_begin__pack
+                     (const Caravan__V1__SyncBegin *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__sync_begin__pack_to_buffer
+                     (const Caravan__V1__SyncBegin *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SyncBegin *
+       caravan__v1__sync_begin__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SyncBegin *)
+     protobuf_c_message_unpack (&caravan__v1__sync_begin__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__sync_begin__free_unpacked
+                     (Caravan__V1__SyncBegin *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__sync_begin__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__sync_begin_result__init
+                     (Caravan__V1__SyncBeginResult         *message)
+{
+  static const Caravan__V1__SyncBeginResult init_value = CARAVAN__V1__SYNC_BEGIN_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__sync_begin_result__get_packed_size
+                     (const Caravan__V1__SyncBeginResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__sync_begin_result__pack
+                     (const Caravan__V1__SyncBeginResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__sync_begin_result__pack_to_buffer
+                     (const Caravan__V1__SyncBeginResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_begin_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SyncBeginResult *
+       caravan__v1__sync_begin_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SyncBeginResult *)
+     protobuf_c_message_unpack (&caravan__v1__sync_begin_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__sync_begin_result__free_unpacked
+                     (Caravan__V1__SyncBeginResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__sync_begin_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__sync_continue__init
+                     (Caravan__V1__SyncContinue         *message)
+{
+  static const Caravan__V1__SyncContinue init_value = CARAVAN__V1__SYNC_CONTINUE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__sync_continue__get_packed_size
+                     (const Caravan__V1__SyncContinue *message)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__sync_continue__pack
+                     (const Caravan__V1__SyncContinue *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__sync_continue__pack_to_buffer
+                     (const Caravan__V1__SyncContinue *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SyncContinue *
+       caravan__v1__sync_continue__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SyncContinue *)
+     protobuf_c_message_unpack (&caravan__v1__sync_continue__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__sync_continue__free_unpacked
+                     (Caravan__V1__SyncContinue *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__sync_continue__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__sync_continue_result__init
+                     (Caravan__V1__SyncContinueResult         *message)
+{
+  static const Caravan__V1__SyncContinueResult init_value = CARAVAN__V1__SYNC_CONTINUE_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__sync_continue_result__get_packed_size
+                     (const Caravan__V1__SyncContinueResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__sync_continue_result__pack
+                     (const Caravan__V1__SyncContinueResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__sync_continue_result__pack_to_buffer
+                     (const Caravan__V1__SyncContinueResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_continue_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SyncContinueResult *
+       caravan__v1__sync_continue_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SyncContinueResult *)
+     protobuf_c_message_unpack (&caravan__v1__sync_continue_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__sync_continue_result__free_unpacked
+                     (Caravan__V1__SyncContinueResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__sync_continue_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__diff__init
+                     (Caravan__V1__Diff         *message)
+{
+  static const Caravan__V1__Diff init_value = CARAVAN__V1__DIFF__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__diff__get_packed_size
+                     (const Caravan__V1__Diff *message)
+{
+  assert(message->base.descriptor == &caravan__v1__diff__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__diff__pack
+                     (const Caravan__V1__Diff *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__diff__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__diff__pack_to_buffer
+                     (const Caravan__V1__Diff *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__diff__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Diff *
+       caravan__v1__diff__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Diff *)
+     protobuf_c_message_unpack (&caravan__v1__diff__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__diff__free_unpacked
+                     (Caravan__V1__Diff *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__diff__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__diff_object__init
+                     (Caravan__V1__DiffObject         *message)
+{
+  static const Caravan__V1__DiffObject init_value = CARAVAN__V1__DIFF_OBJECT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__diff_object__get_packed_size
+                     (const Caravan__V1__DiffObject *message)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_object__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__diff_object__pack
+                     (const Caravan__V1__DiffObject *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_object__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__diff_object__pack_to_buffer
+                     (const Caravan__V1__DiffObject *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_object__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DiffObject *
+       caravan__v1__diff_object__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DiffObject *)
+     protobuf_c_message_unpack (&caravan__v1__diff_object__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__diff_object__free_unpacked
+                     (Caravan__V1__DiffObject *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__diff_object__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__diff_field__init
+                     (Caravan__V1__DiffField         *message)
+{
+  static const Caravan__V1__DiffField init_value = CARAVAN__V1__DIFF_FIELD__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__diff_field__get_packed_size
+                     (const Caravan__V1__DiffField *message)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_field__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__diff_field__pack
+                     (const Caravan__V1__DiffField *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_field__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__diff_field__pack_to_buffer
+                     (const Caravan__V1__DiffField *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_field__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DiffField *
+       caravan__v1__diff_field__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DiffField *)
+     protobuf_c_message_unpack (&caravan__v1__diff_field__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__diff_field__free_unpacked
+                     (Caravan__V1__DiffField *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__diff_field__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__diff_value__init
+                     (Caravan__V1__DiffValue         *message)
+{
+  static const Caravan__V1__DiffValue init_value = CARAVAN__V1__DIFF_VALUE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__diff_value__get_packed_size
+                     (const Caravan__V1__DiffValue *message)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_value__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__diff_value__pack
+                     (const Caravan__V1__DiffValue *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_value__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__diff_value__pack_to_buffer
+                     (const Caravan__V1__DiffValue *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__diff_value__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DiffValue *
+       caravan__v1__diff_value__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DiffValue *)
+     protobuf_c_message_unpack (&caravan__v1__diff_value__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__diff_value__free_unpacked
+                     (Caravan__V1__DiffValue *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__diff_value__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCEnumValue caravan__v1__frame__compression__enum_values_by_number[2] =
 {
   { "NONE", "CARAVAN__V1__FRAME__COMPRESSION__NONE", 0 },
@@ -1860,7 +2220,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[20] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[22] =
 {
   {
     "hello",
@@ -2102,6 +2462,30 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sync_begin",
+    50,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, sync_begin),
+    &caravan__v1__sync_begin__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sync_continue",
+    51,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, sync_continue),
+    &caravan__v1__sync_continue__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
@@ -2119,18 +2503,21 @@ static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   19,   /* field[19] = remove_operation */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
+  20,   /* field[20] = sync_begin */
+  21,   /* field[21] = sync_continue */
   7,   /* field[7] = ticket */
   14,   /* field[14] = unlock */
   16,   /* field[16] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
-static const ProtobufCIntRange caravan__v1__operation__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__operation__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
   { 40, 13 },
-  { 0, 20 }
+  { 50, 20 },
+  { 0, 22 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -2140,10 +2527,10 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  20,
+  22,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
-  3,  caravan__v1__operation__number_ranges,
+  4,  caravan__v1__operation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__operation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -3687,7 +4074,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[14] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[16] =
 {
   {
     "failure",
@@ -3857,6 +4244,30 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[14]
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sync_begin",
+    50,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, sync_begin),
+    &caravan__v1__sync_begin_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sync_continue",
+    51,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, sync_continue),
+    &caravan__v1__sync_continue_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
   3,   /* field[3] = commit */
@@ -3869,17 +4280,20 @@ static const unsigned caravan__v1__result__field_indices_by_name[] = {
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
   7,   /* field[7] = records */
+  14,   /* field[14] = sync_begin */
+  15,   /* field[15] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
   8,   /* field[8] = zones */
 };
-static const ProtobufCIntRange caravan__v1__result__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__result__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
   { 40, 11 },
-  { 0, 14 }
+  { 50, 14 },
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -3889,10 +4303,10 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  14,
+  16,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
-  3,  caravan__v1__result__number_ranges,
+  4,  caravan__v1__result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4703,6 +5117,726 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__chunk_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__sync_begin__field_descriptors[6] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncBegin, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncBegin, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "last_sync_height",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBegin, has_last_sync_height),
+    offsetof(Caravan__V1__SyncBegin, last_sync_height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBegin, has_incarnation),
+    offsetof(Caravan__V1__SyncBegin, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cursor",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SyncBegin, has_cursor),
+    offsetof(Caravan__V1__SyncBegin, cursor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pushes",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SyncBegin, has_pushes),
+    offsetof(Caravan__V1__SyncBegin, pushes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__sync_begin__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  4,   /* field[4] = cursor */
+  3,   /* field[3] = incarnation */
+  2,   /* field[2] = last_sync_height */
+  5,   /* field[5] = pushes */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__sync_begin__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__sync_begin__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncBegin",
+  "SyncBegin",
+  "Caravan__V1__SyncBegin",
+  "caravan.v1",
+  sizeof(Caravan__V1__SyncBegin),
+  6,
+  caravan__v1__sync_begin__field_descriptors,
+  caravan__v1__sync_begin__field_indices_by_name,
+  1,  caravan__v1__sync_begin__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__sync_begin__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__sync_begin_result__field_descriptors[9] =
+{
+  {
+    "status",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__SyncBeginResult, has_status),
+    offsetof(Caravan__V1__SyncBeginResult, status),
+    &caravan__v1__sync_begin_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "current_height",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBeginResult, has_current_height),
+    offsetof(Caravan__V1__SyncBeginResult, current_height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBeginResult, has_incarnation),
+    offsetof(Caravan__V1__SyncBeginResult, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "diffs",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SyncBeginResult, n_diffs),
+    offsetof(Caravan__V1__SyncBeginResult, diffs),
+    &caravan__v1__diff__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SyncBeginResult, has_more),
+    offsetof(Caravan__V1__SyncBeginResult, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SyncBeginResult, has_token),
+    offsetof(Caravan__V1__SyncBeginResult, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "retry_after_milliseconds",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SyncBeginResult, has_retry_after_milliseconds),
+    offsetof(Caravan__V1__SyncBeginResult, retry_after_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "server_time_milliseconds",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBeginResult, has_server_time_milliseconds),
+    offsetof(Caravan__V1__SyncBeginResult, server_time_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cursor",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SyncBeginResult, has_cursor),
+    offsetof(Caravan__V1__SyncBeginResult, cursor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__sync_begin_result__field_indices_by_name[] = {
+  1,   /* field[1] = current_height */
+  8,   /* field[8] = cursor */
+  3,   /* field[3] = diffs */
+  2,   /* field[2] = incarnation */
+  4,   /* field[4] = more */
+  6,   /* field[6] = retry_after_milliseconds */
+  7,   /* field[7] = server_time_milliseconds */
+  0,   /* field[0] = status */
+  5,   /* field[5] = token */
+};
+static const ProtobufCIntRange caravan__v1__sync_begin_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caravan__v1__sync_begin_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncBeginResult",
+  "SyncBeginResult",
+  "Caravan__V1__SyncBeginResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__SyncBeginResult),
+  9,
+  caravan__v1__sync_begin_result__field_descriptors,
+  caravan__v1__sync_begin_result__field_indices_by_name,
+  1,  caravan__v1__sync_begin_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__sync_begin_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__sync_continue__field_descriptors[5] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncContinue, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncContinue, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "op",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncContinue, has_op),
+    offsetof(Caravan__V1__SyncContinue, op),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SyncContinue, has_token),
+    offsetof(Caravan__V1__SyncContinue, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "diffs",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SyncContinue, n_diffs),
+    offsetof(Caravan__V1__SyncContinue, diffs),
+    &caravan__v1__diff__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__sync_continue__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  4,   /* field[4] = diffs */
+  2,   /* field[2] = op */
+  3,   /* field[3] = token */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__sync_continue__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__sync_continue__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncContinue",
+  "SyncContinue",
+  "Caravan__V1__SyncContinue",
+  "caravan.v1",
+  sizeof(Caravan__V1__SyncContinue),
+  5,
+  caravan__v1__sync_continue__field_descriptors,
+  caravan__v1__sync_continue__field_indices_by_name,
+  1,  caravan__v1__sync_continue__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__sync_continue__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__sync_continue_result__field_descriptors[5] =
+{
+  {
+    "status",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__SyncContinueResult, has_status),
+    offsetof(Caravan__V1__SyncContinueResult, status),
+    &caravan__v1__sync_continue_status__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "height",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncContinueResult, has_height),
+    offsetof(Caravan__V1__SyncContinueResult, height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncContinueResult, has_incarnation),
+    offsetof(Caravan__V1__SyncContinueResult, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "uuid",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncContinueResult, uuid),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "message",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncContinueResult, message),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__sync_continue_result__field_indices_by_name[] = {
+  1,   /* field[1] = height */
+  2,   /* field[2] = incarnation */
+  4,   /* field[4] = message */
+  0,   /* field[0] = status */
+  3,   /* field[3] = uuid */
+};
+static const ProtobufCIntRange caravan__v1__sync_continue_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__sync_continue_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncContinueResult",
+  "SyncContinueResult",
+  "Caravan__V1__SyncContinueResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__SyncContinueResult),
+  5,
+  caravan__v1__sync_continue_result__field_descriptors,
+  caravan__v1__sync_continue_result__field_indices_by_name,
+  1,  caravan__v1__sync_continue_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__sync_continue_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__diff__field_descriptors[7] =
+{
+  {
+    "upstream_height",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Diff, has_upstream_height),
+    offsetof(Caravan__V1__Diff, upstream_height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "timestamp",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Diff, has_timestamp),
+    offsetof(Caravan__V1__Diff, timestamp),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "optype",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Diff, has_optype),
+    offsetof(Caravan__V1__Diff, optype),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objtype",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Diff, objtype),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "uuid",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Diff, uuid),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "field_name",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Diff, field_name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "data",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Diff, has_data),
+    offsetof(Caravan__V1__Diff, data),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__diff__field_indices_by_name[] = {
+  6,   /* field[6] = data */
+  5,   /* field[5] = field_name */
+  3,   /* field[3] = objtype */
+  2,   /* field[2] = optype */
+  1,   /* field[1] = timestamp */
+  0,   /* field[0] = upstream_height */
+  4,   /* field[4] = uuid */
+};
+static const ProtobufCIntRange caravan__v1__diff__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__diff__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Diff",
+  "Diff",
+  "Caravan__V1__Diff",
+  "caravan.v1",
+  sizeof(Caravan__V1__Diff),
+  7,
+  caravan__v1__diff__field_descriptors,
+  caravan__v1__diff__field_indices_by_name,
+  1,  caravan__v1__diff__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__diff__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__diff_object__field_descriptors[1] =
+{
+  {
+    "fields",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__DiffObject, n_fields),
+    offsetof(Caravan__V1__DiffObject, fields),
+    &caravan__v1__diff_field__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__diff_object__field_indices_by_name[] = {
+  0,   /* field[0] = fields */
+};
+static const ProtobufCIntRange caravan__v1__diff_object__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__diff_object__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DiffObject",
+  "DiffObject",
+  "Caravan__V1__DiffObject",
+  "caravan.v1",
+  sizeof(Caravan__V1__DiffObject),
+  1,
+  caravan__v1__diff_object__field_descriptors,
+  caravan__v1__diff_object__field_indices_by_name,
+  1,  caravan__v1__diff_object__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__diff_object__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__diff_field__field_descriptors[3] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DiffField, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "value",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DiffField, value),
+    &caravan__v1__diff_value__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "timestamp",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DiffField, has_timestamp),
+    offsetof(Caravan__V1__DiffField, timestamp),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__diff_field__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  2,   /* field[2] = timestamp */
+  1,   /* field[1] = value */
+};
+static const ProtobufCIntRange caravan__v1__diff_field__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__diff_field__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DiffField",
+  "DiffField",
+  "Caravan__V1__DiffField",
+  "caravan.v1",
+  sizeof(Caravan__V1__DiffField),
+  3,
+  caravan__v1__diff_field__field_descriptors,
+  caravan__v1__diff_field__field_indices_by_name,
+  1,  caravan__v1__diff_field__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__diff_field__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__diff_value__field_descriptors[4] =
+{
+  {
+    "text",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__DiffValue, kind_case),
+    offsetof(Caravan__V1__DiffValue, text),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "integer",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_SINT64,
+    offsetof(Caravan__V1__DiffValue, kind_case),
+    offsetof(Caravan__V1__DiffValue, integer),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "real",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_DOUBLE,
+    offsetof(Caravan__V1__DiffValue, kind_case),
+    offsetof(Caravan__V1__DiffValue, real),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__DiffValue, kind_case),
+    offsetof(Caravan__V1__DiffValue, list),
+    &caravan__v1__list_value__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__diff_value__field_indices_by_name[] = {
+  1,   /* field[1] = integer */
+  3,   /* field[3] = list */
+  2,   /* field[2] = real */
+  0,   /* field[0] = text */
+};
+static const ProtobufCIntRange caravan__v1__diff_value__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__diff_value__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DiffValue",
+  "DiffValue",
+  "Caravan__V1__DiffValue",
+  "caravan.v1",
+  sizeof(Caravan__V1__DiffValue),
+  4,
+  caravan__v1__diff_value__field_descriptors,
+  caravan__v1__diff_value__field_indices_by_name,
+  1,  caravan__v1__diff_value__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__diff_value__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCEnumValue caravan__v1__database_scope__enum_values_by_number[2] =
 {
   { "DATABASE_SCOPE_PRIVATE", "CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE", 0 },
@@ -4767,5 +5901,73 @@ const ProtobufCEnumDescriptor caravan__v1__operation_status__descriptor =
   caravan__v1__operation_status__enum_values_by_name,
   1,
   caravan__v1__operation_status__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__sync_begin_status__enum_values_by_number[3] =
+{
+  { "SYNC_BEGIN_STATUS_OK", "CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK", 0 },
+  { "SYNC_BEGIN_STATUS_SERVER_BUSY", "CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_SERVER_BUSY", 1 },
+  { "SYNC_BEGIN_STATUS_INVALID_HEIGHT", "CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_INVALID_HEIGHT", 2 },
+};
+static const ProtobufCIntRange caravan__v1__sync_begin_status__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__sync_begin_status__enum_values_by_name[3] =
+{
+  { "SYNC_BEGIN_STATUS_INVALID_HEIGHT", 2 },
+  { "SYNC_BEGIN_STATUS_OK", 0 },
+  { "SYNC_BEGIN_STATUS_SERVER_BUSY", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__sync_begin_status__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncBeginStatus",
+  "SyncBeginStatus",
+  "Caravan__V1__SyncBeginStatus",
+  "caravan.v1",
+  3,
+  caravan__v1__sync_begin_status__enum_values_by_number,
+  3,
+  caravan__v1__sync_begin_status__enum_values_by_name,
+  1,
+  caravan__v1__sync_begin_status__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__sync_continue_status__enum_values_by_number[7] =
+{
+  { "SYNC_CONTINUE_STATUS_OK", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OK", 0 },
+  { "SYNC_CONTINUE_STATUS_INVALID_DATA", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_DATA", 1 },
+  { "SYNC_CONTINUE_STATUS_NO_SUCH_OBJECT", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_NO_SUCH_OBJECT", 2 },
+  { "SYNC_CONTINUE_STATUS_OBJECT_EXISTS", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OBJECT_EXISTS", 3 },
+  { "SYNC_CONTINUE_STATUS_MALFORMED_UPDATE", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE", 4 },
+  { "SYNC_CONTINUE_STATUS_MALFORMED_UPDATE_UUID", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE_UUID", 5 },
+  { "SYNC_CONTINUE_STATUS_INVALID_SYNC_TOKEN", "CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_SYNC_TOKEN", 6 },
+};
+static const ProtobufCIntRange caravan__v1__sync_continue_status__value_ranges[] = {
+{0, 0},{0, 7}
+};
+static const ProtobufCEnumValueIndex caravan__v1__sync_continue_status__enum_values_by_name[7] =
+{
+  { "SYNC_CONTINUE_STATUS_INVALID_DATA", 1 },
+  { "SYNC_CONTINUE_STATUS_INVALID_SYNC_TOKEN", 6 },
+  { "SYNC_CONTINUE_STATUS_MALFORMED_UPDATE", 4 },
+  { "SYNC_CONTINUE_STATUS_MALFORMED_UPDATE_UUID", 5 },
+  { "SYNC_CONTINUE_STATUS_NO_SUCH_OBJECT", 2 },
+  { "SYNC_CONTINUE_STATUS_OBJECT_EXISTS", 3 },
+  { "SYNC_CONTINUE_STATUS_OK", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__sync_continue_status__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncContinueStatus",
+  "SyncContinueStatus",
+  "Caravan__V1__SyncContinueStatus",
+  "caravan.v1",
+  7,
+  caravan__v1__sync_continue_status__enum_values_by_number,
+  7,
+  caravan__v1__sync_continue_status__enum_values_by_name,
+  1,
+  caravan__v1__sync_continue_status__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -55,6 +55,14 @@ typedef struct Caravan__V1__PullResult Caravan__V1__PullResult;
 typedef struct Caravan__V1__Ticket Caravan__V1__Ticket;
 typedef struct Caravan__V1__ChunkRequest Caravan__V1__ChunkRequest;
 typedef struct Caravan__V1__ChunkReply Caravan__V1__ChunkReply;
+typedef struct Caravan__V1__SyncBegin Caravan__V1__SyncBegin;
+typedef struct Caravan__V1__SyncBeginResult Caravan__V1__SyncBeginResult;
+typedef struct Caravan__V1__SyncContinue Caravan__V1__SyncContinue;
+typedef struct Caravan__V1__SyncContinueResult Caravan__V1__SyncContinueResult;
+typedef struct Caravan__V1__Diff Caravan__V1__Diff;
+typedef struct Caravan__V1__DiffObject Caravan__V1__DiffObject;
+typedef struct Caravan__V1__DiffField Caravan__V1__DiffField;
+typedef struct Caravan__V1__DiffValue Caravan__V1__DiffValue;
 
 
 /* --- enums --- */
@@ -100,6 +108,31 @@ typedef enum _Caravan__V1__OperationStatus {
   CARAVAN__V1__OPERATION_STATUS__OPERATION_STATUS_SUCCESSFUL_COMPLETION = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__OPERATION_STATUS)
 } Caravan__V1__OperationStatus;
+typedef enum _Caravan__V1__SyncBeginStatus {
+  CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK = 0,
+  /*
+   * another sync of this user runs
+   */
+  CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_SERVER_BUSY = 1,
+  /*
+   * begin at 0, and keep what is pending
+   */
+  CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_INVALID_HEIGHT = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SYNC_BEGIN_STATUS)
+} Caravan__V1__SyncBeginStatus;
+typedef enum _Caravan__V1__SyncContinueStatus {
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OK = 0,
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_DATA = 1,
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_NO_SUCH_OBJECT = 2,
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OBJECT_EXISTS = 3,
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE = 4,
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_MALFORMED_UPDATE_UUID = 5,
+  /*
+   * not one of this client and zone, or its time is over
+   */
+  CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_INVALID_SYNC_TOKEN = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SYNC_CONTINUE_STATUS)
+} Caravan__V1__SyncContinueStatus;
 
 /* --- messages --- */
 
@@ -164,7 +197,9 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_UPLOAD = 43,
   CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP = 44,
   CARAVAN__V1__OPERATION__KIND_OPERATION = 45,
-  CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION = 46
+  CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION = 46,
+  CARAVAN__V1__OPERATION__KIND_SYNC_BEGIN = 50,
+  CARAVAN__V1__OPERATION__KIND_SYNC_CONTINUE = 51
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__OPERATION__KIND__CASE)
 } Caravan__V1__Operation__KindCase;
 
@@ -193,6 +228,8 @@ struct  Caravan__V1__Operation
     Caravan__V1__CommitGroup *commit_group;
     Caravan__V1__AskOperation *operation;
     Caravan__V1__RemoveOperation *remove_operation;
+    Caravan__V1__SyncBegin *sync_begin;
+    Caravan__V1__SyncContinue *sync_continue;
   };
 };
 #define CARAVAN__V1__OPERATION__INIT \
@@ -632,7 +669,9 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_PERSON = 23,
   CARAVAN__V1__RESULT__KIND_LOCK = 40,
   CARAVAN__V1__RESULT__KIND_OPERATION = 41,
-  CARAVAN__V1__RESULT__KIND_PART = 42
+  CARAVAN__V1__RESULT__KIND_PART = 42,
+  CARAVAN__V1__RESULT__KIND_SYNC_BEGIN = 50,
+  CARAVAN__V1__RESULT__KIND_SYNC_CONTINUE = 51
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__RESULT__KIND__CASE)
 } Caravan__V1__Result__KindCase;
 
@@ -667,6 +706,8 @@ struct  Caravan__V1__Result
     Caravan__V1__LockState *lock;
     Caravan__V1__OperationState *operation;
     Caravan__V1__PartState *part;
+    Caravan__V1__SyncBeginResult *sync_begin;
+    Caravan__V1__SyncContinueResult *sync_continue;
   };
 };
 #define CARAVAN__V1__RESULT__INIT \
@@ -900,6 +941,227 @@ struct  Caravan__V1__ChunkReply
 #define CARAVAN__V1__CHUNK_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk_reply__descriptor) \
     , 0,NULL, NULL, 0, {0,NULL} }
+
+
+/*
+ * Asks for the diffs after a height.
+ */
+struct  Caravan__V1__SyncBegin
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  /*
+   * 0: from the beginning
+   */
+  protobuf_c_boolean has_last_sync_height;
+  uint64_t last_sync_height;
+  /*
+   * of the zone, as answered with that height
+   */
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  /*
+   * where to go on, as an answer that said `more` had it
+   */
+  protobuf_c_boolean has_cursor;
+  ProtobufCBinaryData cursor;
+  /*
+   * a SyncContinue will follow: no other client's may until then
+   */
+  protobuf_c_boolean has_pushes;
+  protobuf_c_boolean pushes;
+};
+#define CARAVAN__V1__SYNC_BEGIN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_begin__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0 }
+
+
+struct  Caravan__V1__SyncBeginResult
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_status;
+  Caravan__V1__SyncBeginStatus status;
+  /*
+   * with `more`: of this page
+   */
+  protobuf_c_boolean has_current_height;
+  uint64_t current_height;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  size_t n_diffs;
+  Caravan__V1__Diff **diffs;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+  /*
+   * for the SyncContinue
+   */
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
+  protobuf_c_boolean has_retry_after_milliseconds;
+  uint32_t retry_after_milliseconds;
+  protobuf_c_boolean has_server_time_milliseconds;
+  uint64_t server_time_milliseconds;
+  /*
+   * with `more`
+   */
+  protobuf_c_boolean has_cursor;
+  ProtobufCBinaryData cursor;
+};
+#define CARAVAN__V1__SYNC_BEGIN_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_begin_result__descriptor) \
+    , 0, CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK, 0, 0, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL} }
+
+
+/*
+ * Merged diffs, all or none. Without any: the client has nothing to send, and others may.
+ */
+struct  Caravan__V1__SyncContinue
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  protobuf_c_boolean has_op;
+  uint64_t op;
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
+  /*
+   * with the heights proposed; the server numbers
+   */
+  size_t n_diffs;
+  Caravan__V1__Diff **diffs;
+};
+#define CARAVAN__V1__SYNC_CONTINUE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_continue__descriptor) \
+    , NULL, NULL, 0, 0, 0, {0,NULL}, 0,NULL }
+
+
+/*
+ * A refused op has no effect and never will.
+ */
+struct  Caravan__V1__SyncContinueResult
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_status;
+  Caravan__V1__SyncContinueStatus status;
+  /*
+   * Up to here the client now has everything: lower than what it proposed when others wrote since it began.
+   */
+  protobuf_c_boolean has_height;
+  uint64_t height;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  /*
+   * of the object that was refused
+   */
+  char *uuid;
+  /*
+   * what is wrong, and what to do
+   */
+  char *message;
+};
+#define CARAVAN__V1__SYNC_CONTINUE_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_continue_result__descriptor) \
+    , 0, CARAVAN__V1__SYNC_CONTINUE_STATUS__SYNC_CONTINUE_STATUS_OK, 0, 0, 0, 0, NULL, NULL }
+
+
+struct  Caravan__V1__Diff
+{
+  ProtobufCMessage base;
+  /*
+   * absent: pending
+   */
+  protobuf_c_boolean has_upstream_height;
+  uint64_t upstream_height;
+  /*
+   * hybrid: Unix milliseconds << 16 | counter; 0: not known
+   */
+  protobuf_c_boolean has_timestamp;
+  uint64_t timestamp;
+  /*
+   * 0 CREATE, 1 UPDATE, 2 DELETE
+   */
+  protobuf_c_boolean has_optype;
+  uint32_t optype;
+  /*
+   * at most 40 bytes; absent where only a tombstone is left
+   */
+  char *objtype;
+  /*
+   * at most 128 bytes
+   */
+  char *uuid;
+  /*
+   * of an UPDATE; at most 128 bytes
+   */
+  char *field_name;
+  /*
+   * CREATE: encoded DiffObject; UPDATE: encoded DiffValue
+   */
+  protobuf_c_boolean has_data;
+  ProtobufCBinaryData data;
+};
+#define CARAVAN__V1__DIFF__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__diff__descriptor) \
+    , 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__DiffObject
+{
+  ProtobufCMessage base;
+  size_t n_fields;
+  Caravan__V1__DiffField **fields;
+};
+#define CARAVAN__V1__DIFF_OBJECT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__diff_object__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__DiffField
+{
+  ProtobufCMessage base;
+  char *name;
+  Caravan__V1__DiffValue *value;
+  /*
+   * absent: the diff's
+   */
+  protobuf_c_boolean has_timestamp;
+  uint64_t timestamp;
+};
+#define CARAVAN__V1__DIFF_FIELD__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__diff_field__descriptor) \
+    , NULL, NULL, 0, 0 }
+
+
+typedef enum {
+  CARAVAN__V1__DIFF_VALUE__KIND__NOT_SET = 0,
+  CARAVAN__V1__DIFF_VALUE__KIND_TEXT = 1,
+  CARAVAN__V1__DIFF_VALUE__KIND_INTEGER = 2,
+  CARAVAN__V1__DIFF_VALUE__KIND_REAL = 3,
+  CARAVAN__V1__DIFF_VALUE__KIND_LIST = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__DIFF_VALUE__KIND__CASE)
+} Caravan__V1__DiffValue__KindCase;
+
+/*
+ * Neither: the field is empty.
+ */
+struct  Caravan__V1__DiffValue
+{
+  ProtobufCMessage base;
+  Caravan__V1__DiffValue__KindCase kind_case;
+  union {
+    char *text;
+    int64_t integer;
+    double real;
+    /*
+     * of one of these
+     */
+    Caravan__V1__ListValue *list;
+  };
+};
+#define CARAVAN__V1__DIFF_VALUE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__diff_value__descriptor) \
+    , CARAVAN__V1__DIFF_VALUE__KIND__NOT_SET, {0} }
 
 
 /* Caravan__V1__Frame methods */
@@ -1624,6 +1886,158 @@ Caravan__V1__ChunkReply *
 void   caravan__v1__chunk_reply__free_unpacked
                      (Caravan__V1__ChunkReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__SyncBegin methods */
+void   caravan__v1__sync_begin__init
+                     (Caravan__V1__SyncBegin         *message);
+size_t caravan__v1__sync_begin__get_packed_size
+                     (const Caravan__V1__SyncBegin   *message);
+size_t caravan__v1__sync_begin__pack
+                     (const Caravan__V1__SyncBegin   *message,
+                      uint8_t             *out);
+size_t caravan__v1__sync_begin__pack_to_buffer
+                     (const Caravan__V1__SyncBegin   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SyncBegin *
+       caravan__v1__sync_begin__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__sync_begin__free_unpacked
+                     (Caravan__V1__SyncBegin *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SyncBeginResult methods */
+void   caravan__v1__sync_begin_result__init
+                     (Caravan__V1__SyncBeginResult         *message);
+size_t caravan__v1__sync_begin_result__get_packed_size
+                     (const Caravan__V1__SyncBeginResult   *message);
+size_t caravan__v1__sync_begin_result__pack
+                     (const Caravan__V1__SyncBeginResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__sync_begin_result__pack_to_buffer
+                     (const Caravan__V1__SyncBeginResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SyncBeginResult *
+       caravan__v1__sync_begin_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__sync_begin_result__free_unpacked
+                     (Caravan__V1__SyncBeginResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SyncContinue methods */
+void   caravan__v1__sync_continue__init
+                     (Caravan__V1__SyncContinue         *message);
+size_t caravan__v1__sync_continue__get_packed_size
+                     (const Caravan__V1__SyncContinue   *message);
+size_t caravan__v1__sync_continue__pack
+                     (const Caravan__V1__SyncContinue   *message,
+                      uint8_t             *out);
+size_t caravan__v1__sync_continue__pack_to_buffer
+                     (const Caravan__V1__SyncContinue   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SyncContinue *
+       caravan__v1__sync_continue__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__sync_continue__free_unpacked
+                     (Caravan__V1__SyncContinue *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SyncContinueResult methods */
+void   caravan__v1__sync_continue_result__init
+                     (Caravan__V1__SyncContinueResult         *message);
+size_t caravan__v1__sync_continue_result__get_packed_size
+                     (const Caravan__V1__SyncContinueResult   *message);
+size_t caravan__v1__sync_continue_result__pack
+                     (const Caravan__V1__SyncContinueResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__sync_continue_result__pack_to_buffer
+                     (const Caravan__V1__SyncContinueResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SyncContinueResult *
+       caravan__v1__sync_continue_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__sync_continue_result__free_unpacked
+                     (Caravan__V1__SyncContinueResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__Diff methods */
+void   caravan__v1__diff__init
+                     (Caravan__V1__Diff         *message);
+size_t caravan__v1__diff__get_packed_size
+                     (const Caravan__V1__Diff   *message);
+size_t caravan__v1__diff__pack
+                     (const Caravan__V1__Diff   *message,
+                      uint8_t             *out);
+size_t caravan__v1__diff__pack_to_buffer
+                     (const Caravan__V1__Diff   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Diff *
+       caravan__v1__diff__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__diff__free_unpacked
+                     (Caravan__V1__Diff *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DiffObject methods */
+void   caravan__v1__diff_object__init
+                     (Caravan__V1__DiffObject         *message);
+size_t caravan__v1__diff_object__get_packed_size
+                     (const Caravan__V1__DiffObject   *message);
+size_t caravan__v1__diff_object__pack
+                     (const Caravan__V1__DiffObject   *message,
+                      uint8_t             *out);
+size_t caravan__v1__diff_object__pack_to_buffer
+                     (const Caravan__V1__DiffObject   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DiffObject *
+       caravan__v1__diff_object__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__diff_object__free_unpacked
+                     (Caravan__V1__DiffObject *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DiffField methods */
+void   caravan__v1__diff_field__init
+                     (Caravan__V1__DiffField         *message);
+size_t caravan__v1__diff_field__get_packed_size
+                     (const Caravan__V1__DiffField   *message);
+size_t caravan__v1__diff_field__pack
+                     (const Caravan__V1__DiffField   *message,
+                      uint8_t             *out);
+size_t caravan__v1__diff_field__pack_to_buffer
+                     (const Caravan__V1__DiffField   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DiffField *
+       caravan__v1__diff_field__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__diff_field__free_unpacked
+                     (Caravan__V1__DiffField *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DiffValue methods */
+void   caravan__v1__diff_value__init
+                     (Caravan__V1__DiffValue         *message);
+size_t caravan__v1__diff_value__get_packed_size
+                     (const Caravan__V1__DiffValue   *message);
+size_t caravan__v1__diff_value__pack
+                     (const Caravan__V1__DiffValue   *message,
+                      uint8_t             *out);
+size_t caravan__v1__diff_value__pack_to_buffer
+                     (const Caravan__V1__DiffValue   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DiffValue *
+       caravan__v1__diff_value__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__diff_value__free_unpacked
+                     (Caravan__V1__DiffValue *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caravan__V1__Frame_Closure)
@@ -1740,6 +2154,30 @@ typedef void (*Caravan__V1__ChunkRequest_Closure)
 typedef void (*Caravan__V1__ChunkReply_Closure)
                  (const Caravan__V1__ChunkReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__SyncBegin_Closure)
+                 (const Caravan__V1__SyncBegin *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SyncBeginResult_Closure)
+                 (const Caravan__V1__SyncBeginResult *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SyncContinue_Closure)
+                 (const Caravan__V1__SyncContinue *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SyncContinueResult_Closure)
+                 (const Caravan__V1__SyncContinueResult *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__Diff_Closure)
+                 (const Caravan__V1__Diff *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__DiffObject_Closure)
+                 (const Caravan__V1__DiffObject *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__DiffField_Closure)
+                 (const Caravan__V1__DiffField *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__DiffValue_Closure)
+                 (const Caravan__V1__DiffValue *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1748,6 +2186,8 @@ typedef void (*Caravan__V1__ChunkReply_Closure)
 
 extern const ProtobufCEnumDescriptor    caravan__v1__database_scope__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__operation_status__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__sync_begin_status__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__sync_continue_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__frame__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__frame__compression__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor;
@@ -1787,6 +2227,14 @@ extern const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__sync_begin__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__sync_begin_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__sync_continue__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__sync_continue_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__diff__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__diff_object__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__diff_field__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__diff_value__descriptor;
 
 PROTOBUF_C__END_DECLS
 

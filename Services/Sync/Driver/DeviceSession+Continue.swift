@@ -1,0 +1,195 @@
+import DiffSync
+import Model
+import Runtime
+import SchemaClient
+import Sealing
+import StorageClient
+import SyncCore
+import Wire
+
+/// SYNC_CONTINUE: merged diffs as one atomic commit under the client's op id (DIF-12, DIF-13).
+extension DeviceSession {
+  func syncContinue(_ message: SyncContinue) async throws(CaravanError) -> SyncContinueResult {
+    let zone = try zone(message.container, message.zone)
+    try DefaultZone.refuse(zone, "has no heights to sync by")
+    let op = OpID(writer: writer(in: zone.database), epoch: epoch, number: message.op)
+    let known = cloud.turns.open(message.token, in: zone, of: holder)
+    guard !message.diffs.isEmpty else {
+      guard let known else { return SyncContinueResult(Self.notTheirTurn) }
+      try await endTurn(in: zone)
+      return SyncContinueResult(height: known.height, incarnation: known.incarnation)
+    }
+    guard let turn = known else { return try await refuse(op, in: zone, nil, Self.notTheirTurn) }
+    let lease = try await takeTurn(in: zone)
+    guard lease.granted, lease.token == turn.leaseToken else {
+      if lease.granted { try await endTurn(in: zone) }
+      return try await refuse(op, in: zone, turn, Self.notTheirTurn)
+    }
+    let result: SyncContinueResult
+    switch try await plan(message.diffs, of: zone) {
+    case .failure(let refusal): result = try await refuse(op, in: zone, turn, refusal)
+    case .success(let plan): result = try await commit(plan, op, to: zone, turn)
+    }
+    try await endTurn(in: zone)
+    return result
+  }
+
+  private static let notTheirTurn = DiffSync.Refusal(
+    .invalidSyncToken, "the sync token is not one of this client and zone, or its time is over: begin again")
+
+  /// A refusal is for good: the op is settled, so that no copy of it that is still on its way can be applied. If one
+  /// was, this is the second time it came, and the answer is that of the first.
+  private func refuse(
+    _ op: OpID, in zone: ZoneID, _ turn: SyncTurn?, _ refusal: DiffSync.Refusal
+  ) async throws(CaravanError) -> SyncContinueResult {
+    let reply = try await cloud.storage.settle(op, in: zone)
+    guard !reply.aborted, case .applied(let outcomes, let zoneSeq, let incarnation) = try reply.model(),
+      !outcomes.contains(where: \.isFailure)
+    else { return SyncContinueResult(refusal) }
+    let height = turn.map { self.height($0, outcomes, zoneSeq, incarnation) }
+    return SyncContinueResult(height: height ?? 0, incarnation: incarnation)
+  }
+
+  // MARK: Plan
+
+  private func plan(
+    _ diffs: [Wire.Diff], of zone: ZoneID
+  ) async throws(CaravanError) -> Swift.Result<[Wire.Mutation], DiffSync.Refusal> {
+    var list: [DiffSync.Diff] = []
+    for diff in diffs {
+      do throws(CaravanError) { list.append(try diff.model()) } catch {
+        return .failure(DiffSync.Refusal(.invalidData, uuid: diff.uuid, error.message))
+      }
+    }
+    let types = try await types(named: Set(list.map(\.objtype)), of: zone)
+    let known = try await known(list, in: zone)
+    do throws(DiffSync.Refusal) {
+      let plan = try ContinuePlan(list, types: types, known: known)
+      var mutations: [Wire.Mutation] = []
+      for write in plan.writes { mutations.append(try mutation(write)) }
+      return .success(mutations)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func types(
+    named names: Set<String>, of zone: ZoneID
+  ) async throws(CaravanError) -> [String: Model.RecordType] {
+    var types: [String: Model.RecordType] = [:]
+    for name in names.sorted() {
+      do throws(CaravanError) {
+        types[name] = try await cloud.schema.type(
+          named: name, of: zone.database.container, in: zone.database.environment)
+      } catch {
+        // The plan says that there is no such type.
+        guard error.code == .tableNotFound || error.code == .schemaViolation || error.code == .invalidData else {
+          throw error
+        }
+      }
+    }
+    return types
+  }
+
+  private func known(
+    _ diffs: [DiffSync.Diff], in zone: ZoneID
+  ) async throws(CaravanError) -> [String: ContinuePlan.Known] {
+    let names = Set(diffs.map(\.uuid)).filter { (try? RecordName.check($0)) != nil }.sorted()
+    guard (1...DiffLimits.objectsPerContinue).contains(names.count) else { return [:] }
+    let entries: [Model.Entry]
+    // Only what they are: no fields of theirs.
+    do throws(CaravanError) { entries = try await cloud.storage.fetch(names, fields: [.max], from: zone) } catch {
+      guard error.code == .zoneDoesNotExist else { throw error }
+      return [:]
+    }
+    var known: [String: ContinuePlan.Known] = [:]
+    for entry in entries {
+      var objtype = ""
+      if entry.type != 0 {
+        objtype = try await cloud.schema.type(
+          entry.type, of: zone.database.container, in: zone.database.environment
+        ).name
+      }
+      known[entry.name] = ContinuePlan.Known(objtype: objtype, isDeleted: entry.isDeleted)
+    }
+    return known
+  }
+
+  /// Others may write between the plan and the commit. An update then meets a merge field by field, which knows what
+  /// this client has seen; a create meets its guards.
+  private func mutation(_ write: ContinuePlan.Write) throws(DiffSync.Refusal) -> Wire.Mutation {
+    guard let type = write.type else { return Wire.Mutation(name: write.uuid, kind: .delete) }
+    let body = RecordFields(write.fields).body
+    do throws(CaravanError) { _ = try PushCheck.save(write.uuid, body: body, against: type) } catch {
+      throw DiffSync.Refusal(.invalidData, uuid: write.uuid, error.message)
+    }
+    var mutation = Wire.Mutation(
+      name: write.uuid, kind: .save, type: type.id, body: body, stamp: write.timestamp.rawValue,
+      fieldStamps: write.timestamps.sorted { $0.key < $1.key }.map { FieldStamp(id: $0.key, stamp: $0.value.rawValue) },
+      policy: .fieldMerge, hideExpired: type.settings?.hidesExpired ?? false)
+    if let ttl = type.settings?.ttlMilliseconds, ttl > 0 { mutation.ttlMilliseconds = ttl }
+    if write.kind == .create {
+      mutation.basedOn = 0
+      mutation.guards = RecordFields(Dictionary(type.fields.map { ($0.id, .null) }) { $1 }).body
+    } else {
+      mutation.scope = .changed
+    }
+    return mutation
+  }
+
+  // MARK: Commit
+
+  private func commit(
+    _ mutations: [Wire.Mutation], _ op: OpID, to zone: ZoneID, _ turn: SyncTurn
+  ) async throws(CaravanError) -> SyncContinueResult {
+    var mutations = mutations
+    // An update writes over what the client has been shown, and is compared with what came later.
+    for index in mutations.indices where mutations[index].scope == .changed { mutations[index].basedOn = turn.height }
+    let request = CommitRequest(
+      zone: ZoneRef(zone), writer: op.writer, epoch: op.epoch, op: op.number, opFloor: op.number, atomic: true,
+      mutations: mutations)
+    let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
+    guard case .applied(let outcomes, let zoneSeq, let incarnation) = try reply.model() else {
+      return SyncContinueResult(Self.notTheirTurn)
+    }
+    if let failed = outcomes.firstIndex(where: \.isFailure) {
+      return SyncContinueResult(Self.refusal(outcomes[failed], of: mutations[failed]))
+    }
+    return SyncContinueResult(
+      height: height(turn, outcomes, zoneSeq, incarnation), incarnation: incarnation)
+  }
+
+  private static func refusal(_ outcome: Model.Outcome, of mutation: Wire.Mutation) -> DiffSync.Refusal {
+    if case .refused(let error) = outcome {
+      return DiffSync.Refusal(.invalidData, uuid: mutation.name, error.message)
+    }
+    return DiffSync.Refusal(
+      .objectExists, uuid: mutation.name,
+      "there is an object '\(mutation.name)' already: give each object a uuid of its own")
+  }
+
+  /// The zone's height where it has only this client's writes above what the client has been shown; else what it has
+  /// been shown, and the next SYNC_BEGIN brings what others wrote between, with the client's own.
+  private func height(
+    _ turn: SyncTurn, _ outcomes: [Model.Outcome], _ zoneSeq: Seq, _ incarnation: Incarnation
+  ) -> Seq {
+    let isSameLife = turn.incarnation == incarnation || turn.incarnation == 0
+    let own = outcomes.count { outcome in
+      switch outcome {
+      case .accepted(let version): version > turn.height
+      case .merged(let version, let server): version > turn.height && server?.writer == device.text
+      case .conflict, .aborted, .read, .refused: false
+      }
+    }
+    return isSameLife && own == outcomes.count && zoneSeq == turn.height + UInt64(own) ? zoneSeq : turn.height
+  }
+}
+
+extension Model.Outcome {
+  fileprivate var isFailure: Bool {
+    switch self {
+    case .conflict, .aborted, .refused: true
+    case .accepted, .merged, .read: false
+    }
+  }
+}

@@ -1,0 +1,109 @@
+public import Model
+
+/// One change to one object, as a client logs it and as a server tells of it (DIF-05, DIF-06).
+public struct Diff: Sendable, Hashable {
+  public enum Change: Sendable, Hashable {
+    /// The object's fields that have a value.
+    case create([String: Stamped])
+    /// One field; `.null` empties it.
+    case update(field: String, Value)
+    case delete
+  }
+
+  /// Where the server put it in the order that all agree on: a zone's seq (UNI-01). nil: pending.
+  public var height: Seq?
+  /// When it was made. Decides between two updates of one field, and nothing else (DIF-07, DIF-31).
+  public var timestamp: HybridStamp
+  /// Empty in a delete of which the server has only the tombstone left.
+  public var objtype: String
+  public var uuid: String
+  public var change: Change
+
+  public init(height: Seq? = nil, timestamp: HybridStamp, objtype: String, uuid: String, _ change: Change) {
+    self.height = height
+    self.timestamp = timestamp
+    self.objtype = objtype
+    self.uuid = uuid
+    self.change = change
+  }
+}
+
+/// A field's value and when it was given.
+public struct Stamped: Sendable, Hashable {
+  public var value: Value
+  public var timestamp: HybridStamp
+
+  public init(_ value: Value, at timestamp: HybridStamp) {
+    self.value = value
+    self.timestamp = timestamp
+  }
+}
+
+/// An object as a client holds it.
+public struct Object: Sendable, Hashable {
+  public var objtype: String
+  /// Those that have a value.
+  public var fields: [String: Value]
+  /// After a restart from height 0: the server has not shown it again yet.
+  public var isStale: Bool
+
+  public init(objtype: String, fields: [String: Value], isStale: Bool = false) {
+    self.objtype = objtype
+    self.fields = fields
+    self.isStale = isStale
+  }
+}
+
+/// A field of an object.
+struct FieldKey: Hashable {
+  let uuid: String
+  let field: String
+}
+
+extension Diff {
+  var isCreate: Bool { if case .create = change { true } else { false } }
+  var isDelete: Bool { if case .delete = change { true } else { false } }
+
+  /// nil: no update.
+  var updatedField: FieldKey? {
+    if case .update(let field, _) = change { FieldKey(uuid: uuid, field: field) } else { nil }
+  }
+
+  /// Not synced yet, whatever height was proposed.
+  var pending: Diff {
+    var diff = self
+    diff.height = nil
+    return diff
+  }
+
+  /// Made no later than that.
+  func made(by limit: HybridStamp) -> Diff {
+    var diff = self
+    diff.timestamp = min(timestamp, limit)
+    if case .create(let fields) = change {
+      diff.change = .create(fields.mapValues { Stamped($0.value, at: min($0.timestamp, limit)) })
+    }
+    return diff
+  }
+
+  /// One update a field of a create, by name.
+  func updates(_ fields: [String: Stamped]) -> [Diff] {
+    fields.sorted { $0.key < $1.key }.map { field, stamped in
+      Diff(
+        height: height, timestamp: stamped.timestamp, objtype: objtype, uuid: uuid,
+        .update(field: field, stamped.value))
+    }
+  }
+}
+
+extension [String: Object] {
+  /// Does to the objects what a client's own change does.
+  mutating func apply(_ diff: Diff) {
+    switch diff.change {
+    case .create(let fields): self[diff.uuid] = Object(objtype: diff.objtype, fields: fields.mapValues(\.value))
+    case .update(let field, .null): self[diff.uuid]?.fields[field] = nil
+    case .update(let field, let value): self[diff.uuid]?.fields[field] = value
+    case .delete: self[diff.uuid] = nil
+    }
+  }
+}

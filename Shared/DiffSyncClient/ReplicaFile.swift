@@ -1,0 +1,182 @@
+internal import DiffSync
+internal import Model
+internal import SQLite
+internal import Wire
+
+/// A client's objects, log and standing in one SQLite file. Every call is one transaction.
+struct ReplicaFile {
+  private static let format: Int64 = 1
+
+  private let db: Connection
+  let epoch: UInt64
+
+  init(_ path: String, isDurable: Bool, newEpoch: UInt64) throws(CaravanError) {
+    var options = ConnectionOptions()
+    options.durability = isDurable ? .full : .none
+    let db = try Connection(.file(path), options)
+    let format = try db.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+    guard format == 0 || format == Self.format else {
+      throw CaravanError(
+        .internalError, "\(path) has format \(format), this release reads \(Self.format): install a newer one")
+    }
+    let epoch = Int64(bitPattern: newEpoch & UInt64(Int64.max))
+    try db.transaction { () throws(CaravanError) in
+      try db.execute(Self.layout)
+      try db.run("INSERT OR IGNORE INTO standing(id, epoch) VALUES (0, ?)", epoch)
+    }
+    self.epoch = try db.first("SELECT epoch FROM standing") { $0.unsigned(0) } ?? 0
+    self.db = db
+  }
+
+  private static let layout = """
+    CREATE TABLE IF NOT EXISTS standing(
+      id INTEGER PRIMARY KEY CHECK (id = 0), epoch INTEGER NOT NULL, height INTEGER NOT NULL DEFAULT 0,
+      incarnation INTEGER NOT NULL DEFAULT 0, cursor BLOB NOT NULL DEFAULT x'',
+      restarting INTEGER NOT NULL DEFAULT 0, next_op INTEGER NOT NULL DEFAULT 1,
+      clock_offset INTEGER NOT NULL DEFAULT 0, clock_last INTEGER NOT NULL DEFAULT 0,
+      attempt BLOB, covers INTEGER NOT NULL DEFAULT 0);
+    CREATE TABLE IF NOT EXISTS log(number INTEGER PRIMARY KEY, diff BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS objects(
+      uuid TEXT PRIMARY KEY, objtype TEXT NOT NULL, fields BLOB NOT NULL, stale INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS objects_of_type ON objects(objtype);
+    CREATE TABLE IF NOT EXISTS types(name TEXT PRIMARY KEY, type BLOB NOT NULL) WITHOUT ROWID;
+    PRAGMA user_version = 1;
+    """
+
+  func close() { db.close() }
+
+  // MARK: Reading
+
+  func log() throws(CaravanError) -> [DiffSync.Diff] {
+    try db.all("SELECT diff FROM log ORDER BY number") { (row) throws(CaravanError) in
+      try Wire.Diff.decode(row.bytes(0)).model()
+    }
+  }
+
+  func standing() throws(CaravanError) -> Standing {
+    let read = try db.first(
+      """
+      SELECT height, incarnation, cursor, restarting, next_op, clock_offset, clock_last, attempt, covers FROM standing
+      """
+    ) { (row) throws(CaravanError) in
+      var standing = Standing()
+      standing.height = row.unsigned(0)
+      standing.incarnation = row.unsigned(1)
+      standing.cursor = row.bytes(2)
+      standing.isRestarting = row.flag(3)
+      standing.nextOp = row.unsigned(4)
+      standing.clock = StampClock(offset: row.integer(5), last: HybridStamp(rawValue: row.unsigned(6)))
+      if !row.isNull(7) {
+        standing.attempt = try Attempt(SyncContinue.decode(row.bytes(7)), covers: Int(row.integer(8)))
+      }
+      return standing
+    }
+    return read ?? Standing()
+  }
+
+  func types() throws(CaravanError) -> [String: Model.RecordType] {
+    let list = try db.all("SELECT type FROM types") { (row) throws(CaravanError) in
+      try Wire.RecordType.decode(row.bytes(0)).model()
+    }
+    return Dictionary(list.map { ($0.name, $0) }) { $1 }
+  }
+
+  func objects(_ uuids: Set<String>) throws(CaravanError) -> [String: Object] {
+    var objects: [String: Object] = [:]
+    for uuid in uuids {
+      objects[uuid] = try db.first(
+        "SELECT objtype, fields, stale FROM objects WHERE uuid = ?", uuid
+      ) { (row) throws(CaravanError) in
+        Object(objtype: row.text(0), fields: try Self.fields(row.bytes(1)), isStale: row.flag(2))
+      }
+    }
+    return objects
+  }
+
+  func objects(of objtype: String) throws(CaravanError) -> [String: Object] {
+    let list = try db.all(
+      "SELECT uuid, fields, stale FROM objects WHERE objtype = ?", objtype
+    ) { (row) throws(CaravanError) in
+      (row.text(0), Object(objtype: objtype, fields: try Self.fields(row.bytes(1)), isStale: row.flag(2)))
+    }
+    return Dictionary(list) { $1 }
+  }
+
+  private static func fields(_ bytes: [UInt8]) throws(CaravanError) -> [String: Model.Value] {
+    try DiffObject.decode(bytes).model(at: HybridStamp(rawValue: 0)).mapValues(\.value)
+  }
+
+  // MARK: Writing
+
+  func save(_ type: Model.RecordType) throws(CaravanError) {
+    try db.run("INSERT OR REPLACE INTO types VALUES (?, ?)", type.name, Wire.RecordType(type).encoded())
+  }
+
+  /// After a change of the app's.
+  func save(_ replica: Replica, touched: Set<String>, logged: [DiffSync.Diff]) throws(CaravanError) {
+    try db.transaction { () throws(CaravanError) in
+      try write(replica.objects, touched)
+      try append(logged)
+      try write(replica.standing)
+    }
+  }
+
+  /// After an answer (step 9: objects, log and height at once).
+  func save(_ replica: Replica, touched: Set<String>, after before: Replica) throws(CaravanError) {
+    try db.transaction { () throws(CaravanError) in
+      if replica.restarts != before.restarts { try db.run("UPDATE objects SET stale = 1") }
+      try write(replica.objects, touched)
+      if before.standing.isRestarting, !replica.standing.isRestarting {
+        try db.run("DELETE FROM objects WHERE stale = 1")
+      }
+      if before.log != replica.log {
+        try db.run("DELETE FROM log")
+        try append(replica.log)
+      }
+      try write(replica.standing)
+    }
+  }
+
+  private func write(_ objects: [String: Object], _ touched: Set<String>) throws(CaravanError) {
+    for uuid in touched {
+      guard let object = objects[uuid] else {
+        try db.run("DELETE FROM objects WHERE uuid = ?", uuid)
+        continue
+      }
+      let stamp = HybridStamp(rawValue: 0)
+      let fields = DiffObject(object.fields.mapValues { Stamped($0, at: stamp) }, of: stamp).encoded()
+      try db.run(
+        "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)", uuid, object.objtype, fields, object.isStale)
+    }
+  }
+
+  private func append(_ diffs: [DiffSync.Diff]) throws(CaravanError) {
+    for diff in diffs { try db.run("INSERT INTO log(diff) VALUES (?)", Wire.Diff(diff).encoded()) }
+  }
+
+  private func write(_ standing: Standing) throws(CaravanError) {
+    let attempt = standing.attempt
+    try db.run(
+      """
+      UPDATE standing SET height = ?, incarnation = ?, cursor = ?, restarting = ?, next_op = ?, clock_offset = ?,
+        clock_last = ?, attempt = ?, covers = ?
+      """, standing.height, standing.incarnation, standing.cursor, standing.isRestarting, standing.nextOp,
+      standing.clock.offset, standing.clock.last.rawValue, attempt.map { SyncContinue($0).encoded() },
+      attempt?.covers ?? 0)
+  }
+}
+
+extension SyncContinue {
+  /// Without its zone.
+  init(_ attempt: Attempt) {
+    self.init(op: attempt.op, token: attempt.token, diffs: attempt.diffs.map { Diff($0) })
+  }
+}
+
+extension Attempt {
+  init(_ message: SyncContinue, covers: Int) throws(CaravanError) {
+    var diffs: [DiffSync.Diff] = []
+    for diff in message.diffs { diffs.append(try diff.model()) }
+    self.init(op: message.op, token: message.token, diffs: diffs, covers: covers)
+  }
+}
