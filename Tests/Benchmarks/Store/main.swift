@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import PostgreSQL
 import Runtime
 import Store
 import StoreSQLite
@@ -8,6 +9,23 @@ import StoreSQLite
 // clients of 16 users.
 //
 //     caravan-store-bench [SECONDS [DIRECTORY]]
+//
+// Or what 100,000 updates leave on the disk (BEN-16), on PostgreSQL, too, if an empty database of one is named:
+//
+//     caravan-store-bench amplification [DIRECTORY [postgresql://…]]
+
+if CommandLine.arguments.dropFirst().first == "amplification" {
+  let parent = CommandLine.arguments.dropFirst(2).first ?? NSTemporaryDirectory()
+  let directory = "\(parent)/caravan-store-bench-\(ProcessInfo.processInfo.processIdentifier)"
+  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  let amplification = try Amplification(host: Host.live(logLevel: .error))
+  try await amplification.sqlite(in: directory)
+  try FileManager.default.removeItem(atPath: directory)
+  if let address = CommandLine.arguments.dropFirst(3).first {
+    try await amplification.postgres(ConnectionString(address))
+  }
+  exit(0)
+}
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 3
 let parent = CommandLine.arguments.dropFirst(2).first ?? NSTemporaryDirectory()
