@@ -23,6 +23,6 @@ public struct Checker: Sendable {
 
   public static let all: [Checker] = [
     .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .appliedOnce,
-    .noFalseConflict, .deletesStay, .queriesComplete, .progress,
+    .noFalseConflict, .deletesStay, .queriesComplete, .progress, .diariesEqual,
   ]
 }

@@ -61,6 +61,11 @@ extension Checker {
     }
   }
 
+  /// Clients of diff sync, native devices and the cloud have the same objects (I4, DIF-29).
+  static let diariesEqual = Checker("I4 clients of diff sync converge with native devices when quiet") {
+    $0.end.diaryProblems
+  }
+
   /// Who registered for a table gets it without asking, once everything works again.
   static let progress = Checker("I16 what waits gets through once everything is up") { $0.end.stalled }
 }

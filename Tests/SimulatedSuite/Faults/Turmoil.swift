@@ -43,11 +43,11 @@ struct Turmoil: Sendable {
     switch fault {
     case .weather: return weather()
     case .crashService: return crash([dice.pick(suite.services)])
-    case .crashDevice: return crash([dice.pick(suite.devices).part])
+    case .crashDevice: return crash([dice.pick(suite.people)])
     case .crashCloud: return crash(suite.services)
     case .brokerRestart: return disconnect(suite.parts.map(\.name))
     case .cut: return cut()
-    case .unplug: return disconnect([dice.pick(suite.devices).name])
+    case .unplug: return disconnect([dice.pick(suite.people).name])
     case .link: return changeLink()
     case .wallClock: return jump()
     }
@@ -127,7 +127,7 @@ struct Turmoil: Sendable {
   /// Devices may be hours off, machines of the cloud seconds.
   private mutating func jump() -> Repair {
     let part = dice.pick(suite.parts)
-    let isDevice = suite.devices.contains { $0.name == part.name }
+    let isDevice = suite.people.contains { $0.name == part.name }
     let reach = isDevice ? 7_200_000 : 20_000
     let jump = Duration.milliseconds(dice.within(0...(2 * reach)) - reach)
     ground.recorder.note("\(part.name)'s wall clock jumps by \(jump)")

@@ -174,6 +174,8 @@ public struct History: Sendable, Hashable {
     public var chunkProblems: [String] = []
     /// What registered devices still lacked before anybody asked for a sync.
     public var stalled: [String] = []
+    /// What clients of diff sync, native devices and the cloud do not agree on.
+    public var diaryProblems: [String] = []
 
     public init() {}
   }

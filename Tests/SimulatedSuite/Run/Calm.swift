@@ -34,6 +34,8 @@ struct Calm: Sendable {
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
     try await waitForProgress(&apps)
     try await demand(&apps)
+    guard !suite.diarists.isEmpty else { return }
+    suite.ground.recorder.diaries(try await Diaries(suite).converge(clock))
   }
 
   // MARK: Without being asked

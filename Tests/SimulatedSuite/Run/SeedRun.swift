@@ -89,6 +89,14 @@ public struct SeedRun: Sendable {
         var turmoil = Turmoil(suite, seed: seed)
         await turmoil.run(until: end, clock: clock)
       }
+      for diarist in suite.diarists {
+        group.addTask {
+          await diarist.live(suite.ground, pause: suite.scale.appPause, seed: seed, until: end, clock: clock)
+        }
+      }
+      if !suite.diarists.isEmpty {
+        group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
+      }
       for device in suite.devices {
         group.addTask {
           var app = App(device, in: suite, contents: contents, seed: seed)

@@ -95,6 +95,7 @@ final class Recorder: Sendable {
   }
 
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
+  func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
 
   // MARK: What the cloud commits

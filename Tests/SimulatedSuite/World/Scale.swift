@@ -4,6 +4,8 @@ struct Scale: Sendable {
   /// Devices and whose they are.
   var devices: [(name: String, user: String)]
   var tables: [Table]
+  /// Clients of diff sync, of the first user: in some worlds.
+  var diarists: [String]
   /// Virtual time during which everything may go wrong.
   var turmoil: Duration
   /// Mean time between two things an app does.
@@ -34,6 +36,8 @@ struct Scale: Sendable {
     }
     self.devices = devices
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
+    var others = Dice(seed: seed, "diaries")
+    diarists = others.happens(120) ? ["c1", "c2"] : []
     turmoil = dice.milliseconds(80_000...240_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)

@@ -23,6 +23,7 @@ struct Suite: Sendable {
   /// Everything in the cloud, storage first.
   let services: [Part]
   let devices: [SimulatedDevice]
+  let diarists: [Diarist]
   /// For looking at storage from outside.
   let vault = Vault()
 
@@ -57,6 +58,7 @@ struct Suite: Sendable {
         }
       ]
     devices = scale.devices.map { SimulatedDevice($0.name, of: $0.user, on: ground) }
+    diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
 
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
@@ -77,11 +79,14 @@ struct Suite: Sendable {
     }
   }
 
-  var parts: [Part] { services + devices.map(\.part) }
+  var parts: [Part] { services + people }
+  /// Devices, and clients without one.
+  var people: [Part] { devices.map(\.part) + diarists.map(\.part) }
 
   /// - Parameter isLast: nobody comes after it.
   func crash(_ part: Part, isLast: Bool = false) {
     if let device = devices.first(where: { $0.name == part.name }) { return device.crash(isLast: isLast) }
+    if let diarist = diarists.first(where: { $0.name == part.name }) { return diarist.crash(isLast: isLast) }
     if part.name == "storage" { vault.crash() }
     part.crash(isLast: isLast)
   }
