@@ -1,5 +1,5 @@
-// The Simba paper's benchmark app (§7.2): a row with an object every so often. What Caravan asks of an app are the lines
-// that end in "// sync" below.
+// The Simba paper's benchmark app (§7.2): a row with an object every so often. What Caravan asks of an app are the
+// lines that end in "// sync" below.
 
 import Client
 import Foundation
