@@ -97,7 +97,7 @@ public enum Outcome: Sendable, Hashable {
   /// The store holds something else than the base: that entry, or nothing at all.
   case conflict(server: Entry?)
   /// Not applied: another mutation of an atomic batch failed, or the answer had no room to show the conflict. Send it
-  /// again.
+  /// again. Of a read, where the answer came again: the record has changed since. Read it again.
   case aborted
   /// Settled by the record type's conflict policy: the record is what `server` says, at this version or a later one.
   /// nil: the answer had no room for it.

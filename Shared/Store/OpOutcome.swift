@@ -7,6 +7,17 @@ public enum OpOutcome: Sendable, Hashable {
   /// Settled before it arrived.
   case aborted
 
+  /// What an answer says of a record that was read, whenever it is given: a batch read what was there at its place in
+  /// the zone's order (CK-23), and what later commits made of it is none of its business.
+  /// - Parameters:
+  ///   - version: that was read.
+  ///   - entry: what the store holds now.
+  /// - Returns: `aborted`, if that is not there any more.
+  public static func shown(_ version: Seq, of entry: Entry?) -> Outcome {
+    guard entry?.version ?? 0 == version else { return .aborted }
+    return .read(entry.flatMap { $0.isDeleted ? nil : $0 })
+  }
+
   private static let abortedTag: UInt8 = 0
   private static let decidedTag: UInt8 = 2
 
@@ -39,7 +50,9 @@ public enum OpOutcome: Sendable, Hashable {
         case .conflict(let name): bytes.append(.conflict, text: name)
         case .aborted: bytes.append(.aborted, value: 0)
         case .merged(let name): bytes.append(.merged, text: name)
-        case .read(let name): bytes.append(.read, text: name)
+        case .read(let name, let version):
+          bytes.append(.read, text: name)
+          bytes.append(varint: version)
         case .refused(let error):
           bytes.append(.refused, text: error.code.rawValue)
           bytes.append(varint: UInt64(error.message.utf8.count))
@@ -109,7 +122,9 @@ extension ArraySlice<UInt8> {
     case .conflict: return .conflict(name: try takeText(value))
     case .aborted: return .aborted
     case .merged: return .merged(name: try takeText(value))
-    case .read: return .read(name: try takeText(value))
+    case .read:
+      let name = try takeText(value)
+      return .read(name: name, version: try takeVarint())
     case .refused:
       guard let code = ErrorCode(rawValue: try takeText(value)) else { throw OpOutcome.damaged }
       return .refused(CaravanError(code, try takeText(takeVarint())))

@@ -50,19 +50,26 @@ extension PartitionState {
     }
   }
 
-  /// The answer to an op, now or again: conflicts, merges and reads show what the store holds when it is given.
+  /// The answer to an op, now or again: conflicts and merges show what the store holds when it is given. What the
+  /// group knows now of records that were read counts: later commits of the group may change them.
   private func answer(_ outcome: OpOutcome, in zone: ZoneID) -> Answer<CommitResult> {
     switch outcome {
     case .aborted: return { _ throws(CaravanError) in .aborted }
     case .decided(let verdicts, let zoneSeq, let incarnation):
+      var read: [String: Outcome] = [:]
       for verdict in verdicts {
         switch verdict {
-        case .conflict(let name), .merged(let name), .read(let name):
-          shown.insert(Wants.Record(zone: zone, name: name))
+        case .read(let name, let version):
+          if let entry = knownEntry(of: name, in: zone) {
+            read[name] = OpOutcome.shown(version, of: entry)
+          } else {
+            shown.insert(Wants.Record(zone: zone, name: name))
+          }
+        case .conflict(let name), .merged(let name): shown.insert(Wants.Record(zone: zone, name: name))
         case .accepted, .aborted, .refused: continue
         }
       }
-      return { (state) throws(CaravanError) in
+      return { [read] (state) throws(CaravanError) in
         let entry = { (name: String) in state.entries[Wants.Record(zone: zone, name: name)] }
         let outcomes = verdicts.map { verdict -> Outcome in
           switch verdict {
@@ -70,7 +77,7 @@ extension PartitionState {
           case .aborted: .aborted
           case .conflict(let name): .conflict(server: entry(name))
           case .merged(let name): .merged(version: entry(name)?.version ?? 0, server: entry(name))
-          case .read(let name): .read(entry(name).flatMap { $0.isDeleted ? nil : $0 })
+          case .read(let name, let version): read[name] ?? OpOutcome.shown(version, of: entry(name))
           case .refused(let error): .refused(error)
           }
         }

@@ -29,6 +29,13 @@ extension PartitionState {
     for name in questions.referrers { facts.referrers[name] = referrers(of: RecordKey(zone: zone, name: name)) }
   }
 
+  /// nil: the group has not looked.
+  func knownEntry(of name: String, in zone: ZoneID) -> Entry?? {
+    guard let zone = self.zone(zone) else { return .some(nil) }
+    let key = RecordKey(zone: zone.id, name: name)
+    return rows[key] != nil || looked.entries[key] != nil || zone.seqBefore == nil ? .some(entry(key)) : nil
+  }
+
   private func entry(_ key: RecordKey) -> Entry? {
     guard let row = rows[key] else { return looked.entries[key] ?? nil }
     return Entry(

@@ -68,7 +68,7 @@ extension FileState {
     remember(writer, of: op)
   }
 
-  /// The answer to an op, now or again: conflicts, merges and reads show what the store holds at this moment.
+  /// The answer to an op, now or again: conflicts and merges show what the store holds at this moment.
   private func result(of outcome: OpOutcome, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     switch outcome {
     case .aborted: return .aborted
@@ -88,7 +88,7 @@ extension FileState {
         case .merged(let name):
           let server = try entry(name)
           outcomes.append(.merged(version: server?.version ?? 0, server: server))
-        case .read(let name): outcomes.append(.read(try entry(name).flatMap { $0.isDeleted ? nil : $0 }))
+        case .read(let name, let version): outcomes.append(OpOutcome.shown(version, of: try entry(name)))
         case .refused(let error): outcomes.append(.refused(error))
         }
       }

@@ -69,7 +69,8 @@ public struct ZoneCommit: Sendable {
     case aborted
     /// Settled by a policy; the answer shows the record of this name.
     case merged(name: String)
-    case read(name: String)
+    /// The record as the commit leaves it, at this version, a tombstone's too; 0: there is none.
+    case read(name: String, version: Seq)
     case refused(CaravanError)
   }
 
@@ -85,6 +86,10 @@ public struct ZoneCommit: Sendable {
     var verdicts: [Verdict] = []
     verdicts.reserveCapacity(commit.mutations.count)
     for mutation in commit.mutations { verdicts.append(draft.apply(mutation)) }
+    for index in verdicts.indices {
+      guard case .read(let name, _) = verdicts[index] else { continue }
+      verdicts[index] = .read(name: name, version: draft.heads[name]?.version ?? 0)
+    }
     if commit.isAtomic {
       for (index, refusal) in draft.brokenReferences() { verdicts[index] = .refused(refusal) }
       if verdicts.contains(where: \.isFailure) {

@@ -42,7 +42,7 @@ struct ZoneDraft {
     let head = heads[mutation.name]
     let fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
     switch mutation.change {
-    case .read: return fits ? .read(name: mutation.name) : .conflict(name: mutation.name)
+    case .read: return fits ? .read(name: mutation.name, version: head?.version ?? 0) : .conflict(name: mutation.name)
     case .delete: return delete(mutation, head, fits: fits)
     case .save(let type, let body, _):
       let content = ZoneCommit.Content(type: type, body: body, chunks: mutation.distinctChunks)

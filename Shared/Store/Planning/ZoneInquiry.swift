@@ -105,7 +105,7 @@ public struct ZoneInquiry: Sendable {
       if mutation.isDelete || terms?.references.contains(where: { $0.kind == .owning }) ?? false {
         questions.referrers.append(mutation.name)
       }
-      if terms?.needEntry ?? false { questions.entries.append(mutation.name) }
+      if mutation.change == .read || terms?.needEntry ?? false { questions.entries.append(mutation.name) }
       for reference in terms?.references ?? [] { questions.heads.append(reference.target) }
     }
     return questions

@@ -168,7 +168,9 @@ import Wire
       Sample.read("a", base: .version(1)), Sample.save("b", base: .version(2)), Sample.read("none", base: .absent),
     ]
     #expect(
-      zone.commit(good, atomic: true) == [.read(name: "a"), .accepted(version: 3), .read(name: "none")] && zone.seq == 3
+      zone.commit(good, atomic: true) == [
+        .read(name: "a", version: 1), .accepted(version: 3), .read(name: "none", version: 0),
+      ] && zone.seq == 3
     )
     let stale = [Sample.read("b", base: .version(2)), Sample.save("a")]
     #expect(zone.commit(stale, atomic: true) == [.conflict(name: "b"), .aborted] && zone.seq == 3)

@@ -129,7 +129,7 @@ import Testing
       .decided(
         verdicts: [
           .accepted(version: 0), .accepted(version: 1 << 39), .conflict(name: "ключ"), .aborted, .merged(name: "m"),
-          .read(name: ""), .refused(CaravanError(.referenceViolation, "nein")),
+          .read(name: "", version: 9), .refused(CaravanError(.referenceViolation, "nein")),
         ], zoneSeq: 1 << 39, incarnation: .max),
     ]
     for outcome in outcomes {
