@@ -20,6 +20,8 @@ public final class Connection {
   public internal(set) var lastFailure: SQLiteError?
   var authorizer: ((AuthorizerRequest) -> AuthorizerAnswer)?
   var progress: (() -> ProgressAnswer)?
+  /// Only once the connection is open.
+  private(set) var statementTap: (any StatementTap)?
   private let interruption: Interrupter
   private var isOpen = true
 
@@ -51,6 +53,7 @@ public final class Connection {
       close()
       throw error
     }
+    statementTap = options.statements
   }
 
   /// Once a process, before the first connection. Statistics cost every allocation a global lock.

@@ -26,6 +26,8 @@ public struct ConnectionOptions: Sendable {
   public var pageBytes = 4_096
   /// Asked before anything changes on the disk.
   public var tap: (any DiskTap)?
+  /// Asked before every step of a statement.
+  public var statements: (any StatementTap)?
 
   public init() {}
 

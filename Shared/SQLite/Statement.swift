@@ -40,6 +40,7 @@ public final class Statement {
   ) throws(CaravanError) {
     let last = try bindAll(repeat each values) + 1
     defer { reset() }
+    if let tap = connection.statementTap { try connection.ask(tap, about: handle) }
     let failure: CaravanError? = blob.withUnsafeBufferPointer { bytes in
       // An empty array may have no address, and no address binds NULL.
       let bound =
@@ -158,7 +159,8 @@ public final class Statement {
   }
 
   private func step() throws(CaravanError) -> Bool {
-    switch sqlite3_step(handle) {
+    if let tap = connection.statementTap { try connection.ask(tap, about: handle) }
+    return switch sqlite3_step(handle) {
     case SQLITE_ROW: true
     case SQLITE_DONE: false
     case let code: throw connection.failure(code)

@@ -21,6 +21,7 @@ final class StoreFile: Sendable {
       }
     var writing = ConnectionOptions()
     writing.durability = options.durability
+    (writing.tap, writing.statements) = (options.tap, options.statements)
     writing.cacheBytes = FileLimits.writerCacheBytes
     writing.checkpointPages = FileLimits.checkpointPages
     writer = FileWriter(
@@ -31,6 +32,7 @@ final class StoreFile: Sendable {
     var reading = ConnectionOptions()
     reading.isReadOnly = true
     reading.cacheBytes = FileLimits.readerCacheBytes
+    (reading.tap, reading.statements) = (options.tap, options.statements)
     readers = (0..<options.readersPerFile).map { index in
       FileReader(
         name: "read-\(number).\(index)", host: host, location: location, options: reading, life: life,

@@ -1,3 +1,4 @@
+public import Runtime
 public import SQLite
 public import Store
 
@@ -18,6 +19,9 @@ public struct StoreOptions: Sendable {
   public var readersPerFile = 2
   public var durability = ConnectionOptions.Durability.full
   public var quotas = DefaultQuotas.unlimited
+  /// Asked before the files change, and before every step of a statement: for tests that let them fail.
+  public var tap: (any DiskTap)?
+  public var statements: (any StatementTap)?
 
   public init(_ location: Location) {
     self.location = location

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A new directory under the system's temporary one, removed with all it holds when `body` returns or throws.
 public func withTemporaryDirectory<R>(
-  isolation: isolated (any Actor)? = #isolation, _ body: (_ path: String) async throws -> R
+  isInMemory: Bool = false, isolation: isolated (any Actor)? = #isolation, _ body: (_ path: String) async throws -> R
 ) async throws -> R {
-  let directory = try TemporaryDirectory()
+  let directory = try TemporaryDirectory(isInMemory: isInMemory)
   defer { directory.remove() }
   return try await body(directory.path)
 }
@@ -18,8 +18,10 @@ public final class TemporaryDirectory: Sendable {
   /// Without a slash at its end.
   public let path: String
 
-  public init() throws(Failure) {
-    let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  /// - Parameter isInMemory: where there is such a place: nothing waits for a disk there.
+  public init(isInMemory: Bool = false) throws(Failure) {
+    var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    if isInMemory, unsafe access("/dev/shm", W_OK) == 0 { parent = "/dev/shm" }
     var template = Array("\(parent)/caravan-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Failure(code: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -15,9 +15,11 @@ final class Proxy: Sendable {
     var isOver = false
     /// Messages from one cut to the next; 0: none is made.
     var period = 0
+    /// What becomes of the message after so many.
+    var next: (messages: Int, fate: Fate)?
   }
 
-  private enum Fate { case pass, loseMessage, loseAnswer }
+  enum Fate: Sendable { case pass, loseMessage, loseAnswer }
 
   init(to target: Int) throws {
     let listening = try Listening()
@@ -29,6 +31,17 @@ final class Proxy: Sendable {
 
   /// - Parameter period: 0: from now on everything passes.
   func cut(every period: Int) { state.withLock { $0.period = period } }
+
+  /// One cut, at the next message but so many.
+  func cut(after messages: Int, _ fate: Fate) { state.withLock { $0.next = (messages, fate) } }
+
+  /// - Returns: whether there were so many messages.
+  func wasCut() -> Bool {
+    state.withLock { state in
+      defer { state.next = nil }
+      return state.next == nil
+    }
+  }
 
   func stop() {
     state.withLock { $0.isOver = true }
@@ -71,6 +84,10 @@ final class Proxy: Sendable {
   private func fate() -> Fate {
     state.withLock { state in
       state.messages += 1
+      if let next = state.next {
+        state.next = next.messages == 0 ? nil : (next.messages - 1, next.fate)
+        if next.messages == 0 { return next.fate }
+      }
       guard state.period > 0, state.messages.isMultiple(of: state.period) else { return .pass }
       state.cuts += 1
       return state.cuts.isMultiple(of: 2) ? .loseMessage : .loseAnswer
