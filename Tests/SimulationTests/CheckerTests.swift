@@ -1,4 +1,6 @@
+import Model
 import SimulatedSuite
+import TestKit
 import Testing
 
 /// Goal: no checker can fall silent. Method: a small sound history, and for each invariant histories that break it.
@@ -101,6 +103,21 @@ import Testing
         history.versions.append(Version(row, seq: 4, tag: nil, writer: "d2"))
       }
     ),
+    (
+      "I6 what", "a client reads what is not there any more",
+      { history in
+        let change = ZoneCall.Change("r", .any, .delete)
+        let saved = ZoneCall.Change("r", .absent, .save("v"))
+        let (save, delete) = (ZoneCall.Request.commit([saved], isAtomic: true), [change])
+        history.calls = [
+          ZoneCall("a", invoked: 1, returned: 2, save, .committed([.accepted(version: 1)], seq: 1)),
+          ZoneCall(
+            "a", invoked: 3, returned: 4, .commit(delete, isAtomic: true),
+            .committed([.accepted(version: 2)], seq: 2)),
+          ZoneCall("b", invoked: 5, returned: 6, .fetch(["r"]), .fetched([.init("r", 1, .value("v"))])),
+        ]
+      }
+    ),
     ("I7", "applied twice", { $0.versions.append(Version(row, seq: 4, tag: tag(3), writer: "d1")) }),
     (
       "I7", "a conflict with what it had replaced",
@@ -109,6 +126,7 @@ import Testing
     ("I9", "back from the dead", { $0.versions[1].tag = nil }),
     ("queries", "a row is not found", { $0.end.queried[place] = [:] }),
     ("queries", "a row is found at an old version", { $0.end.queried[place] = [row.row: 2] }),
+    ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
   ]
 

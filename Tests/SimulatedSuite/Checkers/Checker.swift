@@ -22,7 +22,7 @@ public struct Checker: Sendable {
   }
 
   public static let all: [Checker] = [
-    .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .appliedOnce,
-    .noFalseConflict, .deletesStay, .queriesComplete, .progress, .diariesEqual,
+    .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .serialisable,
+    .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .progress, .linksRespected, .diariesEqual,
   ]
 }

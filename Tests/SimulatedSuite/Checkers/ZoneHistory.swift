@@ -1,8 +1,15 @@
+internal import TestKit
+
 extension Checker {
   /// A zone's history is one sequence: its log has no hole and no overlap, versions ascend, and what it ends with is
   /// what a scan finds.
   static let logInOrder = Checker("I6 zone history is in seq order") { history in
     positions(history.log) + ranges(history.log) + folds(history)
+  }
+
+  /// Clients that read and write one zone at the same time see one order of it (CK-22, CK-23).
+  static let serialisable = Checker("I6 what clients see of a zone is serialisable") { history in
+    ZoneHistory(history.calls).findings(isSerialisable: true).map(\.description)
   }
 
   private static func positions(_ log: [Logged]) -> [String] {

@@ -1,3 +1,5 @@
+public import TestKit
+
 /// What an app knows of what it asked for.
 public enum Standing: Sendable, Hashable {
   /// Asked, and nothing heard: it happened or not. Can become any of the others.
@@ -152,6 +154,10 @@ public struct History: Sendable, Hashable {
   public var versions: [Version] = []
   public var log: [Logged] = []
   public var readings: [Reading] = []
+  /// Of clients that keep no copy, on one zone.
+  public var calls: [ZoneCall] = []
+  /// What left devices that had no link.
+  public var trespasses: [String] = []
   public var end = Outcome()
 
   public init() {}

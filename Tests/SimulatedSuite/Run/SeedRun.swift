@@ -44,12 +44,13 @@ public struct SeedRun: Sendable {
     let recorder = Recorder(simulation, listener: options.listener)
     let faults = FaultPlan()
     let machine = simulation.host("hub").host
-    let hub = InProcessHub(clock: machine.clock, random: machine.random, faults: faults)
+    let sentry = Sentry(faults, recorder)
+    let hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
     let directory = "\(options.directory)/\(seed)"
     guard unsafe mkdir(directory, 0o700) == 0 else { throw SeedFailure(what: "\(directory) cannot be made") }
     defer { TemporaryDirectory.removeTree(directory) }
     let ground = Ground(
-      simulation: simulation, hub: hub, faults: faults, recorder: recorder, directory: directory)
+      simulation: simulation, hub: hub, faults: faults, sentry: sentry, recorder: recorder, directory: directory)
     let suite = try Suite(Scale(seed: seed), on: ground, breakage: options.breakage)
     var failure: [Violation] = []
     do { try SeedRun(seed: seed, suite: suite).play() } catch {
@@ -84,7 +85,9 @@ public struct SeedRun: Sendable {
   private func live(_ contents: Contents, _ clock: any Clock) async throws {
     let end = clock.now + suite.scale.turmoil
     let seed = seed
+    let witnesses = try Witnesses(suite, seed: seed)
     await withDiscardingTaskGroup { group in
+      if let witnesses { group.addTask { await witnesses.run(until: end) } }
       group.addTask {
         var turmoil = Turmoil(suite, seed: seed)
         await turmoil.run(until: end, clock: clock)
@@ -105,6 +108,7 @@ public struct SeedRun: Sendable {
       }
     }
     try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
+    try await witnesses?.conclude()
   }
 
   /// Ends everything that still runs, so that nothing of this world outlives it.

@@ -123,6 +123,7 @@ struct Ground: Sendable {
   let simulation: Simulation
   let hub: InProcessHub
   let faults: FaultPlan
+  let sentry: Sentry
   let recorder: Recorder
   let directory: String
 }

@@ -94,6 +94,16 @@ final class Recorder: Sendable {
     state.withLock { $0.history.readings.append(reading) }
   }
 
+  func witnessed(_ calls: [ZoneCall]) {
+    note("\(calls.count) calls were witnessed, \(calls.count { $0.answer == .unknown }) of them without an answer")
+    state.withLock { $0.history.calls = calls }
+  }
+
+  func trespassed(_ what: String) {
+    note(what)
+    state.withLock { $0.history.trespasses.append(what) }
+  }
+
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
   func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
@@ -105,7 +115,7 @@ final class Recorder: Sendable {
     guard let owner = log.zone.database.owner?.text else { return record(log, partition: change.partition, []) }
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
     let versions =
-      log.zone.database.container == .system
+      [.system, Witnesses.container].contains(log.zone.database.container)
       ? []
       : change.entries.map {
         Version(RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: $0.writer)

@@ -12,8 +12,10 @@ struct SimulatedDevice: Sendable {
   let user: String
   let slot: AgentSlot
   let part: Part
+  private let sentry: Sentry
 
   init(_ name: String, of user: String, on ground: Ground) {
+    sentry = ground.sentry
     let slot = AgentSlot(name, of: user)
     self.name = name
     self.user = user
@@ -51,8 +53,11 @@ struct SimulatedDevice: Sendable {
   }
 
   func setLink(_ link: LinkClass?) async {
+    sentry.look(at: name, hasLink: true)
     slot.remember(link)
     if let session = slot.session { await session.engine.linkChanged(to: link.map { Link($0) }) }
+    // Another change may have overtaken this one.
+    if link == nil, slot.link == nil { sentry.look(at: name, hasLink: false) }
   }
 }
 
@@ -133,5 +138,6 @@ final class AgentSlot: Sendable {
 
   func leave(_ life: Int) { state.withLock { $0.callers[life, default: 0] -= 1 } }
 
+  var link: LinkClass? { state.withLock { $0.link } }
   func remember(_ link: LinkClass?) { state.withLock { $0.link = link } }
 }

@@ -30,7 +30,7 @@ struct Suite: Sendable {
   init(_ scale: Scale, on ground: Ground, breakage: Breakage?) throws {
     self.ground = ground
     self.scale = scale
-    let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
+    let key = try Self.ticketKey()
     let partitions = Self.partitions(scale)
     var timing = LeaseTiming()
     timing.duration = .seconds(18)
@@ -60,6 +60,8 @@ struct Suite: Sendable {
     devices = scale.devices.map { SimulatedDevice($0.name, of: $0.user, on: ground) }
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
+
+  static func ticketKey() throws -> TicketKey { try TicketKey(Array(repeating: 7, count: TicketKey.byteCount)) }
 
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
   private static func partitions(_ scale: Scale) -> [Partition] {
