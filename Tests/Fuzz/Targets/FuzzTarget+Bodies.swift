@@ -1,0 +1,84 @@
+import Model
+import Store
+import SyncCore
+import Wire
+
+extension FuzzTarget {
+  /// Records' bodies, which two decoders read that share no line: what the scanner lets in, every reader must be able
+  /// to decode, to the same.
+  static let bodies: [FuzzTarget] = [
+    FuzzTarget("body", seeds: [Samples.body, RecordFields([3: .null]).body]) { bytes in
+      let named = try PushCheck.save("r", body: bytes, against: Samples.type)
+      let record: RecordFields
+      do { record = try RecordFields(body: bytes) } catch {
+        preconditionFailure("the scanner lets in what cannot be decoded: \(error)")
+      }
+      do { try Samples.type.check(record) } catch { preconditionFailure("the scanner lets in another type: \(error)") }
+      let hashes = sure { try ChunkHash.list(named.chunks) }
+      hold(Set(hashes) == Set(record.chunks), "the scanner finds chunks \(hashes), the record names \(record.chunks)")
+      hold(
+        Set(named.references) == Set(references(of: record)),
+        "the scanner finds references \(named.references), the record has \(references(of: record))")
+    },
+    FuzzTarget("record", seeds: [Samples.body]) { bytes in
+      let record = try RecordFields(body: bytes)
+      hold(
+        sure { try RecordFields(body: record.body) } == record || !record.isOrdered, "a record is read again as another"
+      )
+    },
+    FuzzTarget("merge", seeds: [Samples.body, RecordFields([2: .integer(9)]).body]) { bytes in
+      let patch = try EncodedFields(bytes)
+      try scan(bytes)
+      let merged = sure { try EncodedFields(Samples.body).merging(patch) }
+      sure { try scan(merged) }
+      hold(sure { try EncodedFields(merged).merging(patch) } == merged, "a merge that is made twice is another")
+      let selected = patch.selecting([1, 2])
+      hold(sure { try EncodedFields(selected).ids } == patch.ids.filter { $0 < 3 }, "other fields are selected")
+    },
+    FuzzTarget("asset-list", seeds: [Asset(Samples.object).encoded()]) { bytes in
+      let listed = try BodyScanner.chunks(listedIn: bytes)
+      let asset = try Asset.decode(bytes)
+      hold(listed == (try? asset.model())?.parts.map(\.hash) ?? listed, "a list names other chunks than its asset")
+    },
+    FuzzTarget("schema", seeds: schemas.map { Array($0.utf8) }) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      let schema = try SchemaText(parsing: text)
+      hold(!schema.columns.isEmpty, "a schema without columns")
+      hold(Set(schema.columns.map(\.name)).count == schema.columns.count, "two columns of one name")
+      for column in schema.columns { hold(schema.column(named: column.name) != nil, "a column is not found") }
+    },
+    FuzzTarget("field-versions", seeds: [fieldVersions.encoded(writer: "phone")]) { bytes in
+      guard let history = FieldHistory(encoded: bytes, writer: "phone") else { throw CaravanError(.invalidData, "no") }
+      let again = FieldHistory(encoded: history.encoded(writer: "phone"), writer: "phone")
+      hold(again == history, "a history is read again as another: \(history), \(String(describing: again))")
+    },
+  ]
+
+  private static let schemas = ["name VARCHAR, n INTEGER, photo OBJECT", "id VARCHAR(20) PRIMARY KEY"]
+
+  private static let fieldVersions = FieldHistory([
+    0: FieldHistory.Item(seq: 5, stamp: HybridStamp(milliseconds: 5), writer: "phone"),
+    2: FieldHistory.Item(seq: 9, stamp: HybridStamp(milliseconds: 7), writer: "tablet"),
+  ])
+
+  private static func scan(_ bytes: [UInt8]) throws(BodyProblem) {
+    var scanner = BodyScanner()
+    try scanner.scan(bytes.span, against: nil)
+  }
+
+  private static func references(of record: RecordFields) -> [Model.Reference] {
+    record.ascending.flatMap { _, value -> [Model.Reference] in
+      switch value {
+      case .reference(let reference): [reference]
+      case .list(let items):
+        items.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
+      default: []
+      }
+    }.filter { $0.kind != .plain }
+  }
+}
+
+extension RecordFields {
+  /// Whether it equals itself: a real that is no number does not.
+  fileprivate var isOrdered: Bool { self == self }
+}
