@@ -88,7 +88,7 @@ let package = Package(
     shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
     shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
     shared(
-      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store"]),
+      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression"]),
 
     // Bridges.
     bridge("Wire", path: "Shared/Wire", ["Model", "DiffSync", "CWire", "CProtobufC"]),
@@ -198,21 +198,42 @@ let package = Package(
           "StorageClient", "SchemaClient", "SQLite",
         ]),
       tests("TidyTests", []),
+      // Decoders of what strangers send, tried by a fuzzer (Tests/Fuzz/run) and with what it found.
+      .target(
+        name: "FuzzTargets",
+        dependencies: [
+          "Model", "Wire", "Bus", "Runtime", "Store", "Sealing", "Crypto", "Compression", "StorageCore", "SyncCore",
+          "QueryCore", "NotifyCore", "AgentCore",
+        ], path: "Tests/Fuzz/Targets", swiftSettings: house),
+      tests("FuzzTests", ["FuzzTargets"]),
       // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
       .target(
         name: "SimulatedSuite",
         dependencies: [
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
-          "DiffSync", "DiffSyncClient",
+          "DiffSync", "DiffSyncClient", "Sealing",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
         swiftSettings: house),
-      tests("SimulationTests", ["SimulatedSuite", "TestKit"]),
+      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model"]),
+      .executableTarget(
+        name: "caravan-trials",
+        dependencies: [
+          "TestKit", "Model", "Wire", "Bus", "BusNATS", "Runtime", "Launch", "Crypto", "Sealing", "StorageClient",
+        ], path: "Tests/Trials", swiftSettings: house),
       .executableTarget(
         name: "caravan-store-bench",
         dependencies: ["Store", "StoreSQLite", "StorePostgres", "PostgreSQL", "Runtime", "Model"],
         path: "Tests/Benchmarks/Store", swiftSettings: house),
     ]
+    // libFuzzer brings its own `main`, so this links only where it is asked for.
+    + (Context.environment["CARAVAN_FUZZ"] == nil
+      ? []
+      : [
+        .executableTarget(
+          name: "caravan-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Main",
+          swiftSettings: house + [.unsafeFlags(["-parse-as-library"])])
+      ])
 )
