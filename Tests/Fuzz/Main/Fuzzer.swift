@@ -7,7 +7,7 @@ import Glibc
 private let target: FuzzTarget = {
   let name = getenv("CARAVAN_FUZZ_TARGET").map { String(cString: $0) } ?? ""
   guard let target = FuzzTarget.named(name) else {
-    fputs("CARAVAN_FUZZ_TARGET is none of \(FuzzTarget.all.map(\.name).joined(separator: " "))\n", stderr)
+    print("CARAVAN_FUZZ_TARGET is none of \(FuzzTarget.all.map(\.name).joined(separator: " "))")
     exit(2)
   }
   return target

@@ -22,9 +22,9 @@ extension FuzzTarget {
     },
     FuzzTarget("record", seeds: [Samples.body]) { bytes in
       let record = try RecordFields(body: bytes)
-      hold(
-        sure { try RecordFields(body: record.body) } == record || !record.isOrdered, "a record is read again as another"
-      )
+      // As bytes: a real that is no number does not equal itself.
+      let again = sure { try RecordFields(body: record.body) }
+      hold(again.body == record.body, "a record is read again as another")
     },
     FuzzTarget("merge", seeds: [Samples.body, RecordFields([2: .integer(9)]).body]) { bytes in
       let patch = try EncodedFields(bytes)
@@ -76,9 +76,4 @@ extension FuzzTarget {
       }
     }.filter { $0.kind != .plain }
   }
-}
-
-extension RecordFields {
-  /// Whether it equals itself: a real that is no number does not.
-  fileprivate var isOrdered: Bool { self == self }
 }

@@ -14,7 +14,7 @@ extension FuzzTarget {
     FuzzTarget("query", seeds: [QueryRequest(query).encoded()]) { bytes in
       let query = try QueryRequest.decode(bytes).model()
       let again = sure { try QueryRequest(decoding: QueryRequest(query).encoded()).model() }
-      hold(again == query || query != query, "a query is read again as another")
+      hold(QueryRequest(again).encoded() == QueryRequest(query).encoded(), "a query is read again as another")
       let compiled = try CompiledQuery(query, type: Samples.type, table: "t1")
       let sql = compiled.statement.sql
       hold(sql.utf8.count { $0 == UInt8(ascii: "?") } == compiled.statement.values.count, "values of \(sql)")
