@@ -126,6 +126,7 @@ import Testing
     ("I9", "back from the dead", { $0.versions[1].tag = nil }),
     ("queries", "a row is not found", { $0.end.queried[place] = [:] }),
     ("queries", "a row is found at an old version", { $0.end.queried[place] = [row.row: 2] }),
+    ("I4", "a client of diff sync differs", { $0.end.diaryProblems = ["a diary lacks a row"] }),
     ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
   ]
