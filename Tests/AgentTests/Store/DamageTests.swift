@@ -225,6 +225,72 @@ struct DamageTests {
     }
   }
 
+  @Test("SIM-78, SIM-79, R8: a row whose cells are rotten is not shown, every other one is, and it comes again whole")
+  func rottenCells() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let name = "a name that is long enough to be found"
+      let rotten = try await f.synced(name, photo: [1, 2, 3], version: 1)
+      _ = try await f.synced("sound", version: 2)
+      try await f.apply([], token: [9])
+      try await f.crash { try Rot.turnBit(of: Array(name.utf8), in: $0) }
+      #expect(try await f.names() == ["sound"])
+      try await f.store.mendDamage()
+      #expect(try await f.names() == ["sound"])
+      #expect(try await f.status().torn == 1)
+      #expect(try await Self.refusal { _ = try await f.photo(rotten) } == .rowTorn)
+      try await f.write("new")
+      let state = try await f.store.syncState(of: F.photos)
+      #expect(state.lacksRows && state.token.isEmpty)
+      try await f.apply([F.entry(rotten, 1, name, photo: [1, 2, 3])], token: [1])
+      try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == [name, "sound", "new"])
+      #expect(try await f.photo(rotten) == [1, 2, 3])
+    }
+  }
+
+  @Test("SIM-108: rotten cells are never pushed: a change is put back to what it was based on, a new row discarded")
+  func rottenChange() async throws {
+    try await F.with { f in
+      try await f.agree()
+      _ = try await f.synced("old", version: 1)
+      let (change, new) = ("the change that will not be sent", "the new row that will not be sent")
+      try await f.store.write(F.photos, cells: [CellValue("name", .text(change))], selection: Selection("name = 'old'"))
+      try await f.write(new)
+      try await f.write("kept")
+      try await f.crash {
+        for text in [change, new] { try Rot.turnBit(of: Array(text.utf8), in: $0) }
+      }
+      let plan = try #require(try await f.collect())
+      #expect(plan.mutations.count == 1)
+      try await f.accept(plan, from: 2)
+      try await f.store.mendDamage()
+      #expect(try await f.names() == ["old", "kept"])
+      #expect(try await f.rows().allSatisfy { $0.state == .clean })
+      #expect(try await f.collect() == nil)
+    }
+  }
+
+  @Test("a row that rots while it is in a push is seen to when the push is over")
+  func rottenInFlight() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let name = "a name that rots on its way to the cloud"
+      let id = try await f.write(name)
+      let plan = try #require(try await f.collect())
+      try await f.crash { directory in
+        try Rot.turnBit(ofRow: id, from: name, in: directory)
+      }
+      #expect(try await f.names() == [])
+      try await f.store.mendDamage()
+      try await f.accept(plan, from: 3)
+      try await f.store.mendDamage()
+      #expect(try await f.store.syncState(of: F.photos).lacksRows)
+      try await f.apply([F.entry(id, 3, name)], token: [1])
+      #expect(try await f.names() == [name])
+    }
+  }
+
   @Test("SIM-78: a row torn in place is refused until the table's next pull has brought it whole, and only that row")
   func torn() async throws {
     try await F.with { f in
@@ -272,10 +338,13 @@ enum Rot {
     var turned = 0
     let needle = Array(bytes.prefix(64))
     for name in ["chunks.dat", "agent.db"] {
-      guard var content = Files.read("\(directory)/\(name)"), let place = find(needle, in: content) else { continue }
-      content[place + needle.count / 2] ^= 1 << UInt8(needle.count % 8)
+      guard var content = Files.read("\(directory)/\(name)") else { continue }
+      // What was deleted may still lie about beside what counts.
+      while let place = find(needle, in: content) {
+        content[place + needle.count / 2] ^= 1 << UInt8(needle.count % 8)
+        turned += 1
+      }
       Files.write(content, to: "\(directory)/\(name)")
-      turned += 1
     }
     return turned
   }
@@ -288,6 +357,17 @@ enum Rot {
       start = place + 1
     }
     return nil
+  }
+
+  /// The row's name, behind its checksum's back.
+  static func turnBit(
+    ofRow id: String, from name: String, of table: TableID = StoreFixture.photos, in directory: String
+  ) throws {
+    let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
+    defer { database.close() }
+    let text = "UPDATE \"\(table.app)/\(table.name)\" SET name = ? WHERE _id = ? AND name = ?"
+    try database.statement(text: text).run("\(name)!", id, name)
+    #expect(database.changedRows == 1)
   }
 
   /// A row's flags as a crash would leave them.

@@ -11,7 +11,10 @@ extension LocalStore {
     var problems = try database.integrityProblems()
     for state in tables.values {
       for key in try state.rows.keys(where: "1", database) {
-        guard let row = try state.rows.row(key: key, database) else { continue }
+        guard let row = try state.rows.soundRow(key: key, database) else {
+          problems.append("row \(key) of \(state.table) is not as it was written")
+          continue
+        }
         let chunks = row.head.presence.isVisible ? try state.codec.chunks(row.cells, extra: row.extra) : []
         for hash in Set(chunks) where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
@@ -31,7 +34,7 @@ extension LocalStore {
     func count(_ chunks: [ChunkHash]) { for hash in Set(chunks) { named[hash, default: 0] += 1 } }
     for state in tables.values {
       for key in try state.rows.keys(where: "1", database) {
-        guard let row = try state.rows.row(key: key, database) else { continue }
+        guard let row = try state.rows.soundRow(key: key, database) else { continue }
         count(try state.codec.chunks(row.cells, extra: row.extra))
       }
     }

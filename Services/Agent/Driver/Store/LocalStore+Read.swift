@@ -98,7 +98,7 @@ extension LocalStore {
     let reader = try takeReader()
     do {
       try reader.connection.begin(.read)
-      let text = try selectText(request, columns, of: state)
+      let text = try selectText(request, of: state)
       let statement = try reader.statement(text, SelectionGuard(state.rows))
       try bind(request.selection?.arguments ?? [], to: statement)
       let cursor = ReadCursor(
@@ -164,9 +164,12 @@ extension LocalStore {
   }
 
   private func selectText(
-    _ request: ReadRequest, _ columns: [Int], of state: TableState
+    _ request: ReadRequest, of state: TableState
   ) throws(CaravanError) -> String {
-    let names = ["_id", "_version", "_flags"] + columns.map { RowTable.quoted(state.schema.columns[$0].name) }
+    // All columns, for the checksum is of the whole row.
+    let names =
+      ["_id", "_version", "_flags", "_row", "_extra", "_sum"]
+      + state.schema.columns.map { RowTable.quoted($0.name) }
     var order: [String] = []
     for term in request.order {
       let column = state.schema.columns[try state.column(named: term.column)]
@@ -264,20 +267,28 @@ extension LocalStore {
     var bytes = 0
     while rows.count < cursor.pageRows, bytes < StoreLimits.pageBytes {
       guard let row = try statement.next() else { return true }
-      rows.append(try view(row, cursor.columns, of: state, bytes: &bytes))
+      let cells = state.schema.columns.indices.map { row.value(Int32($0) + 6) }
+      let isSound =
+        row.isNull(5)
+        || row.unsigned(5) == StoredRow.sum(id: row.text(0), extra: row.bytes(4), cells: cells)
+      if isSound {
+        rows.append(try view(row, cells, cursor.columns, of: state, bytes: &bytes))
+      } else {
+        damage.note(row: row.integer(3), of: state.table)
+      }
     }
     return false
   }
 
   private func view(
-    _ row: Row, _ columns: [Int], of state: TableState, bytes: inout Int
+    _ row: Row, _ stored: [SQLValue], _ columns: [Int], of state: TableState, bytes: inout Int
   ) throws(CaravanError) -> RowView {
     var cells: [CellValue] = []
     var objects: [RowView.ObjectSize] = []
     bytes += 64
-    for (index, column) in columns.enumerated() {
-      let column = state.schema.columns[column]
-      let cell = row.value(Int32(index) + 3)
+    for index in columns {
+      let column = state.schema.columns[index]
+      let cell = stored[index]
       if let value = RowCodec.value(cell, of: column) {
         cells.append(CellValue(column.name, value))
         bytes += column.name.utf8.count + cell.bodyBytes

@@ -10,7 +10,7 @@ extension LocalStore {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
     try chunkTable.adoptFile()
-    for state in try TableState.loadAll(database) { tables[state.table] = state }
+    for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
     mayLose = try lossTable.tables()
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
@@ -23,6 +23,7 @@ extension LocalStore {
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
     try transaction { () throws(CaravanError) in try chunkTable.sweep() }
+    try mendDamage()
   }
 
   /// Rows of a plan keep SP until the plan is settled: only the cloud knows whether they were taken.
@@ -36,7 +37,7 @@ extension LocalStore {
     var torn = 0
     // Closed rows in no push need nothing; they are not even read.
     for key in try state.rows.keys(where: "_flags <> 0 AND (_flags > 255 OR _flags & 4)", database) {
-      guard var row = try state.rows.row(key: key, database), !planned.contains(key) else { continue }
+      guard var row = try state.rows.soundRow(key: key, database), !planned.contains(key) else { continue }
       guard let plan = CrashRecovery.plan(for: row.head.flags, changedObjects: true) else {
         throw CaravanError(
           .internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")

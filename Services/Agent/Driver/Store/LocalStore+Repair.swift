@@ -10,6 +10,7 @@ extension LocalStore {
   public func whenDamaged(_ tell: @escaping @Sendable () -> Void) { damage.tell = tell }
 
   public func mendDamage() throws(CaravanError) {
+    try mendRows()
     let found = damage.chunks
     guard !found.isEmpty else { return }
     let lost = try transaction { () throws(CaravanError) in try discard(found) }
@@ -44,7 +45,7 @@ extension LocalStore {
   private func mendRows(naming lost: Set<ChunkHash>, in state: inout TableState) throws(CaravanError) -> Int {
     var concerned = 0
     for key in try state.rows.keys(where: namesObjects(state), database) {
-      guard let row = try state.rows.row(key: key, database) else { continue }
+      guard let row = try state.rows.soundRow(key: key, database) else { continue }
       let missing = try chunks(of: row, in: state).intersection(lost)
       guard !missing.isEmpty, state.tracks(row.head), row.head.presence != .deleted else { continue }
       concerned += 1
@@ -66,6 +67,43 @@ extension LocalStore {
     return (objects + ["length(_extra) > 0"]).joined(separator: " OR ")
   }
 
+  // MARK: Rows whose cells are damaged
+
+  private func mendRows() throws(CaravanError) {
+    let found = damage.rows.sorted { ($0.table, $0.key) < ($1.table, $1.key) }
+    for row in found where tables[row.table] != nil {
+      let isMended = try change(row.table) { (state) throws(CaravanError) in try mendCells(row.key, in: &state) }
+      guard isMended else { continue }
+      host.log.warning("a row was damaged on the disk and is being restored", [.table: row.table])
+      tellNewsIfAny(of: row.table)
+    }
+    for row in found {
+      // A row in flight is seen to when its push has been answered.
+      if let state = tables[row.table], try state.rows.unverified(key: row.key, database)?.isSound == false { continue }
+      damage.forget(row)
+    }
+  }
+
+  /// - Returns: whether there was anything to do.
+  private func mendCells(_ key: Int64, in state: inout TableState) throws(CaravanError) -> Bool {
+    guard let found = try state.rows.unverified(key: key, database), !found.isSound,
+      !found.row.head.flags.syncPending
+    else { return false }
+    var row = found.row
+    // What it named cannot be believed.
+    (row.cells, row.extra) = (row.cells.map { _ in .null }, [])
+    try state.rows.update(row, database)
+    try chunkTable.recount(namedChunks())
+    switch row.head.presence {
+    // The cloud is told of a deletion without any content; what is torn is on its way already.
+    case .deleted, .torn: break
+    case .live, .unconfirmed: try putBackOrGiveUp(row, in: &state)
+    }
+    try chunkTable.sweepUnlessWriting(openWrites)
+    try state.save(database)
+    return true
+  }
+
   // MARK: One row
 
   private func mend(
@@ -78,12 +116,17 @@ extension LocalStore {
     let isClean = !row.head.flags.isDirty && !row.head.flags.inConflict
     if isClean || missing.isSubset(of: atCloud) { return try awaitChunks(of: row, in: &state) }
     // The change that named them is lost with them.
-    if let copy {
+    try putBackOrGiveUp(row, in: &state)
+  }
+
+  /// A row whose content is lost becomes the cloud's copy as far as that is known here. Its app is told.
+  private func putBackOrGiveUp(_ row: StoredRow, in state: inout TableState) throws(CaravanError) {
+    if let copy = try incoming(named: row.id, role: .serverCopy, of: state) {
       if copy.isDeleted { try removeRow(row, of: state) } else { try putBack(row, to: copy.entry, in: &state) }
-    } else if let ancestor {
+    } else if let ancestor = try ancestor(of: row.key, in: state) {
       try putBack(row, to: row.entry(ancestor), in: &state)
     } else {
-      try removeRow(row, of: state)
+      return try giveUpContent(of: row, in: &state)
     }
     state.news += 1
   }

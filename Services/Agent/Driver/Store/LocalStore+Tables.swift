@@ -18,7 +18,7 @@ extension LocalStore {
       throw CaravanError(.limitExceeded, "app '\(table.app)' has \(names.count) tables, which is the limit: drop one")
     }
     let number = try (database.first("SELECT max(id) FROM tables") { row in row.integer(0) } ?? 0) + 1
-    let state = TableState(number: number, table: table, schema: schema, isLocalOnly: localOnly)
+    let state = TableState(number: number, table: table, schema: schema, isLocalOnly: localOnly, damage: damage)
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
@@ -91,7 +91,7 @@ extension LocalStore {
 
   private func releaseEverything(of state: TableState) throws(CaravanError) {
     for key in try state.rows.keys(where: "1", database) {
-      guard let row = try state.rows.row(key: key, database) else { continue }
+      guard let row = try state.rows.soundRow(key: key, database) else { continue }
       try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     }
     let bodies = try database.all(

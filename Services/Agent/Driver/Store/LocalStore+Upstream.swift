@@ -60,7 +60,7 @@ extension LocalStore {
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
     guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !mayLose.contains(state.number),
-      damage.chunks.isEmpty
+      damage.isEmpty
     else { return }
     planned.waiting[state.table] = try plan(
       &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
@@ -203,7 +203,7 @@ extension LocalStore {
 
   private func afterSettling(_ table: TableID) throws(CaravanError) {
     tellNewsIfAny(of: table)
-    if !damage.chunks.isEmpty { damage.tell?() }
+    if !damage.isEmpty { damage.tell?() }
     let state = try state(table)
     let rows = try collectable(in: state)
     if rows.dirty > 0 { tellDirtied(state, bytes: 0) }
@@ -219,7 +219,8 @@ extension LocalStore {
     case .refused(let error): summary.refusal = error
     case .accepted, .conflict, .aborted, .merged, .read: break
     }
-    guard var row = try state.rows.row(key: planned.key, database) else { return }
+    // Its head counts, whatever has become of its content.
+    guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     switch row.head.settle(result, armed: planned.armed) {
@@ -275,7 +276,7 @@ extension LocalStore {
       guard let server, !server.isDeleted else {
         return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
       }
-      let isSame = try state.codec.body(row.cells, extra: row.extra) == server.body
+      let isSame = (try? state.codec.body(row.cells, extra: row.extra)) == server.body
       return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
     }
   }

@@ -1,4 +1,5 @@
 internal import AgentCore
+internal import Encoding
 internal import Model
 internal import SQLite
 
@@ -13,6 +14,35 @@ struct StoredRow {
   var extra: [UInt8]
   /// By column of the schema.
   var cells: [SQLValue]
+
+  var sum: UInt64 { Self.sum(id: id, extra: extra, cells: cells) }
+
+  /// XXH64 of what a row holds, its flags and versions aside.
+  static func sum(id: String, extra: [UInt8], cells: [SQLValue]) -> UInt64 {
+    var bytes = Array(id.utf8)
+    func add(_ tag: UInt8, _ number: UInt64) {
+      bytes.append(tag)
+      for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+    add(0, UInt64(extra.count))
+    bytes += extra
+    for cell in cells {
+      switch cell {
+      case .null: add(1, 0)
+      case .integer(let number): add(2, UInt64(bitPattern: number))
+      // SQLite keeps NaN as NULL, and no sign of zero.
+      case .real(let number) where number.isNaN: add(1, 0)
+      case .real(let number): add(3, number == 0 ? 0 : number.bitPattern)
+      case .text(let text):
+        add(4, UInt64(text.utf8.count))
+        bytes += text.utf8
+      case .blob(let blob):
+        add(5, UInt64(blob.count))
+        bytes += blob
+      }
+    }
+    return XXHash64.hash(bytes)
+  }
 }
 
 /// An app's table in SQLite: its columns under their own names, ours before them with a leading `_`. Its name is the
@@ -22,6 +52,8 @@ struct RowTable {
   /// As the authorizer reports it.
   let name: String
   let columns: [SchemaText.Column]
+  let table: TableID
+  let damage: DamageLog
   private let insertText: String
   private let updateText: String
   private let updateHeadText: String
@@ -29,11 +61,13 @@ struct RowTable {
 
   static let visible = "_presence IN (0, 3)"
 
-  init(_ table: TableID, columns: [SchemaText.Column]) {
+  init(_ table: TableID, columns: [SchemaText.Column], damage: DamageLog) {
+    self.table = table
     self.columns = columns
+    self.damage = damage
     name = "\(table.app)/\(table.name)"
     quotedName = "\"\(name)\""
-    let own = ["_id", "_version", "_flags", "_change", "_presence", "_extra"]
+    let own = ["_id", "_version", "_flags", "_change", "_presence", "_extra", "_sum"]
     let all = own + columns.map { Self.quoted($0.name) }
     let marks = Array(repeating: "?", count: all.count).joined(separator: ", ")
     insertText = "INSERT INTO \(quotedName) (\(all.joined(separator: ", "))) VALUES (\(marks))"
@@ -53,7 +87,7 @@ struct RowTable {
       """
       CREATE TABLE \(quotedName) (
         _row INTEGER PRIMARY KEY, _id TEXT NOT NULL, _version INTEGER NOT NULL, _flags INTEGER NOT NULL,
-        _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL,
+        _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL, _sum INTEGER,
         \(declared.joined(separator: ", ")));
       CREATE UNIQUE INDEX "\(name)/id" ON \(quotedName) (_id);
       CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
@@ -74,12 +108,40 @@ struct RowTable {
 
   // MARK: Rows
 
+  /// - Throws: `rowTorn` when the row is not as it was written; then `damage` has it.
   func row(key: Int64, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    try database.statement(text: "\(selectText) WHERE _row = ?").first(key) { (row) throws(CaravanError) in
+      try sound(row)
+    }
+  }
+
+  /// - Throws: as `row(key:)`.
+  func row(id: String, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    try database.statement(text: "\(selectText) WHERE _id = ?").first(id) { (row) throws(CaravanError) in
+      try sound(row)
+    }
+  }
+
+  /// Whatever is there.
+  func unverified(key: Int64, _ database: Connection) throws(CaravanError) -> (row: StoredRow, isSound: Bool)? {
     try database.statement(text: "\(selectText) WHERE _row = ?").first(key) { row in stored(row) }
   }
 
-  func row(id: String, _ database: Connection) throws(CaravanError) -> StoredRow? {
-    try database.statement(text: "\(selectText) WHERE _id = ?").first(id) { row in stored(row) }
+  /// Nil: there is none, or it is damaged and `damage` has it.
+  func soundRow(key: Int64, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    do { return try row(key: key, database) } catch {
+      guard error.code == .rowTorn else { throw error }
+      return nil
+    }
+  }
+
+  private func sound(_ row: Row) throws(CaravanError) -> StoredRow {
+    let found = stored(row)
+    guard found.isSound else {
+      damage.note(row: found.row.key, of: table)
+      throw CaravanError(.rowTorn, "a row of '\(table.name)' is damaged in the local store: it is being restored")
+    }
+    return found.row
   }
 
   /// Dirty rows that may go upstream, oldest change first, until `body` answers false.
@@ -92,7 +154,7 @@ struct RowTable {
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
     var wanted = true
     try database.statement(text: text).visit { (row) throws(CaravanError) in
-      guard let stored = try self.row(key: row.integer(0), database) else { return true }
+      guard let stored = try soundRow(key: row.integer(0), database) else { return true }
       wanted = try body(stored)
       return wanted
     }
@@ -141,7 +203,8 @@ struct RowTable {
     try statement.bind(row.change, at: 4)
     try statement.bind(row.head.presence.rawValue, at: 5)
     try statement.bind(row.extra, at: 6)
-    var index: Int32 = 6
+    try statement.bind(Int64(bitPattern: row.sum), at: 7)
+    var index: Int32 = 7
     for cell in row.cells {
       index += 1
       try cell.bind(to: statement, at: index)
@@ -154,12 +217,13 @@ struct RowTable {
     while try statement.next() != nil {}
   }
 
-  private func stored(_ row: Row) -> StoredRow {
-    StoredRow(
+  private func stored(_ row: Row) -> (row: StoredRow, isSound: Bool) {
+    let stored = StoredRow(
       key: row.integer(0), id: row.text(1),
       head: RowHead(
         flags: RowFlags(packed: row.integer(3)), version: row.unsigned(2),
         presence: RowHead.Presence(rawValue: row.integer(5)) ?? .torn),
-      change: row.integer(4), extra: row.bytes(6), cells: (0..<columns.count).map { row.value(Int32($0) + 7) })
+      change: row.integer(4), extra: row.bytes(6), cells: (0..<columns.count).map { row.value(Int32($0) + 8) })
+    return (stored, row.isNull(7) || row.unsigned(7) == stored.sum)
   }
 }

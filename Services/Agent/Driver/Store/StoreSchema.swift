@@ -3,7 +3,7 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 2
+  static let version = 3
 
   static func install(in database: Connection) throws(CaravanError) {
     try installBase(in: database)
@@ -14,7 +14,8 @@ enum StoreSchema {
   private static func installBase(in database: Connection) throws(CaravanError) {
     let found = try database.userVersion
     guard found != version else { return }
-    if found == 1 { return try addChunkFile(to: database) }
+    if found == 1 { try addChunkFile(to: database) }
+    if found == 1 || found == 2 { return try addRowSums(to: database) }
     guard found == 0 else {
       throw CaravanError(
         .internalError, "the store is of format \(found), this agent knows \(version): use the agent that wrote it")
@@ -34,6 +35,16 @@ enum StoreSchema {
         try database.execute("ALTER TABLE chunks ADD COLUMN \(column) INTEGER")
       }
       try database.setUserVersion(2)
+    }
+  }
+
+  /// Until then only chunks had checksums. Rows get theirs when they are next written.
+  private static func addRowSums(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      for name in try database.all("SELECT app || '/' || name FROM tables", read: { row in row.text(0) }) {
+        try database.execute("ALTER TABLE \"\(name)\" ADD COLUMN _sum INTEGER")
+      }
+      try database.setUserVersion(version)
     }
   }
 

@@ -32,7 +32,7 @@ struct TableState {
 
   private let lowercased: [String: Int]
 
-  init(number: Int64, table: TableID, schema: SchemaText, isLocalOnly: Bool) {
+  init(number: Int64, table: TableID, schema: SchemaText, isLocalOnly: Bool, damage: DamageLog) {
     self.number = number
     self.table = table
     self.schema = schema
@@ -40,7 +40,7 @@ struct TableState {
     token = []
     isResyncing = false
     (lastSync, bytesUp, bytesDown, refused, news) = (0, 0, 0, "", 0)
-    rows = RowTable(table, columns: schema.columns)
+    rows = RowTable(table, columns: schema.columns, damage: damage)
     codec = RowCodec(columns: schema.columns, type: nil)
     lowercased = Dictionary(
       schema.columns.enumerated().map { ($0.element.name.lowercased(), $0.offset) }, uniquingKeysWith: { a, _ in a })
@@ -67,7 +67,7 @@ struct TableState {
 
   // MARK: Stored form
 
-  static func loadAll(_ database: Connection) throws(CaravanError) -> [TableState] {
+  static func loadAll(_ database: Connection, damage: DamageLog) throws(CaravanError) -> [TableState] {
     let states = try database.all(
       """
       SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
@@ -76,14 +76,15 @@ struct TableState {
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 2)
       FROM tables ORDER BY id
       """
-    ) { (row) throws(CaravanError) in try TableState(row) }
+    ) { (row) throws(CaravanError) in try TableState(row, damage) }
     return states
   }
 
-  private init(_ row: SQLite.Row) throws(CaravanError) {
+  private init(_ row: SQLite.Row, _ damage: DamageLog) throws(CaravanError) {
     self.init(
       number: row.integer(0), table: TableID(app: ContainerID(unchecked: row.text(1)), name: row.text(2)),
-      schema: try SchemaText(parsing: row.text(3)), isLocalOnly: row.flag(4))
+      schema: try SchemaText(parsing: row.text(3)), isLocalOnly: row.flag(4),
+      damage: damage)
     if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)

@@ -1,3 +1,4 @@
+internal import AgentCore
 internal import Encoding
 internal import Model
 internal import SQLite
@@ -57,9 +58,15 @@ struct ChunkReader {
   }
 }
 
-/// Chunks that reads have found to be damaged, until somebody sees to them.
+/// Chunks and rows that reads have found to be damaged, until somebody sees to them.
 final class DamageLog {
+  struct RowKey: Hashable {
+    let table: TableID
+    let key: Int64
+  }
+
   private(set) var chunks: Set<ChunkHash> = []
+  private(set) var rows: Set<RowKey> = []
   /// Called with every find; must return at once.
   var tell: (@Sendable () -> Void)?
 
@@ -68,8 +75,16 @@ final class DamageLog {
     tell?()
   }
 
+  func note(row key: Int64, of table: TableID) {
+    rows.insert(RowKey(table: table, key: key))
+    tell?()
+  }
+
   /// To be seen to later.
   func postpone(_ hash: ChunkHash) { chunks.insert(hash) }
 
   func forget(_ seenTo: Set<ChunkHash>) { chunks.subtract(seenTo) }
+  func forget(_ seenTo: RowKey) { rows.remove(seenTo) }
+
+  var isEmpty: Bool { chunks.isEmpty && rows.isEmpty }
 }
