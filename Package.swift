@@ -132,7 +132,8 @@ let package = Package(
         path: "Services/Examples/Album",
         swiftSettings: house),
       example("caravan-car", "CarSensor"), example("caravan-heartbeat", "HeartBeat"),
-      example("caravan-notes", "Notes"), example("caravan-simbabench", "SimbaBench"),
+      example("caravan-notes", "Notes"), example("caravan-door", "Surveillance"),
+      example("caravan-simbabench", "SimbaBench"),
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding"]),

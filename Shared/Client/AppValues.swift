@@ -108,6 +108,9 @@ public struct DeviceStatus: Sendable, Hashable {
     public let schema: String
     /// Nil: nothing may be lost.
     public let loss: Loss?
+    public let properties: TableProperties
+    /// If it needs a reset, `refused` says why.
+    public let mode: SyncMode
   }
 
   /// Rows that may be lost, since that was declared: accepted = settled + expired + lost + those that wait (MOB-06).
@@ -133,6 +136,8 @@ public struct DeviceStatus: Sendable, Hashable {
   }
 
   public let device, user: String
+  /// The gravest of the tables'.
+  public let mode: SyncMode
   public let link: Model.LinkClass?
   public let isMetered: Bool
   /// The machine's own word, not what somebody announced.
@@ -149,6 +154,7 @@ public struct DeviceStatus: Sendable, Hashable {
   init(_ status: Wire.AgentStatus) {
     device = status.device
     user = status.user
+    mode = SyncMode(status.mode)
     link = status.link.model
     isMetered = status.metered
     isLinkAutomatic = status.linkIsAutomatic
@@ -162,7 +168,8 @@ public struct DeviceStatus: Sendable, Hashable {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
         lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused,
-        schema: $0.schema, loss: Loss($0.loss))
+        schema: $0.schema, loss: Loss($0.loss),
+        properties: TableProperties($0.properties ?? Wire.TableProperties()), mode: SyncMode($0.mode))
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

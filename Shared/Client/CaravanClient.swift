@@ -45,15 +45,28 @@ public final class CaravanClient: Sendable {
   /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when the table has another schema.
   @discardableResult
   public func createTable(
-    _ name: String, _ schema: String, isLocalOnly: Bool = false
+    _ name: String, _ schema: String, isLocalOnly: Bool = false, properties: TableProperties? = nil
   ) async throws(CaravanError) -> Table {
-    let request = Wire.CreateTable(table: name, schema: schema, sync: isLocalOnly ? .localOnly : .full)
+    let request = Wire.CreateTable(
+      table: name, schema: schema, sync: isLocalOnly ? .localOnly : .full, properties: properties?.wire)
     try await done(.createTable(request))
     return table(name)
   }
 
   /// The table of this name; whether it exists shows in the first call.
   public func table(_ name: String) -> Table { Table(name: name, connection: connection) }
+
+  /// Changes what is done with the table, not what is in it (SIM-11).
+  /// - Throws: `tableNotFound`; `schemaViolation` for a fetch policy of a column that holds no objects.
+  public func updateTable(_ name: String, _ properties: TableProperties) async throws(CaravanError) {
+    try await done(.updateTable(Wire.UpdateTable(table: name, properties: properties.wire)))
+  }
+
+  /// Ends the table's error, and has its sync start over (REC-27).
+  /// - Throws: `serverBusy` while it is being synced.
+  public func resetTable(_ name: String, _ choice: ResetChoice) async throws(CaravanError) {
+    try await done(.resetTable(Wire.ResetTable(table: name, choice: choice.wire)))
+  }
 
   /// Drops the table with its rows, objects and registrations; the space comes back (SIM-12).
   public func dropTable(_ name: String) async throws(CaravanError) {

@@ -22,8 +22,9 @@ struct CommandLineTests {
       "bench catchup", "bench fanout", "bench local", "bench radio", "doctor",
     ]
     let words = [
-      "create-table", "drop-table", "write", "read", "update", "delete", "register-write", "register-read",
-      "unregister-write", "unregister-read", "sync", "watch", "conflicts", "resolve", "status", "set-link", "policy",
+      "create-table", "update-table", "drop-table", "reset", "write", "read", "update", "delete", "register-write",
+      "register-read", "unregister-write", "unregister-read", "sync", "watch", "conflicts", "resolve", "status",
+      "set-link", "policy",
     ]
     let known = Set(Caravan.tools.map(\.command.name))
     for name in names + words.map({ "app \($0)" }) {

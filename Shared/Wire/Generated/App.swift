@@ -6,15 +6,89 @@ internal import CWire
 public enum TableSync: UInt32, Sendable, CaseIterable {
   case full = 0
   case localOnly = 1
+  case recent = 80
 
   var c: Caravan__V1__TableSync {
     switch self {
     case .full: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL
     case .localOnly: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY
+    case .recent: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT
     }
   }
 
   init(c: Caravan__V1__TableSync) { self = Self(rawValue: c.rawValue) ?? .full }
+}
+
+public enum StoreMode: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case copyOnWrite = 1
+  case inPlace = 2
+
+  var c: Caravan__V1__StoreMode {
+    switch self {
+    case .unspecified: CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED
+    case .copyOnWrite: CARAVAN__V1__STORE_MODE__STORE_MODE_COPY_ON_WRITE
+    case .inPlace: CARAVAN__V1__STORE_MODE__STORE_MODE_IN_PLACE
+    }
+  }
+
+  init(c: Caravan__V1__StoreMode) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum FetchPolicy: UInt32, Sendable, CaseIterable {
+  case eager = 0
+  case lazy = 1
+  case none = 2
+
+  var c: Caravan__V1__FetchPolicy {
+    switch self {
+    case .eager: CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_EAGER
+    case .lazy: CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_LAZY
+    case .none: CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_NONE
+    }
+  }
+
+  init(c: Caravan__V1__FetchPolicy) { self = Self(rawValue: c.rawValue) ?? .eager }
+}
+
+public enum ResetChoice: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case keepLocal = 1
+  case takeServer = 2
+
+  var c: Caravan__V1__ResetChoice {
+    switch self {
+    case .unspecified: CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED
+    case .keepLocal: CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_KEEP_LOCAL
+    case .takeServer: CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_TAKE_SERVER
+    }
+  }
+
+  init(c: Caravan__V1__ResetChoice) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public enum SyncMode: UInt32, Sendable, CaseIterable {
+  case idle = 0
+  case synchronizing = 1
+  case notConnected = 2
+  case resetting = 3
+  case clientError = 4
+  case internalError = 5
+  case notRecoverable = 6
+
+  var c: Caravan__V1__SyncMode {
+    switch self {
+    case .idle: CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE
+    case .synchronizing: CARAVAN__V1__SYNC_MODE__SYNC_MODE_SYNCHRONIZING
+    case .notConnected: CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_CONNECTED
+    case .resetting: CARAVAN__V1__SYNC_MODE__SYNC_MODE_RESETTING
+    case .clientError: CARAVAN__V1__SYNC_MODE__SYNC_MODE_CLIENT_ERROR
+    case .internalError: CARAVAN__V1__SYNC_MODE__SYNC_MODE_INTERNAL_ERROR
+    case .notRecoverable: CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_RECOVERABLE
+    }
+  }
+
+  init(c: Caravan__V1__SyncMode) { self = Self(rawValue: c.rawValue) ?? .idle }
 }
 
 public enum WriteLoss: UInt32, Sendable, CaseIterable {
@@ -160,6 +234,8 @@ public struct AppRequest: WireMessage, Equatable {
     case setLink(SetLink)
     case watch(TableName)
     case setPolicy(NetworkPolicy)
+    case updateTable(UpdateTable)
+    case resetTable(ResetTable)
   }
 
   public var id: UInt64
@@ -246,6 +322,12 @@ public struct AppRequest: WireMessage, Equatable {
     case .setPolicy(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY
       m.pointee.set_policy = value.pack(into: &arena)
+    case .updateTable(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE
+      m.pointee.update_table = value.pack(into: &arena)
+    case .resetTable(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE
+      m.pointee.reset_table = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -277,6 +359,8 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
     case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY: kind = .setPolicy(try NetworkPolicy(c: m.pointee.set_policy))
+    case CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE: kind = .updateTable(try UpdateTable(c: m.pointee.update_table))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE: kind = .resetTable(try ResetTable(c: m.pointee.reset_table))
     default: kind = nil
     }
   }
@@ -467,19 +551,143 @@ public struct AppWelcome: WireMessage, Equatable {
   }
 }
 
+public struct Replication: WireMessage, Equatable {
+  public var sync: TableSync
+  public var recentRows: UInt64
+  public var recentMilliseconds: UInt64
+
+  public init(
+    sync: TableSync = .full,
+    recentRows: UInt64 = 0,
+    recentMilliseconds: UInt64 = 0
+  ) {
+    self.sync = sync
+    self.recentRows = recentRows
+    self.recentMilliseconds = recentMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Replication> {
+    let m = arena.make(Caravan__V1__Replication.self, caravan__v1__replication__init)
+    if sync != .full { m.pointee.has_sync = 1; m.pointee.sync = sync.c }
+    if recentRows != 0 { m.pointee.has_recent_rows = 1; m.pointee.recent_rows = recentRows }
+    if recentMilliseconds != 0 { m.pointee.has_recent_milliseconds = 1; m.pointee.recent_milliseconds = recentMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Replication>) throws(WireError) {
+    sync = m.pointee.has_sync != 0 ? TableSync(c: m.pointee.sync) : .full
+    recentRows = m.pointee.has_recent_rows != 0 ? m.pointee.recent_rows : 0
+    recentMilliseconds = m.pointee.has_recent_milliseconds != 0 ? m.pointee.recent_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__replication__get_packed_size(m)) { caravan__v1__replication__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__replication__unpack(nil, data.count, data) else { throw .malformed("Replication") }
+    defer { caravan__v1__replication__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ObjectFetch: WireMessage, Equatable {
+  public var column: String
+  public var policy: FetchPolicy
+
+  public init(
+    column: String = "",
+    policy: FetchPolicy = .eager
+  ) {
+    self.column = column
+    self.policy = policy
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ObjectFetch> {
+    let m = arena.make(Caravan__V1__ObjectFetch.self, caravan__v1__object_fetch__init)
+    if !column.isEmpty { m.pointee.column = arena.string(column) }
+    if policy != .eager { m.pointee.has_policy = 1; m.pointee.policy = policy.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ObjectFetch>) throws(WireError) {
+    column = try copyText(m.pointee.column)
+    policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__object_fetch__get_packed_size(m)) { caravan__v1__object_fetch__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__object_fetch__unpack(nil, data.count, data) else { throw .malformed("ObjectFetch") }
+    defer { caravan__v1__object_fetch__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct TableProperties: WireMessage, Equatable {
+  public var replication: Replication?
+  public var mode: StoreMode
+  public var fetch: [ObjectFetch]
+
+  public init(
+    replication: Replication? = nil,
+    mode: StoreMode = .unspecified,
+    fetch: [ObjectFetch] = []
+  ) {
+    self.replication = replication
+    self.mode = mode
+    self.fetch = fetch
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableProperties> {
+    let m = arena.make(Caravan__V1__TableProperties.self, caravan__v1__table_properties__init)
+    if let replication { m.pointee.replication = replication.pack(into: &arena) }
+    if mode != .unspecified { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
+    (m.pointee.n_fetch, m.pointee.fetch) = arena.messages(fetch) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TableProperties>) throws(WireError) {
+    replication = if let p = m.pointee.replication { try Replication(c: p) } else { nil }
+    mode = m.pointee.has_mode != 0 ? StoreMode(c: m.pointee.mode) : .unspecified
+    fetch = try copyMessages(m.pointee.n_fetch, m.pointee.fetch) { (p) throws(WireError) in try ObjectFetch(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__table_properties__get_packed_size(m)) { caravan__v1__table_properties__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__table_properties__unpack(nil, data.count, data) else { throw .malformed("TableProperties") }
+    defer { caravan__v1__table_properties__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct CreateTable: WireMessage, Equatable {
   public var table: String
   public var schema: String
   public var sync: TableSync
+  public var properties: TableProperties?
 
   public init(
     table: String = "",
     schema: String = "",
-    sync: TableSync = .full
+    sync: TableSync = .full,
+    properties: TableProperties? = nil
   ) {
     self.table = table
     self.schema = schema
     self.sync = sync
+    self.properties = properties
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CreateTable> {
@@ -487,6 +695,7 @@ public struct CreateTable: WireMessage, Equatable {
     if !table.isEmpty { m.pointee.table = arena.string(table) }
     if !schema.isEmpty { m.pointee.schema = arena.string(schema) }
     if sync != .full { m.pointee.has_sync = 1; m.pointee.sync = sync.c }
+    if let properties { m.pointee.properties = properties.pack(into: &arena) }
     return m
   }
 
@@ -494,6 +703,7 @@ public struct CreateTable: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
     schema = try copyText(m.pointee.schema)
     sync = m.pointee.has_sync != 0 ? TableSync(c: m.pointee.sync) : .full
+    properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {
@@ -505,6 +715,80 @@ public struct CreateTable: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__create_table__unpack(nil, data.count, data) else { throw .malformed("CreateTable") }
     defer { caravan__v1__create_table__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct UpdateTable: WireMessage, Equatable {
+  public var table: String
+  public var properties: TableProperties?
+
+  public init(
+    table: String = "",
+    properties: TableProperties? = nil
+  ) {
+    self.table = table
+    self.properties = properties
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__UpdateTable> {
+    let m = arena.make(Caravan__V1__UpdateTable.self, caravan__v1__update_table__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if let properties { m.pointee.properties = properties.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__UpdateTable>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__update_table__get_packed_size(m)) { caravan__v1__update_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__update_table__unpack(nil, data.count, data) else { throw .malformed("UpdateTable") }
+    defer { caravan__v1__update_table__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ResetTable: WireMessage, Equatable {
+  public var table: String
+  public var choice: ResetChoice
+
+  public init(
+    table: String = "",
+    choice: ResetChoice = .unspecified
+  ) {
+    self.table = table
+    self.choice = choice
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ResetTable> {
+    let m = arena.make(Caravan__V1__ResetTable.self, caravan__v1__reset_table__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if choice != .unspecified { m.pointee.has_choice = 1; m.pointee.choice = choice.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ResetTable>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    choice = m.pointee.has_choice != 0 ? ResetChoice(c: m.pointee.choice) : .unspecified
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reset_table__get_packed_size(m)) { caravan__v1__reset_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__reset_table__unpack(nil, data.count, data) else { throw .malformed("ResetTable") }
+    defer { caravan__v1__reset_table__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }
@@ -1987,6 +2271,8 @@ public struct TableStatus: WireMessage, Equatable {
   public var refused: String
   public var schema: String
   public var loss: LossStatus?
+  public var properties: TableProperties?
+  public var mode: SyncMode
 
   public init(
     table: String = "",
@@ -2000,7 +2286,9 @@ public struct TableStatus: WireMessage, Equatable {
     bytesDown: UInt64 = 0,
     refused: String = "",
     schema: String = "",
-    loss: LossStatus? = nil
+    loss: LossStatus? = nil,
+    properties: TableProperties? = nil,
+    mode: SyncMode = .idle
   ) {
     self.table = table
     self.rows = rows
@@ -2014,6 +2302,8 @@ public struct TableStatus: WireMessage, Equatable {
     self.refused = refused
     self.schema = schema
     self.loss = loss
+    self.properties = properties
+    self.mode = mode
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2030,6 +2320,8 @@ public struct TableStatus: WireMessage, Equatable {
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
     if !schema.isEmpty { m.pointee.schema = arena.string(schema) }
     if let loss { m.pointee.loss = loss.pack(into: &arena) }
+    if let properties { m.pointee.properties = properties.pack(into: &arena) }
+    if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     return m
   }
 
@@ -2046,6 +2338,8 @@ public struct TableStatus: WireMessage, Equatable {
     refused = try copyText(m.pointee.refused)
     schema = try copyText(m.pointee.schema)
     loss = if let p = m.pointee.loss { try LossStatus(c: p) } else { nil }
+    properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
+    mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
   }
 
   public func encoded() -> [UInt8] {
@@ -2129,6 +2423,7 @@ public struct AgentStatus: WireMessage, Equatable {
   public var linkIsAutomatic: Bool
   public var policy: NetworkPolicy?
   public var usage: [LinkUsage]
+  public var mode: SyncMode
 
   public init(
     device: String = "",
@@ -2140,7 +2435,8 @@ public struct AgentStatus: WireMessage, Equatable {
     metered: Bool = false,
     linkIsAutomatic: Bool = false,
     policy: NetworkPolicy? = nil,
-    usage: [LinkUsage] = []
+    usage: [LinkUsage] = [],
+    mode: SyncMode = .idle
   ) {
     self.device = device
     self.user = user
@@ -2152,6 +2448,7 @@ public struct AgentStatus: WireMessage, Equatable {
     self.linkIsAutomatic = linkIsAutomatic
     self.policy = policy
     self.usage = usage
+    self.mode = mode
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -2166,6 +2463,7 @@ public struct AgentStatus: WireMessage, Equatable {
     if linkIsAutomatic { m.pointee.has_link_is_automatic = 1; m.pointee.link_is_automatic = linkIsAutomatic ? 1 : 0 }
     if let policy { m.pointee.policy = policy.pack(into: &arena) }
     (m.pointee.n_usage, m.pointee.usage) = arena.messages(usage) { $0.pack(into: &$1) }
+    if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     return m
   }
 
@@ -2180,6 +2478,7 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAutomatic = m.pointee.has_link_is_automatic != 0 ? m.pointee.link_is_automatic != 0 : false
     policy = if let p = m.pointee.policy { try NetworkPolicy(c: p) } else { nil }
     usage = try copyMessages(m.pointee.n_usage, m.pointee.usage) { (p) throws(WireError) in try LinkUsage(c: p) }
+    mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
   }
 
   public func encoded() -> [UInt8] {

@@ -75,9 +75,17 @@ struct AppSessionFuzzTests {
       }
     }
 
+    mutating func properties() -> Wire.TableProperties {
+      Wire.TableProperties(
+        replication: of([nil, nil, Replication(sync: .full), Replication(sync: .recent, recentRows: 2)]),
+        mode: of([.unspecified, .copyOnWrite, .inPlace]),
+        fetch: of([[], [ObjectFetch(column: column(), policy: of([.eager, .lazy, .none]))]]))
+    }
+
     mutating func other() -> AppRequest.Kind? {
-      switch below(9) {
+      switch below(10) {
       case 0: nil
+      case 8: .updateTable(UpdateTable(table: table(), properties: properties()))
       case 1: .hello(AppHello(app: "x"))
       case 2: .status(Empty())
       case 3: .watch(TableName(table: table()))
@@ -155,7 +163,13 @@ struct AppSessionFuzzTests {
     case 3:
       let chunks = (0..<9).flatMap { StoreFixture.chunks([1, 2, UInt8($0)]) }
       try await store.stage(chunks, bytesDown: 0, for: table)
-    case 4: if plans.isEmpty { try await store.reset(table) }
+    case 4:
+      guard plans.isEmpty else { return }
+      if draw.below(2) == 0 {
+        try await store.reset(table)
+      } else {
+        try await store.reset(table, draw.of([.keepLocal, .takeServer]))
+      }
     default: if let plan = plans.first { try await store.abort(plan.op) }
     }
   }

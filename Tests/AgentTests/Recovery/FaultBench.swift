@@ -42,6 +42,7 @@ final class FaultBench {
 
   let suite: SuiteWorld
   let strike: Strike
+  let mode: StoreMode
   private(set) var device: RunningDevice
   let other: RunningDevice
   private(set) var disk = FragileDisk()
@@ -51,14 +52,16 @@ final class FaultBench {
   /// As the row's status was when a killed agent's store was opened again.
   private(set) var found: TableStatusView?
 
-  init(_ suite: SuiteWorld, _ strike: Strike) async throws {
+  init(_ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode) async throws {
     self.suite = suite
     self.strike = strike
+    self.mode = mode
     files = CrashFiles("\(suite.directory.path)/device")
     files.open()
     device = try await suite.start("device", in: files.directory, Self.options(disk))
     other = try await suite.start("other")
     for device in [device, other] { try await device.createTable() }
+    try await device.store.updateTable(Self.table, TableChange(mode: mode))
     try await other.register()
     try await device.store.write(
       Self.table, cells: [CellValue("name", .text(Self.name)), CellValue("number", .integer(0))],
@@ -112,6 +115,16 @@ final class FaultBench {
       if photo.isEmpty {
         return try await !target.store.write(Self.table, cells: cells, selection: selection).isEmpty
       }
+      if mode == .inPlace {
+        // Over what is there, as far as it is of the same length.
+        let opened = try await target.store.openWrite(
+          Self.table, cells: cells, objects: ["photo"], selection: selection, owner: Self.app)
+        for row in opened.rows.indices {
+          try await target.store.writeObject(
+            opened.handle, row: row, object: "photo", offset: 0, bytes: Content.bytes(content.photo), owner: Self.app)
+        }
+        return try await !target.store.closeWrite(opened.handle, owner: Self.app).isEmpty
+      }
       return try await !target.store.write(Self.table, cells: cells, contents: photo, selection: selection).isEmpty
     } catch {
       return false
@@ -163,7 +176,8 @@ final class FaultBench {
       try? await device.agent.engine.syncNow(Self.table, write: true, read: true)
       for device in [device, other] {
         let content = try await Self.content(at: device)
-        #expect(content.map { known.contains($0) } ?? false, "seen: \(content.map(\.description) ?? "nothing")")
+        let isKnown = if let content { known.contains(content) } else { try await isTorn(device) }
+        #expect(isKnown, "seen: \(content.map(\.description) ?? "nothing")")
       }
       if try await decide() { hadConflict = true }
       let both = (try await Self.content(at: device), try await Self.content(at: other))
@@ -175,6 +189,17 @@ final class FaultBench {
       #expect(try await device.rows().count == 1)
     }
     return (try await Self.content(at: device), hadConflict)
+  }
+
+  /// The row alone is unavailable (SIM-79); that takes a write in place.
+  private func isTorn(_ device: RunningDevice) async throws -> Bool {
+    guard mode == .inPlace else { return false }
+    return try await device.store.status(of: Self.table.app).first?.torn == 1
+  }
+
+  /// A torn row has come back.
+  func whole() async throws {
+    try await device.until("the row is whole") { try await device.store.status(of: Self.table.app).first?.torn == 0 }
   }
 
   private func decide() async throws -> Bool {

@@ -87,6 +87,17 @@ struct Table4Tests {
     }
   }
 
+  @Test("E8, UNI-17: a torn row's last closed version keeps what the cloud does not have of it, and nothing else")
+  func closedVersions() {
+    for line in Self.lines where line.action == .restoreTorn {
+      let synced = CrashRecovery.closed(line.before, isUnsynced: false)
+      #expect(synced == RowFlags(inConflict: line.before.inConflict))
+      let unsynced = CrashRecovery.closed(line.before, isUnsynced: true)
+      #expect(unsynced.tableDirty == line.before.tableDirty && unsynced.objectDirty)
+      #expect(unsynced.openObjects == 0 && !unsynced.syncPending)
+    }
+  }
+
   @Test("SIM-73: 32 states, 24 reachable in 22 printed rows, 8 unreachable")
   func counts() {
     #expect(Set(Self.lines.map(\.before)).count == 32)

@@ -291,22 +291,36 @@ struct DamageTests {
     }
   }
 
-  @Test("SIM-78: a row torn in place is refused until the table's next pull has brought it whole, and only that row")
+  private static let inPlace = RowFlags(objectDirty: true, openObjects: 1)
+
+  @Test("SIM-78: a row torn in place is refused until its lost chunk has come, and only that row")
   func torn() async throws {
     try await F.with { f in
       try await f.agree()
-      let torn = try await f.synced("torn", photo: [1, 2, 3], version: 1)
+      let photo = F.noise(200, seed: 1)
+      let torn = try await f.synced("torn", photo: photo, version: 1)
       _ = try await f.synced("sound", photo: [4, 5, 6], version: 2)
-      try await f.apply([], token: [9])
-      try await f.crash { try Rot.flags(RowFlags(objectDirty: true, openObjects: 1), ofRow: torn, in: $0) }
+      try await f.crash {
+        try Rot.flags(Self.inPlace, ofRow: torn, in: $0)
+        try Rot.turnBit(of: photo, in: $0)
+      }
       #expect(try await f.names() == ["sound"])
       #expect(try await Self.refusal { _ = try await f.photo(torn) } == .rowTorn)
-      let state = try await f.store.syncState(of: F.photos)
-      #expect(state.lacksRows && state.token.isEmpty)
-      try await f.apply([F.entry(torn, 1, "torn", photo: [1, 2, 3])], token: [1], isLast: false)
-      try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
-      #expect(try await f.photo(torn) == [1, 2, 3])
-      #expect(try await !f.store.syncState(of: F.photos).lacksRows)
+      #expect(try await f.store.syncState(of: F.photos).lacksChunks)
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.photo(torn) == photo)
+      #expect(try await !f.store.syncState(of: F.photos).lacksChunks)
+    }
+  }
+
+  @Test("SIM-77, UNI-17: a row torn in place that lost nothing is its last closed version at once")
+  func tornAndWhole() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let row = try await f.synced("torn", photo: [1, 2, 3], version: 1)
+      try await f.crash { try Rot.flags(Self.inPlace, ofRow: row, in: $0) }
+      #expect(try await f.photo(row) == [1, 2, 3])
+      #expect(try await f.rows()[0].state == .clean)
     }
   }
 
@@ -314,70 +328,16 @@ struct DamageTests {
   func tornAndGone() async throws {
     try await F.with { f in
       try await f.agree()
-      let torn = try await f.synced("torn", photo: [1, 2, 3], version: 1)
-      try await f.crash { try Rot.flags(RowFlags(objectDirty: true, openObjects: 1), ofRow: torn, in: $0) }
+      let photo = F.noise(200, seed: 1)
+      let torn = try await f.synced("torn", photo: photo, version: 1)
+      try await f.crash {
+        try Rot.flags(Self.inPlace, ofRow: torn, in: $0)
+        try Rot.turnBit(of: photo, in: $0)
+      }
+      try await f.store.reset(F.photos)
       try await f.apply([F.entry("other", 5, "other")], token: [1], isLast: true)
       #expect(try await f.names() == ["other"])
       #expect(try await f.status().torn == 0)
     }
-  }
-}
-
-/// Harm done to a store's files.
-enum Rot {
-  /// In every file of the directory that has these bytes.
-  static func turnBit(of bytes: [UInt8], in directory: String) throws {
-    #expect(turn(bytes, in: directory) > 0, "the bytes are nowhere")
-  }
-
-  /// As `turnBit`, under a store that is open.
-  static func turnBitInPlace(of bytes: [UInt8], in directory: String) { turn(bytes, in: directory) }
-
-  @discardableResult
-  private static func turn(_ bytes: [UInt8], in directory: String) -> Int {
-    var turned = 0
-    let needle = Array(bytes.prefix(64))
-    for name in ["chunks.dat", "agent.db"] {
-      guard var content = Files.read("\(directory)/\(name)") else { continue }
-      // What was deleted may still lie about beside what counts.
-      while let place = find(needle, in: content) {
-        content[place + needle.count / 2] ^= 1 << UInt8(needle.count % 8)
-        turned += 1
-      }
-      Files.write(content, to: "\(directory)/\(name)")
-    }
-    return turned
-  }
-
-  private static func find(_ needle: [UInt8], in content: [UInt8]) -> Int? {
-    guard let first = needle.first, content.count >= needle.count else { return nil }
-    var start = 0
-    while let place = content[start...].firstIndex(of: first), place + needle.count <= content.count {
-      if content[place..<place + needle.count].elementsEqual(needle) { return place }
-      start = place + 1
-    }
-    return nil
-  }
-
-  /// The row's name, behind its checksum's back.
-  static func turnBit(
-    ofRow id: String, from name: String, of table: TableID = StoreFixture.photos, in directory: String
-  ) throws {
-    let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
-    defer { database.close() }
-    let text = "UPDATE \"\(table.app)/\(table.name)\" SET name = ? WHERE _id = ? AND name = ?"
-    try database.statement(text: text).run("\(name)!", id, name)
-    #expect(database.changedRows == 1)
-  }
-
-  /// A row's flags as a crash would leave them.
-  static func flags(
-    _ flags: RowFlags, ofRow id: String, of table: TableID = StoreFixture.photos, in directory: String
-  ) throws {
-    let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
-    defer { database.close() }
-    let text = "UPDATE \"\(table.app)/\(table.name)\" SET _flags = ? WHERE _id = ?"
-    try database.statement(text: text).run(flags.packed, id)
-    #expect(database.changedRows == 1)
   }
 }

@@ -9,12 +9,16 @@ import Testing
 /// format before, with everything in it that the format has.
 @Suite("Store formats")
 struct FormatTests {
-  /// In format 2 rows have no checksum; in format 1 all chunks are in the database, and have none either.
+  /// In format 2 rows have no checksum and tables no properties; in format 1 all chunks are in the database, and have
+  /// none either.
   private static func make(format: Int, in directory: String) throws {
     let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
     defer { database.close() }
     let table = "\(StoreFixture.photos.app)/\(StoreFixture.photos.name)"
     try database.statement(text: "ALTER TABLE \"\(table)\" DROP COLUMN _sum").run()
+    for column in ["properties", "fault"] {
+      try database.statement(text: "ALTER TABLE tables DROP COLUMN \(column)").run()
+    }
     try database.setUserVersion(format)
     guard format == 1 else { return }
     for column in ["place", "length", "sum"] {

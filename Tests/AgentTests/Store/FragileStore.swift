@@ -47,6 +47,20 @@ final class FragileStore {
   }
 
   /// The end of this life, wherever its disk is; opens the next.
+  /// - Parameter changes: one life more ends after so many, in the middle of its recovery.
+  func die(_ death: Death, again changes: Int) async throws {
+    let old = (store: store, disk: disk)
+    old.disk.die(afterChanges: 0)
+    lives += 1
+    files.die(powerCutOn: death == .kill ? nil : old.disk)
+    await old.store.close()
+    disk = FragileDisk(death == .scatteringCut ? .scattered(seed: lives) : .dropped)
+    disk.die(afterChanges: changes)
+    if let short = try? await Self.open(files.directory, options, disk) { store = short }
+    try await die(death)
+  }
+
+  /// The end of this life, wherever its disk is; opens the next.
   func die(_ death: Death) async throws {
     let old = (store: store, disk: disk)
     old.disk.die(afterChanges: 0)

@@ -19,6 +19,7 @@ final class MemoryStore: SyncStore {
     var token: [UInt8] = []
     var rows: [String: Row] = [:]
     var refusal: String?
+    var fault: TableFault?
     var resets = 0
     var pages = 0
     /// Entries that wait for chunks.
@@ -105,12 +106,17 @@ final class MemoryStore: SyncStore {
         proposal: Self.type(table, id: 0), type: found.type, token: found.token,
         dirtyRows: found.rows.values.count { $0.isDirty && $0.op == nil && $0.server == nil },
         opInFlight: state.plans.values.first { $0.table == table }?.op, lacksChunks: !found.waiting.isEmpty,
-        isResolving: false)
+        isResolving: false, fault: found.fault, refused: found.refusal ?? "")
     }
   }
 
   func agree(on type: RecordType, for table: TableID) { state.withLock { $0.tables[table]?.type = type } }
-  func note(refusal: String?, of table: TableID) { state.withLock { $0.tables[table]?.refusal = refusal } }
+  func note(refusal: String?, fault: TableFault?, of table: TableID) {
+    state.withLock { state in
+      state.tables[table]?.refusal = refusal
+      if let fault { state.tables[table]?.fault = fault }
+    }
+  }
 
   func mendDamage() {}
 
@@ -245,6 +251,14 @@ final class MemoryStore: SyncStore {
       var summary = PullSummary()
       settleWaiting(&state, table, &summary)
       return summary
+    }
+  }
+
+  func reset(_ table: TableID, _ choice: AgentCore.ResetChoice) throws(CaravanError) {
+    try reset(table)
+    state.withLock { state in
+      state.tables[table]?.fault = nil
+      state.tables[table]?.refusal = nil
     }
   }
 

@@ -40,6 +40,15 @@ public enum CrashRecovery: String, Sendable, Hashable, CaseIterable {
     return Plan(row: row(of: flags), action: action, flags: after)
   }
 
+  /// UNI-17, E8: a torn row whose last closed version is here, or comes back chunk by chunk, keeps what that version
+  /// had not told the cloud yet; Table 4 alone would forget it.
+  /// - Parameter isUnsynced: that version is not the cloud's.
+  public static func closed(_ flags: RowFlags, isUnsynced: Bool) -> RowFlags {
+    RowFlags(
+      tableDirty: isUnsynced && flags.tableDirty, objectDirty: isUnsynced && flags.objectDirty,
+      inConflict: flags.inConflict)
+  }
+
   /// Of the rows for one TD, OD and OO the first is for SP=0 and CF=0; torn rows do not tell CF apart.
   private static func row(of flags: RowFlags) -> Int {
     let firsts = [1, 4, 7, 10, 12, 15, 18, 21]

@@ -28,6 +28,9 @@ public struct RowFlags: Sendable, Hashable {
   /// SIM-63, SIM-65, SIM-69: only closed rows, not in flight, not in conflict, go upstream.
   public var isCollectable: Bool { isDirty && !syncPending && !inConflict && openObjects == 0 }
 
+  /// What the row holds is what the cloud has, whether or not objects of it are open.
+  public var isUntouched: Bool { !isDirty && !syncPending && !inConflict }
+
   /// An object was open for writing in place, and written to: after a crash its bytes cannot be trusted.
   public var isTorn: Bool { objectDirty && openObjects > 0 }
 

@@ -58,6 +58,23 @@ extension RowHead {
     return effect
   }
 
+  /// So many objects of the row were opened for writing in place.
+  public mutating func open(_ objects: Int) { flags.openObjects += UInt32(clamping: objects) }
+
+  /// Bytes of an object that is open are about to be overwritten: from here on a crash leaves a torn row.
+  /// - Parameter objects: that are open at least.
+  public mutating func overwrite(_ objects: Int) -> LocalEffect {
+    let effect = firstChange
+    flags.objectDirty = true
+    flags.openObjects = max(flags.openObjects, UInt32(clamping: objects))
+    return effect
+  }
+
+  /// They are open no more.
+  public mutating func close(_ objects: Int) {
+    flags.openObjects -= min(flags.openObjects, UInt32(clamping: objects))
+  }
+
   /// An app deleted the row.
   public mutating func delete() -> LocalEffect {
     precondition(presence.isVisible, "a row that apps do not see was offered for deletion")

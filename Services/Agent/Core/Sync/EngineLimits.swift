@@ -42,6 +42,9 @@ public enum EngineLimits {
   public static let longestRetryMilliseconds: UInt64 = 60_000
   /// Failures of a transient kind after which an app that waits for its sync is told.
   public static let attemptsBeforeAnswer: UInt32 = 3
+  /// Failures in a row inside the cloud after which a table rests until somebody resets it; at a minute each, half an
+  /// hour.
+  public static let attemptsBeforeFault: UInt32 = 40
   /// Between two signs of life, so that what was missed is offered again even if nobody noticed the loss.
   public static let heartbeatMilliseconds: UInt64 = 240_000
   /// Waiting bytes that make a transfer due before any deadline: enough to be worth one of its own. A cellular radio

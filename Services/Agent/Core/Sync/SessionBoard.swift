@@ -12,6 +12,8 @@ public struct SessionBoard: Sendable {
   public var count: Int { running.count }
   public func isRunning(_ key: Key) -> Bool { running.contains(key) }
 
+  public var tables: Set<TableID> { Set(running.map(\.table)) }
+
   /// - Returns: false when a session of this key runs already; `end` then says that another one is due.
   public mutating func begin(_ key: Key) -> Bool {
     if running.insert(key).inserted { return true }

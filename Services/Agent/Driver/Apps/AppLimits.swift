@@ -7,6 +7,8 @@ public enum AppLimits {
   public static let connections = 64
   /// Requests of one connection that wait for the cloud (`syncNow`). Local ones are answered one after the other.
   public static let waitingRequests = 16
+  /// Ways down that one read of an object may take: for its list, for its chunks, and once more.
+  static let fetchRounds = 3
   /// Tables one connection watches.
   public static let watchedTables = 200
   /// A slow reader is not read beyond 1 MiB that waits for it, and cut off beyond 8 MiB or 10 s.

@@ -86,8 +86,16 @@ struct AppPeer: Sendable {
         let reply = await session.answer(request.kind)
         socket.post(AppReply(id: request.id, kind: reply).encoded())
       }
+      return
+    }
+    let reply = await session.answer(request.kind)
+    if case .readObject(let read)? = request.kind, case .failure(let failure) = reply,
+      failure.code == ErrorCode.chunksMissing.rawValue
+    {
+      let socket = socket
+      group.addTask { socket.post(AppReply(id: request.id, kind: await session.fetch(read)).encoded()) }
     } else {
-      post(request.id, await session.answer(request.kind))
+      post(request.id, reply)
     }
   }
 

@@ -138,13 +138,15 @@ extension Choice {
 extension AgentStatus {
   /// - Parameter app: what others' tables carried is not its business.
   init(_ device: SyncStatus, _ tables: [TableStatusView], app: ContainerID) {
+    let tables = tables.map { TableStatus($0, device) }
     self.init(
       device: device.device, user: device.user, link: LinkClass(device.link?.linkClass), connected: device.isConnected,
-      tables: tables.map { TableStatus($0) },
+      tables: tables,
       counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) },
       metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
       policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
-      usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) })
+      usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) },
+      mode: tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle)
   }
 }
 
@@ -182,11 +184,41 @@ extension Wire.NetworkPolicy {
 }
 
 extension TableStatus {
-  init(_ view: TableStatusView) {
+  init(_ view: TableStatusView, _ device: SyncStatus) {
+    let mode = AgentCore.SyncMode(
+      fault: view.fault, isResetting: view.isResyncing, isConnected: device.isConnected,
+      isAtWork: device.atWork.contains(view.table))
     self.init(
       table: view.table.name, rows: UInt64(view.rows), dirty: UInt64(view.dirty), pending: UInt64(view.pending),
       conflicts: UInt64(view.conflicts), torn: UInt64(view.torn), lastSyncMilliseconds: UInt64(max(0, view.lastSync)),
       bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown), refused: view.refused,
-      schema: view.schema.description, loss: view.loss.map { LossStatus($0) })
+      schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
+      properties: Wire.TableProperties(view.properties), mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode)
+    )
+  }
+}
+
+extension Wire.SyncMode {
+  init(_ mode: AgentCore.SyncMode) {
+    self =
+      switch mode {
+      case .idle: .idle
+      case .synchronizing: .synchronizing
+      case .notConnected: .notConnected
+      case .resetting: .resetting
+      case .clientError: .clientError
+      case .internalError: .internalError
+      case .notRecoverable: .notRecoverable
+      }
+  }
+}
+
+extension Wire.ResetChoice {
+  var model: AgentCore.ResetChoice? {
+    switch self {
+    case .unspecified: nil
+    case .keepLocal: .keepLocal
+    case .takeServer: .takeServer
+    }
   }
 }

@@ -74,7 +74,19 @@ public actor AppSession {
     case .hello: throw CaravanError(.invalidData, "this connection has said hello already")
     case .createTable(let request):
       let schema = try SchemaText(parsing: request.schema)
-      try await store.createTable(table(request.table), schema: schema, localOnly: request.sync == .localOnly)
+      try await store.createTable(
+        table(request.table), schema: schema, localOnly: request.sync == .localOnly,
+        properties: request.properties?.model() ?? TableChange())
+      if request.properties != nil { await sync.askForWhatIsLacking() }
+    case .updateTable(let request):
+      try await store.updateTable(table(request.table), request.properties?.model() ?? TableChange())
+      await sync.askForWhatIsLacking()
+    case .resetTable(let request):
+      guard let choice = request.choice.model else {
+        throw CaravanError(
+          .invalidData, "what becomes of changes that are not at the cloud: keep local, or take server?")
+      }
+      try await sync.reset(table(request.table), choice)
     case .dropTable(let request):
       try await store.dropTable(table(request.table))
       watched[table(request.table)] = nil
@@ -151,6 +163,25 @@ public actor AppSession {
     let opened = try await store.openWrite(
       table(request.table), cells: cells, objects: request.objects, selection: selection, intent: intent, owner: owner)
     return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
+  }
+
+  /// A read whose bytes are not on this device: fetches them first, over whatever link the app's wish allows.
+  public func fetch(_ request: ReadObject) async -> AppReply.Kind {
+    do throws(CaravanError) {
+      // A list may have to come before it is known what is in it.
+      for _ in 0..<AppLimits.fetchRounds {
+        let table = table(request.table)
+        try await store.want(
+          table, row: request.row, object: request.object, offset: request.offset, length: Int(request.length))
+        try await syncNow(SyncNow(table: request.table, read: true))
+        do { return try await readObject(request) } catch {
+          guard error.code == .chunksMissing else { throw error }
+        }
+      }
+      throw CaravanError(.unavailable, "object '\(request.object.prefix(80))' could not be fetched: retry later")
+    } catch {
+      return .failure(Failure(error))
+    }
   }
 
   private func readObject(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {

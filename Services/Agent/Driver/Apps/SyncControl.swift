@@ -11,6 +11,11 @@ public protocol SyncControl: Sendable {
   /// - Returns: when all that was dirty at the call has been answered by the cloud, and all that the cloud had is here.
   /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
   func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError)
+  /// The store wants more of the cloud than it did.
+  func askForWhatIsLacking() async
+  /// Starts a table over, and ends its fault (REC-27).
+  /// - Throws: `serverBusy` while it is being synced.
+  func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)
   /// Somebody says what the link is, whatever the machine says; nil: there is none.
   func linkChanged(to link: Link?) async
   /// The machine's own word counts again.
@@ -28,6 +33,8 @@ public struct SyncStatus: Sendable, Hashable {
   public var link: Link?
   public var isLinkAutomatic: Bool
   public var isConnected: Bool
+  /// Tables that are being synced now.
+  public var atWork: Set<TableID>
   public var counters: [Counter]
   public var policy: NetworkPolicy
   /// Today, of the links that have a budget.
@@ -57,7 +64,8 @@ public struct SyncStatus: Sendable, Hashable {
 
   public init(
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
-    counters: [Counter] = [], policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:],
+    atWork: Set<TableID> = [], counters: [Counter] = [], policy: NetworkPolicy = NetworkPolicy(),
+    spent: [LinkClass: UInt64] = [:],
     usage: [Usage] = []
   ) {
     self.device = device
@@ -65,6 +73,7 @@ public struct SyncStatus: Sendable, Hashable {
     self.link = link
     self.isLinkAutomatic = isLinkAutomatic
     self.isConnected = isConnected
+    self.atWork = atWork
     self.counters = counters
     self.policy = policy
     self.spent = spent

@@ -15,8 +15,10 @@ extension LocalStore {
           problems.append("row \(key) of \(state.table) is not as it was written")
           continue
         }
-        let chunks = row.head.presence.isVisible ? try state.codec.chunks(row.cells, extra: row.extra) : []
-        for hash in Set(chunks) where try chunkReader(database).bytes(hash) == nil {
+        let awaited = try incoming(named: row.id, role: .wanted, of: state)
+        let isWhole = row.head.presence.isVisible && !row.head.flags.isTorn && awaited == nil
+        for hash in isWhole ? try chunks(of: row, in: state, onlyEager: true) : []
+        where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
         }
         if row.head.flags.syncPending, row.head.flags.inConflict {

@@ -19,6 +19,7 @@ extension LocalStore {
       state.lastSync = now
       state.bytesDown += bytesDown
       if isLast, state.isResyncing { try endResync(&state, &summary) }
+      try leaveOld(&state)
       state.news += summary.applied + summary.removed
       try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
@@ -39,7 +40,7 @@ extension LocalStore {
     let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
     if case .hold = decision { return try wait(entry, &state, &summary) }
     if !entry.isDeleted, !incoming.isOwn, decision != .ignore, decision != .conflict,
-      try !absentChunks(entry.body).isEmpty
+      try !absentChunks(entry.body, in: state).isEmpty
     {
       return try wait(entry, &state, &summary)
     }
@@ -57,6 +58,8 @@ extension LocalStore {
   private func decide(
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
+    // Also where its row was left to the cloud.
+    if isOwn, row == nil, state.properties.window != nil { return .ignore }
     // Also where the row has been made anew since: it is not what this entry was.
     if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return .ignore }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
@@ -112,6 +115,7 @@ extension LocalStore {
       try forgetAncestor(of: old.key, in: state)
       for role in [IncomingRole.serverCopy, .repair] { try dropIncoming(named: old.id, role: role, of: state) }
     }
+    if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }
     row.cells = content.cells
     row.extra = content.extra
     row.head = RowHead(version: entry.version)
@@ -174,27 +178,58 @@ extension LocalStore {
   // MARK: Reset
 
   public func reset(_ table: TableID) throws(CaravanError) {
+    try change(table) { (state) throws(CaravanError) in try reset(&state) }
+    deletions.forget(table)
+  }
+
+  /// Ends the table's fault and starts over, with what is dirty here kept or not (REC-27, UNI-19).
+  /// - Throws: `serverBusy` while a push of the table has no answer.
+  public func reset(_ table: TableID, _ choice: ResetChoice) throws(CaravanError) {
+    if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
+    guard try state(table).op == nil else {
+      throw CaravanError(
+        .serverBusy, "a push of '\(table.name)' has no answer yet: retry when it has", retryAfterMilliseconds: 500)
+    }
     try change(table) { (state) throws(CaravanError) in
-      guard state.op == nil else {
-        throw CaravanError(
-          .invalidData, "table '\(table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
-      }
-      for role in [IncomingRole.waiting, .serverCopy] {
-        let names = try database.all(
-          "SELECT name FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
-        ) { row in row.text(0) }
-        for name in names { try dropIncoming(named: name, role: role, of: state) }
-      }
-      let name = state.rows.quotedName
-      try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
-        .run()
-      try database.statement(text: "UPDATE \(name) SET _version = 0 WHERE _presence = 2 AND _presence <> 0").run()
-      try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
-      (state.token, state.isResyncing, state.waiting) = ([], true, 0)
-      try chunkTable.sweepUnlessWriting(openWrites)
-      try state.save(database)
+      (state.fault, state.refused) = (nil, "")
+      if choice == .takeServer { try forgetChanges(in: state) }
+      try reset(&state)
     }
     deletions.forget(table)
+    tellNewsIfAny(of: table)
+  }
+
+  /// All rows are as if they were the cloud's; those that are not go away when it has named its own.
+  private func forgetChanges(in state: TableState) throws(CaravanError) {
+    for key in try state.rows.keys(where: "_flags <> 0 AND _flags < 256", database) {
+      guard var row = try state.rows.soundRow(key: key, database) else { continue }
+      try settleTolerated(row: key, in: state)
+      try forgetAncestor(of: key, in: state)
+      let presence = row.head.presence
+      row.head = RowHead(version: row.head.version, presence: presence == .torn ? .torn : .live)
+      try state.rows.updateHead(row, database)
+    }
+  }
+
+  private func reset(_ state: inout TableState) throws(CaravanError) {
+    guard state.op == nil else {
+      throw CaravanError(
+        .invalidData, "table '\(state.table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
+    }
+    for role in [IncomingRole.waiting, .serverCopy] {
+      let names = try database.all(
+        "SELECT name FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
+      ) { row in row.text(0) }
+      for name in names { try dropIncoming(named: name, role: role, of: state) }
+    }
+    let name = state.rows.quotedName
+    try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
+      .run()
+    try database.statement(text: "UPDATE \(name) SET _version = 0 WHERE _presence = 2 AND _presence <> 0").run()
+    try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
+    (state.token, state.isResyncing, state.waiting) = ([], true, 0)
+    try chunkTable.sweepUnlessWriting(openWrites)
+    try state.save(database)
   }
 
   /// The cloud has named all it has: what it did not name is gone there.

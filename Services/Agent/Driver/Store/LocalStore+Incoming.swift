@@ -10,6 +10,8 @@ enum IncomingRole: Int64 {
   case serverCopy = 1
   /// What a damaged row is once its lost chunks have come again.
   case repair = 2
+  /// A row whose object somebody wants to read, until what was asked for is here.
+  case wanted = 3
 }
 
 struct StoredIncoming {
@@ -40,9 +42,11 @@ extension LocalStore {
   /// Keeps the entry in place of an older one of the same row and role.
   /// - Returns: how many of its chunks are not here.
   @discardableResult
-  func keepIncoming(_ entry: Entry, role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
+  func keepIncoming(
+    _ entry: Entry, role: IncomingRole, of state: TableState, wanting wanted: Set<ChunkHash>? = nil
+  ) throws(CaravanError) -> Int {
     try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
-    let absent = try absentChunks(entry.body)
+    let absent = if let wanted { wanted } else { try absentChunks(entry.body, in: state) }
     try dropIncoming(named: entry.name, role: role, of: state)
     try database.run(
       "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -87,11 +91,12 @@ extension LocalStore {
 
   // MARK: Chunks arriving
 
-  /// Chunks of a body's objects that are not here, with those that its lists name, as far as they are here.
-  func absentChunks(_ body: [UInt8]) throws(CaravanError) -> Set<ChunkHash> {
+  /// Chunks of a body's objects that come with their row and are not here, with those that its lists name, as far as
+  /// they are here.
+  func absentChunks(_ body: [UInt8], in state: TableState) throws(CaravanError) -> Set<ChunkHash> {
     let reader = chunkReader(try database)
     var absent: Set<ChunkHash> = []
-    for (_, object) in try RowCodec.objects(inBody: body) {
+    for (field, object) in try RowCodec.objects(inBody: body) where state.isEager(field: field) {
       for hash in object.named where try !reader.isPresent(hash) { absent.insert(hash) }
       if let list = object.list { absent.formUnion(try chunkTable.open(list)) }
     }
@@ -113,9 +118,16 @@ extension LocalStore {
 
   /// If the chunk that has come is a list of the entry's, the entry waits for what it names.
   private func openList(_ hash: ChunkHash, for entry: Int64) throws(CaravanError) {
-    let body = try database.first("SELECT body FROM incoming WHERE id = ?", entry) { row in row.bytes(0) }
-    guard let body, try RowCodec.objects(inBody: body).contains(where: { $0.object.list == hash }) else { return }
-    for absent in try chunkTable.open(hash) {
+    let found = try database.first("SELECT body, role FROM incoming WHERE id = ?", entry) { row in
+      (body: row.bytes(0), role: row.integer(1))
+    }
+    guard let found, try RowCodec.objects(inBody: found.body).contains(where: { $0.object.list == hash }) else {
+      return
+    }
+    let absent = try chunkTable.open(hash)
+    // Who wants a part of an object says which, now that it is known what parts there are.
+    guard found.role != IncomingRole.wanted.rawValue else { return }
+    for absent in absent {
       try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", absent, entry)
       if try database.changedRows > 0 {
         try database.run("UPDATE incoming SET lacking = lacking + 1 WHERE id = ?", entry)

@@ -28,7 +28,7 @@ extension LocalStore {
       (name: row.text(0), body: row.bytes(1))
     }
     guard let entry, let row = try state.rows.row(id: entry.name, database) else { return [:] }
-    let needs = try needs(of: entry.body) { (field) throws(CaravanError) in
+    let needs = try needs(of: entry.body, in: state) { (field) throws(CaravanError) in
       guard let column = state.codec.column(ofField: field) else { return nil }
       return try StoredObject(row.cells[column])
     }
@@ -44,11 +44,12 @@ extension LocalStore {
       WHERE plan_rows.op = ? AND plan_rows.body IS NOT NULL ORDER BY position
       """, op
     ) { row in (body: row.bytes(0), ancestor: row.bytes(1)) }
+    guard let state = tables.values.first(where: { $0.op == op }) else { return [] }
     var seen: Set<ChunkHash> = []
     var needs: [ChunkNeed] = []
     for (body, ancestor) in rows {
       let old = try RowCodec.objects(inBody: ancestor)
-      needs += try self.needs(of: body) { field in old.first { $0.field == field }?.object }
+      needs += try self.needs(of: body, in: state) { field in old.first { $0.field == field }?.object }
         .filter { seen.insert($0.hash).inserted }
     }
     return needs
@@ -56,12 +57,18 @@ extension LocalStore {
 
   /// - Parameter old: the object that a field had before.
   private func needs(
-    of body: [UInt8], since old: (UInt32) throws(CaravanError) -> StoredObject?
+    of body: [UInt8], in state: TableState, since old: (UInt32) throws(CaravanError) -> StoredObject?
   ) throws(CaravanError) -> [ChunkNeed] {
     let reader = chunkReader(try database)
+    // What was overwritten in place, or was never fetched, nothing can be a patch of.
+    let mayLackBases = state.properties.mode == .inPlace || !state.properties.fetch.isEmpty
     var needs: [ChunkNeed] = []
     for (field, object) in try RowCodec.objects(inBody: body) {
-      needs += ObjectDelta.needs(of: reader.version(object), since: try old(field).map { reader.version($0) })
+      for need in ObjectDelta.needs(of: reader.version(object), since: try old(field).map { reader.version($0) }) {
+        var lacksBase = false
+        if mayLackBases { for base in need.bases where try !reader.isPresent(base) { lacksBase = true } }
+        needs.append(lacksBase ? ChunkNeed(hash: need.hash, length: need.length) : need)
+      }
     }
     return needs
   }

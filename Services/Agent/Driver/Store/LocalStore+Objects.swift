@@ -29,19 +29,31 @@ extension LocalStore {
   ) throws(CaravanError) -> ObjectSlice {
     let state = try state(table)
     guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
+    if copy == .mine { try refuseOverwritten(row, column: column, of: table) }
     var connection = try database
     if handle != 0 {
       var cursor = try cursor(handle, owner: owner)
       cursor.lastUse = host.clock.now
       cursors[handle] = cursor
+      guard !cursor.overwritten.contains(row) else {
+        throw CaravanError(
+          .serverBusy, "the object was being written in place when this read began: begin it again",
+          retryAfterMilliseconds: 50)
+      }
       connection = cursor.reader.connection
     }
     let cell = try objectCell(of: copy, row, column, state, connection)
     guard let object = try StoredObject(cell) else {
       throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
     }
-    let manifest = try chunkReader(connection).manifest(object)
-    let bytes = try slice(of: manifest, from: offset, length: length, connection)
+    if copy == .mine {
+      let length = min(max(0, length), StoreLimits.readBytes)
+      try requirePresence(object, column: column, from: offset, length: length, in: state)
+    }
+    // What was fetched for this read no older snapshot knows; a chunk is the same in all of them.
+    let source = state.isEager(column: column) ? connection : try database
+    let manifest = try chunkReader(source).manifest(object)
+    let bytes = try slice(of: manifest, from: offset, length: length, source)
     return ObjectSlice(bytes: bytes, size: manifest.size)
   }
 

@@ -80,6 +80,8 @@ struct ReadCursor {
   let columns: [Int]
   let pageRows: Int
   let isHeld: Bool
+  /// Rows whose objects were being written in place when the read began: its snapshot has neither version of them.
+  let overwritten: Set<String>
   var lastUse: Instant
 }
 
@@ -104,7 +106,7 @@ extension LocalStore {
       let cursor = ReadCursor(
         owner: owner, table: request.table, reader: reader, statement: statement, columns: columns,
         pageRows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
-        isHeld: request.isHeld, lastUse: host.clock.now)
+        isHeld: request.isHeld, overwritten: rowsBeingOverwritten(of: request.table), lastUse: host.clock.now)
       return try page(of: cursor, handle: newHandle(), state)
     } catch {
       reader.close()

@@ -37,18 +37,25 @@ extension LocalStore {
     var torn = 0
     // Closed rows in no push need nothing; they are not even read.
     for key in try state.rows.keys(where: "_flags <> 0 AND (_flags > 255 OR _flags & 4)", database) {
-      guard var row = try state.rows.soundRow(key: key, database), !planned.contains(key) else { continue }
+      guard var row = try state.rows.soundRow(key: key, database) else { continue }
+      guard !planned.contains(key) else {
+        // Its objects were opened while it was in flight, and nothing that is in flight is overwritten.
+        guard row.head.flags.openObjects > 0 else { continue }
+        row.head.flags.openObjects = 0
+        try state.rows.updateHead(row, database)
+        continue
+      }
       guard let plan = CrashRecovery.plan(for: row.head.flags, changedObjects: true) else {
         throw CaravanError(
           .internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")
       }
-      row.head.flags = plan.flags
       guard plan.action == .restoreTorn else {
+        row.head.flags = plan.flags
         try state.rows.updateHead(row, database)
         continue
       }
-      torn += 1
-      try giveUpContent(of: row, in: &state)
+      (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
+      if try restoreClosed(row, suspects: chunks(of: row, in: state), in: &state) { torn += 1 }
     }
     return torn
   }
@@ -68,6 +75,7 @@ extension LocalStore {
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
+    if state.repairs > 0 { try dropIncoming(named: row.id, role: .wanted, of: state) }
     try state.rows.delete(key: row.key, database)
   }
 }

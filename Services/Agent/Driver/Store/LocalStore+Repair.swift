@@ -25,7 +25,7 @@ extension LocalStore {
   }
 
   /// - Returns: the chunks among them whose bytes are gone.
-  private func discard(_ found: Set<ChunkHash>) throws(CaravanError) -> Set<ChunkHash> {
+  func discard(_ found: Set<ChunkHash>) throws(CaravanError) -> Set<ChunkHash> {
     var lost: Set<ChunkHash> = []
     var lacksList = false
     for hash in found.sorted() {
@@ -46,7 +46,7 @@ extension LocalStore {
     var concerned = 0
     for key in try state.rows.keys(where: namesObjects(state), database) {
       guard let row = try state.rows.soundRow(key: key, database) else { continue }
-      let missing = try chunks(of: row, in: state).intersection(lost)
+      let missing = try chunks(of: row, in: state, onlyEager: true).intersection(lost)
       guard !missing.isEmpty, state.tracks(row.head), row.head.presence != .deleted else { continue }
       concerned += 1
       if row.head.flags.syncPending {
@@ -106,7 +106,7 @@ extension LocalStore {
 
   // MARK: One row
 
-  private func mend(
+  func mend(
     _ row: StoredRow, lacking missing: Set<ChunkHash>, in state: inout TableState
   ) throws(CaravanError) {
     let copy = try incoming(named: row.id, role: .serverCopy, of: state)
@@ -142,7 +142,9 @@ extension LocalStore {
   /// The row as the cloud last told of it, without asking.
   private func putBack(_ row: StoredRow, to entry: Entry, in state: inout TableState) throws(CaravanError) {
     try overwrite(row, with: entry, in: state)
-    guard try !absentChunks(entry.body).isEmpty, let old = try state.rows.row(key: row.key, database) else { return }
+    guard try !absentChunks(entry.body, in: state).isEmpty, let old = try state.rows.row(key: row.key, database) else {
+      return
+    }
     try awaitChunks(of: old, in: &state)
   }
 
@@ -174,7 +176,10 @@ extension LocalStore {
       }
       try dropIncoming(named: repair.name, role: .repair, of: state)
     }
-    state.repairs = try countIncoming(.repair, of: state)
+    for wanted in try completeIncoming(.wanted, of: state) {
+      try dropIncoming(named: wanted.name, role: .wanted, of: state)
+    }
+    state.repairs = try countIncoming(.repair, of: state) + countIncoming(.wanted, of: state)
     try state.save(database)
   }
 
@@ -187,7 +192,7 @@ extension LocalStore {
     ) { row in (number: row.integer(0), body: row.bytes(1)) }
     var concerned = 0
     for entry in entries {
-      let absent = try absentChunks(entry.body)
+      let absent = try absentChunks(entry.body, in: state)
       guard !absent.isDisjoint(with: lost) else { continue }
       concerned += 1
       for hash in absent { try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", hash, entry.number) }
@@ -197,9 +202,12 @@ extension LocalStore {
     return concerned
   }
 
-  private func chunks(of row: StoredRow, in state: TableState) throws(CaravanError) -> Set<ChunkHash> {
+  func chunks(
+    of row: StoredRow, in state: TableState, onlyEager: Bool = false
+  ) throws(CaravanError) -> Set<ChunkHash> {
     var objects: [StoredObject] = []
-    for (column, cell) in row.cells.enumerated() where state.schema.columns[column].kind == .object {
+    for (column, cell) in row.cells.enumerated()
+    where state.schema.columns[column].kind == .object && (!onlyEager || state.isEager(column: column)) {
       if let object = try StoredObject(cell) { objects.append(object) }
     }
     return try everyChunk(of: objects).union(row.extra.isEmpty ? [] : everyChunk(inBody: row.extra))

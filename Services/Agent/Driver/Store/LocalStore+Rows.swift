@@ -140,16 +140,24 @@ extension LocalStore {
     _ row: inout StoredRow, _ cells: [Int: SQLValue], _ drafts: [Int: ObjectDraft], of state: TableState
   ) throws(CaravanError) {
     let namesChunks = !drafts.isEmpty || cells.keys.contains { state.schema.columns[$0].kind == .object }
-    let before = namesChunks ? try state.codec.chunks(row.cells, extra: row.extra) : []
+    var before = namesChunks ? Set(try state.codec.chunks(row.cells, extra: row.extra)) : []
     for (column, value) in cells { row.cells[column] = value }
-    for (column, draft) in drafts.sorted(by: { $0.key < $1.key }) {
-      var draft = draft
-      let manifest = try draft.fold(chunkTable)
-      try draft.settle(chunkTable)
+    var drafts = drafts
+    let columns = drafts.keys.sorted()
+    for column in columns {
+      guard let manifest = try drafts[column]?.fold(chunkTable) else { continue }
       row.cells[column] = try chunkTable.cell(manifest, chunksInRow: options.chunksInRow)
     }
     guard namesChunks else { return }
-    try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))
+    let after = Set(try state.codec.chunks(row.cells, extra: row.extra))
+    var spare = state.properties.mode == .inPlace ? before.subtracting(after).sorted() : []
+    for column in columns {
+      for (new, old) in try drafts[column]?.settle(chunkTable, over: &spare) ?? [] {
+        before.remove(old)
+        before.insert(new)
+      }
+    }
+    try chunkTable.replace(before, by: after)
   }
 
   private func checkedSize(of row: StoredRow, in state: TableState) throws(CaravanError) -> Int {

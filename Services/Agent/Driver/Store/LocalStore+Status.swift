@@ -16,7 +16,9 @@ public struct TableStatusView: Sendable, Hashable {
   public let bytesDown: Int
   /// Why the cloud last refused the table; empty: it did not.
   public let refused: String
-  public let isLocalOnly: Bool
+  public let properties: TableProperties
+  public let fault: TableFault?
+  public let isResyncing: Bool
   public let schema: SchemaText
   /// Of rows that may be lost; nil: none may.
   public let loss: LossLedger?
@@ -34,7 +36,7 @@ extension LocalStore {
           pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2 AND _presence <> 0"),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
-          isLocalOnly: state.isLocalOnly, schema: state.schema,
+          properties: state.properties, fault: state.fault, isResyncing: state.isResyncing, schema: state.schema,
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views

@@ -38,7 +38,8 @@ extension LocalStore: SyncStore {
     return TableSyncState(
       proposal: state.proposal, type: state.type, token: state.token, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
-      opInFlight: state.op, lacksChunks: lacking ?? false, lacksRows: torn > 0, isResolving: resolutions[table] != nil)
+      opInFlight: state.op, lacksChunks: lacking ?? false, lacksRows: torn > 0, isResolving: resolutions[table] != nil,
+      fault: state.fault, refused: state.refused)
   }
 
   public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {
@@ -61,10 +62,13 @@ extension LocalStore: SyncStore {
     }
   }
 
-  public func note(refusal: String?, of table: TableID) throws(CaravanError) {
-    guard try state(table).refused != refusal ?? "" else { return }
+  public func note(refusal: String?, fault: TableFault?, of table: TableID) throws(CaravanError) {
+    let known = try state(table)
+    guard known.refused != refusal ?? "" || known.fault != fault ?? known.fault else { return }
+    if fault != nil, let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       state.refused = refusal ?? ""
+      state.fault = fault ?? state.fault
       try state.save(database)
     }
   }

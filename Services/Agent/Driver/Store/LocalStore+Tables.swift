@@ -4,12 +4,19 @@ internal import Runtime
 internal import SQLite
 
 extension LocalStore {
-  /// Makes a table, or confirms that it is there with this schema; then only its sync property may change, without
-  /// loss of data (SIM-10, SIM-11).
+  /// Makes a table, or confirms that it is there with this schema; then only its properties may change, without loss of
+  /// data (SIM-10, SIM-11).
   /// - Throws: `schemaNotAdditive` for another schema, `limitExceeded` beyond `StoreLimits.tablesPerApp`.
-  public func createTable(_ table: TableID, schema: SchemaText, localOnly: Bool) throws(CaravanError) {
+  public func createTable(
+    _ table: TableID, schema: SchemaText, localOnly: Bool, properties: TableChange = TableChange()
+  ) throws(CaravanError) {
+    var wanted = properties
+    // Without a word on it, a table that was local only is synced, and one that keeps recent rows goes on.
+    if wanted.replication == nil, localOnly || tables[table]?.isLocalOnly ?? true {
+      wanted.replication = localOnly ? .localOnly : .full
+    }
     try Self.check(name: table.name)
-    if let state = tables[table] { return try confirm(state, schema, localOnly: localOnly) }
+    if let state = tables[table] { return try confirm(state, schema, wanted) }
     let names = tables.keys.filter { $0.app == table.app }.map(\.name)
     if let twin = names.first(where: { $0.lowercased() == table.name.lowercased() }) {
       throw CaravanError(.invalidData, "table '\(table.name)' differs from '\(twin)' in case only: take another name")
@@ -18,7 +25,9 @@ extension LocalStore {
       throw CaravanError(.limitExceeded, "app '\(table.app)' has \(names.count) tables, which is the limit: drop one")
     }
     let number = try (database.first("SELECT max(id) FROM tables") { row in row.integer(0) } ?? 0) + 1
-    let state = TableState(number: number, table: table, schema: schema, isLocalOnly: localOnly, damage: damage)
+    let state = TableState(
+      number: number, table: table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema),
+      damage: damage)
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
@@ -41,20 +50,58 @@ extension LocalStore {
     }
   }
 
-  private func confirm(_ state: TableState, _ schema: SchemaText, localOnly: Bool) throws(CaravanError) {
+  private func confirm(_ state: TableState, _ schema: SchemaText, _ wanted: TableChange) throws(CaravanError) {
     guard state.schema == schema else {
       throw CaravanError(
         .schemaNotAdditive,
         "table '\(state.table.name)' exists as '\("\(state.schema)".prefix(400))': use that schema, or drop it"
       )
     }
-    guard state.isLocalOnly != localOnly else { return }
-    let rows = try change(state.table) { (state) throws(CaravanError) in
-      state.isLocalOnly = localOnly
+    try updateTable(state.table, wanted)
+  }
+
+  /// Changes what is done with a table, not what is in it (SIM-11). Rows of one that was local only are new to the
+  /// cloud; those of one that becomes local only stay there as they were. What a wider choice has the device keep comes
+  /// with its next sync.
+  /// - Throws: `tableNotFound`, `schemaViolation` for a column that holds no objects.
+  public func updateTable(_ table: TableID, _ wanted: TableChange) throws(CaravanError) {
+    let old = try state(table).properties
+    let new = try Self.checked(old, wanted, state(table).schema)
+    guard new != old else { return }
+    let rows = try change(table) { (state) throws(CaravanError) in
+      state.properties = new
+      try state.saveProperties(database)
+      // What was left to the cloud is told again when the table is pulled from the beginning.
+      if let window = old.window, new.window != window { (state.token, state.isResyncing) = ([], true) }
+      let widened = old.fetch.keys.filter { new.policy(of: $0) == .eager }
+      var columns: [Int] = []
+      for name in widened { columns.append(try state.column(named: name)) }
+      try wantEverything(in: columns, of: &state)
       try state.save(database)
-      return localOnly ? 0 : try armEverything(in: state)
+      return old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
     }
-    if rows > 0 { tellDirtied(try self.state(state.table), bytes: rows) }
+    if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }
+  }
+
+  private static func checked(
+    _ old: TableProperties, _ wanted: TableChange, _ schema: SchemaText
+  ) throws(CaravanError) -> TableProperties {
+    for column in wanted.fetch.keys.sorted() {
+      guard schema.columns.contains(where: { $0.name.lowercased() == column.lowercased() && $0.kind == .object }) else {
+        throw CaravanError(.schemaViolation, "there is no OBJECT column '\(column.prefix(80))': only those are fetched")
+      }
+    }
+    let new = old.applying(wanted)
+    if let window = new.window {
+      guard window.rows ?? 1 > 0, window.milliseconds ?? 1 > 0, window != RecentWindow() else {
+        throw CaravanError(.invalidData, "the recent rows of a table need a bound: a number of rows, an age, or both")
+      }
+      guard window.milliseconds == nil || !schema.columns.contains(where: \.isPrimaryKey) else {
+        throw CaravanError(
+          .invalidData, "rows of a table with a primary key do not say when they were made: bound their number instead")
+      }
+    }
+    return new
   }
 
   /// A table that was local only begins to sync: every row of it is new to the cloud.
@@ -73,7 +120,9 @@ extension LocalStore {
   public func dropTable(_ table: TableID) throws(CaravanError) {
     let dropped = try state(table)
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
-    try discard(openWrites.values.filter { $0.table == table })
+    let writes = openWrites.values.filter { $0.table == table }
+    try discard(writes)
+    for write in writes { damage.overwrote(write.claimed) }
     openWrites = openWrites.filter { $0.value.table != table }
     resolutions[table] = nil
     try transaction { () throws(CaravanError) in

@@ -59,8 +59,8 @@ extension LocalStore {
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !mayLose.contains(state.number),
-      damage.isEmpty
+    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, state.fault == nil,
+      !mayLose.contains(state.number), damage.isEmpty
     else { return }
     planned.waiting[state.table] = try plan(
       &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
@@ -169,6 +169,7 @@ extension LocalStore {
       state.lastSync = now
       state.bytesUp += bytesUp
       state.refused = ""
+      try leaveOld(&state)
       try finish(op, rows, &state)
       return summary
     }

@@ -41,9 +41,10 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent()
   ) throws(CaravanError) -> [String] {
-    // Nobody else has the handle: no session is called 0.
+    // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
     let opened = try openWrite(
-      table, cells: cells, objects: contents.map(\.column), selection: selection, intent: intent, owner: 0)
+      table, cells: cells, objects: contents.map(\.column), selection: selection, intent: intent, owner: 0,
+      staysOpen: false)
     do {
       for row in opened.rows.indices {
         for object in contents {
@@ -64,6 +65,14 @@ extension LocalStore {
   public func openWrite(
     _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent(), owner: UInt64
+  ) throws(CaravanError) -> OpenedWrite {
+    try openWrite(
+      table, cells: cells, objects: objects, selection: selection, intent: intent, owner: owner, staysOpen: true)
+  }
+
+  private func openWrite(
+    _ table: TableID, cells: [CellValue], objects: [String], selection: Selection?, intent: WriteIntent,
+    owner: UInt64, staysOpen: Bool
   ) throws(CaravanError) -> OpenedWrite {
     let state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
@@ -87,6 +96,7 @@ extension LocalStore {
       let drafts = columns.map { ($0, ObjectDraft(nil, options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
+    if staysOpen { try countOpen(&targets, of: state) }
     let handle = newHandle()
     openWrites[handle] = OpenWrite(
       owner: owner, table: table, cells: values, intent: intent, promise: promise, targets: targets)
@@ -98,8 +108,13 @@ extension LocalStore {
   public func writeObject(
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
-    try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
-      try draft.write(bytes, at: offset, chunkTable)
+    try withDraft(handle, row: row, object: object, owner: owner) { (draft, target, place) throws(CaravanError) in
+      guard target.isCounted else { return try draft.write(bytes, at: offset, chunkTable) }
+      var claimed = target
+      defer { target.claimed = claimed.claimed }
+      try draft.write(bytes, at: offset, chunkTable) { (hash) throws(CaravanError) in
+        try self.claim(hash, column: place.column, for: &claimed, of: place.table)
+      }
     }
   }
 
@@ -107,7 +122,7 @@ extension LocalStore {
   public func truncateObject(
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
-    try withDraft(handle, row: row, object: object, owner: owner) { (draft) throws(CaravanError) in
+    try withDraft(handle, row: row, object: object, owner: owner) { (draft, _, _) throws(CaravanError) in
       try draft.truncate(to: size, chunkTable)
     }
   }
@@ -135,6 +150,7 @@ extension LocalStore {
       openWrites[handle] = write
       throw error
     }
+    damage.overwrote(write.claimed)
     tellDirtied(state, bytes: bytes, write.intent, write.promise)
     tellNewsIfAny(of: write.table)
     return write.rows
@@ -145,7 +161,7 @@ extension LocalStore {
     let write = try openWrite(handle, owner: owner)
     openWrites[handle] = nil
     try discard([write])
-    try afterAbandoning([write.table])
+    try afterAbandoning([write.table], [write])
   }
 
   /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
@@ -161,7 +177,7 @@ extension LocalStore {
     // What waited for those rows can also wait for the next call; nothing is lost.
     do throws(CaravanError) {
       try discard(writes.values)
-      try afterAbandoning(tables)
+      try afterAbandoning(tables, Array(writes.values))
     } catch {
       host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
     }
@@ -176,13 +192,17 @@ extension LocalStore {
     }
   }
 
-  private func afterAbandoning(_ tables: Set<TableID>) throws(CaravanError) {
+  private func afterAbandoning(_ tables: Set<TableID>, _ writes: [OpenWrite]) throws(CaravanError) {
+    for write in writes { damage.overwrote(write.claimed) }
     for table in tables.sorted() where self.tables[table] != nil {
-      try change(table) { (state) throws(CaravanError) in
+      let isTorn = try change(table) { (state) throws(CaravanError) in
+        let isTorn = try restore(writes.filter { $0.table == table }, in: &state)
         try applyWaiting(&state)
         try chunkTable.sweepUnlessWriting(openWrites)
+        return isTorn
       }
       tellNewsIfAny(of: table)
+      if isTorn { damage.tell?() }
     }
   }
 
@@ -197,7 +217,7 @@ extension LocalStore {
 
   private func withDraft(
     _ handle: UInt64, row: Int, object: String, owner: UInt64,
-    _ body: (inout ObjectDraft) throws(CaravanError) -> Void
+    _ body: (inout ObjectDraft, inout OpenWrite.Target, (table: TableID, column: Int)) throws(CaravanError) -> Void
   ) throws(CaravanError) {
     var write = try openWrite(handle, owner: owner)
     let column = try state(write.table).column(named: object)
@@ -211,7 +231,7 @@ extension LocalStore {
       write.targets[row].drafts[column] = draft
       openWrites[handle] = write
     }
-    try body(&draft)
+    try body(&draft, &write.targets[row], (write.table, column))
     if draft.isFull { _ = try draft.fold(chunkTable) }
   }
 
@@ -264,9 +284,10 @@ extension LocalStore {
       throw CaravanError(
         .rowTorn, "row \(target.id) was found damaged while it was open and is being restored: abandon the write")
     }
-    guard let row, row.id == target.id, row.head.presence.isVisible else {
+    guard var row, row.id == target.id, row.head.presence.isVisible else {
       throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
     }
+    try countClosed(target, &row, in: state)
     return try rewrite(row, cells: write.cells, drafts: target.drafts, of: state).bytes
   }
 }

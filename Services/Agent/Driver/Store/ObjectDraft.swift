@@ -1,5 +1,6 @@
 internal import AgentCore
 internal import Chunking
+internal import Encoding
 internal import Model
 
 /// An object while it is being written: the chunks it had, and over them what the app has put there since. `fold` turns
@@ -7,8 +8,20 @@ internal import Model
 /// back is cut as it comes, so that the disk works while the app still writes.
 ///
 /// New chunks are loose until the write is closed: the database hears of them in the transaction that names them.
+///
+/// In place, the bytes of chunks that may be claimed are overwritten where they lie. Such a chunk keeps its length, and
+/// so its object its cuts; it becomes a loose chunk when it is known what it holds, and the place is that one's then.
 struct ObjectDraft {
+  /// Asks whether a chunk may be overwritten where it lies.
+  /// - Returns: where that is; nil: it must stay as it is.
+  typealias Claim = (ChunkHash) throws(CaravanError) -> Int?
+
   private(set) var parts: [AssetManifest.Part]
+  /// Of the parts that there were before anything was appended.
+  private var map: PartMap
+  private var dirty = DirtyChunks()
+  /// Chunks that were overwritten, and where; until the write is closed the database believes that they are there.
+  private var forsaken: [ChunkHash: Range<Int>] = [:]
   private var edits: ObjectEdits
   private var overlay: ObjectOverlay
   private let chunking: ChunkingParameters
@@ -22,6 +35,7 @@ struct ObjectDraft {
   init(_ manifest: AssetManifest?, _ chunking: ChunkingParameters) {
     self.chunking = chunking
     parts = manifest?.parts ?? []
+    map = PartMap(parts)
     let size = Int(manifest?.size ?? 0)
     edits = ObjectEdits(originalSize: size)
     overlay = ObjectOverlay(below: size)
@@ -35,11 +49,43 @@ struct ObjectDraft {
 
   // MARK: Edits
 
+  /// - Parameter claim: nil: nothing is overwritten.
   /// - Throws: `limitExceeded` when the object would grow beyond `StoreLimits.objectBytes`; `storageFull`.
-  mutating func write(_ bytes: [UInt8], at offset: UInt64, _ table: ChunkTable) throws(CaravanError) {
+  mutating func write(
+    _ bytes: [UInt8], at offset: UInt64, _ table: ChunkTable, claim: Claim? = nil
+  ) throws(CaravanError) {
     let start = try Self.checked(offset, adding: bytes.count)
     isTouched = true
     guard !bytes.isEmpty else { return }
+    guard let claim, !parts.isEmpty else { return try lay(bytes, at: start, table) }
+    var done = 0
+    while done < bytes.count {
+      let at = start + done
+      let index = map.part(at: at)
+      let end = at < map.size ? min(map.end(of: index), start + bytes.count) : start + bytes.count
+      let piece = Array(bytes[done..<end - start])
+      if at < map.size, let place = try place(of: index, claim) {
+        try table.file.write(piece, at: place + at - map.start(of: index))
+      } else {
+        try lay(piece, at: at, table)
+      }
+      done = end - start
+    }
+  }
+
+  /// Sticks to what it said first, so that no chunk is changed both where it lies and beside that.
+  private mutating func place(of index: Int, _ claim: Claim) throws(CaravanError) -> Int? {
+    guard map.end(of: index) <= overlay.belowLimit else { return nil }
+    if let known = dirty.place(of: index) { return known }
+    let hash = parts[index].hash
+    let isAlone = loose[hash] == nil && parts.count { $0.hash == hash } == 1
+    let place = isAlone ? try claim(hash) : nil
+    dirty.note(index, at: place)
+    return place
+  }
+
+  /// Puts bytes over the object, in memory.
+  private mutating func lay(_ bytes: [UInt8], at start: Int, _ table: ChunkTable) throws(CaravanError) {
     if start != edits.size { stream = nil }
     overlay.write(bytes, at: start)
     edits.overwrite(at: start, count: bytes.count)
@@ -60,7 +106,7 @@ struct ObjectDraft {
 
   private mutating func startOver(_ table: ChunkTable) {
     discard(table)
-    parts = []
+    take([])
     edits = ObjectEdits(originalSize: 0)
     overlay = ObjectOverlay(below: 0)
     stream = Chunker(chunking)
@@ -99,12 +145,13 @@ struct ObjectDraft {
 
   /// Puts the edits into loose chunks, reading no more of the old ones than the edits touch.
   mutating func fold(_ table: ChunkTable) throws(CaravanError) -> AssetManifest {
+    try name(table)
     guard !edits.isEmpty else { return AssetManifest(parts: parts) }
     if var chunker = stream, let last = chunker.finish() {
       try cut([last], table)
       stream = nil
     } else {
-      parts = try cutAgain(table)
+      take(try cutAgain(table))
       let size = edits.size
       edits = ObjectEdits(originalSize: size)
       overlay = ObjectOverlay(below: size)
@@ -115,6 +162,27 @@ struct ObjectDraft {
         "an object has \(parts.count) chunks: the limit is \(Limits.chunksPerObject), use a smaller object")
     }
     return AssetManifest(parts: parts)
+  }
+
+  private mutating func take(_ parts: [AssetManifest.Part]) {
+    self.parts = parts
+    map = PartMap(parts)
+    dirty = DirtyChunks()
+  }
+
+  /// Chunks that were overwritten get the names of what they hold now.
+  private mutating func name(_ table: ChunkTable) throws(CaravanError) {
+    for index in dirty.indices {
+      guard case .some(.some(let place)) = dirty.place(of: index) else { continue }
+      let bytes = try table.file.read(at: place, count: Int(parts[index].length))
+      let hash = ChunkHash(of: bytes)
+      forsaken[parts[index].hash] = place..<place + bytes.count
+      parts[index] = AssetManifest.Part(hash: hash, length: parts[index].length)
+      if loose[hash] == nil {
+        loose[hash] = LooseChunk(content: .file(place), length: bytes.count, sum: XXHash64.hash(bytes))
+      }
+    }
+    dirty = DirtyChunks()
   }
 
   private mutating func cutAgain(_ table: ChunkTable) throws(CaravanError) -> [AssetManifest.Part] {
@@ -131,7 +199,7 @@ struct ObjectDraft {
     }
     let kept = Set(folded.map(\.hash))
     for (hash, chunk) in loose where !kept.contains(hash) {
-      table.discard(chunk)
+      drop(chunk, table)
       loose[hash] = nil
     }
     return folded
@@ -152,31 +220,47 @@ struct ObjectDraft {
   // MARK: The end
 
   /// Tells the database of the loose chunks.
-  mutating func settle(_ table: ChunkTable) throws(CaravanError) {
-    for (hash, chunk) in loose.sorted(by: { $0.key < $1.key }) { try table.put(chunk, hash: hash) }
+  /// - Parameter spare: chunks that their only holder is going to name no more, and whose places in the database new
+  ///   ones may take.
+  /// - Returns: new chunks that have taken such a place, with the one whose it was.
+  mutating func settle(
+    _ table: ChunkTable, over spare: inout [ChunkHash]
+  ) throws(CaravanError) -> [(new: ChunkHash, old: ChunkHash)] {
+    let taken = Set(loose.values.compactMap(\.place))
+    for (hash, place) in forsaken {
+      try table.forsake(hash, at: place.lowerBound)
+      if !taken.contains(place.lowerBound) { table.file.free(place) }
+    }
+    var replaced: [(new: ChunkHash, old: ChunkHash)] = []
+    next: for (hash, chunk) in loose.sorted(by: { $0.key < $1.key }) {
+      while let old = spare.popLast() {
+        guard try table.put(chunk, hash: hash, inPlaceOf: old) else { continue }
+        replaced.append((hash, old))
+        continue next
+      }
+      try table.put(chunk, hash: hash)
+    }
+    (loose, forsaken) = ([:], [:])
+    return replaced
+  }
+
+  /// Nobody will hear of the loose chunks. Those that were overwritten stay where they are, for somebody to look at.
+  mutating func discard(_ table: ChunkTable) {
+    for chunk in loose.values { drop(chunk, table) }
     loose = [:]
   }
 
-  /// Nobody will hear of the loose chunks.
-  mutating func discard(_ table: ChunkTable) {
-    for chunk in loose.values { table.discard(chunk) }
-    loose = [:]
+  private func drop(_ chunk: LooseChunk, _ table: ChunkTable) {
+    if !forsaken.values.contains(where: { $0.lowerBound == chunk.place }) { table.discard(chunk) }
   }
 }
 
-/// The bytes of an object made of chunks, keeping the chunk read last: reads mostly go on where the last one ended.
-struct PartReader {
-  private let parts: [AssetManifest.Part]
+/// Where in an object each of its chunks lies.
+struct PartMap {
   private let starts: [Int]
-  private let chunks: ChunkReader
-  private let loose: [ChunkHash: LooseChunk]
-  private var current: (index: Int, bytes: [UInt8])?
   let size: Int
 
-  init(_ parts: [AssetManifest.Part], _ chunks: ChunkReader, _ loose: [ChunkHash: LooseChunk] = [:]) {
-    self.parts = parts
-    self.chunks = chunks
-    self.loose = loose
+  init(_ parts: [AssetManifest.Part]) {
     var starts: [Int] = []
     var end = 0
     for part in parts {
@@ -187,30 +271,50 @@ struct PartReader {
     size = end
   }
 
-  /// At least one byte from `offset`, at most `count` and no further than its chunk.
-  mutating func read(at offset: Int, count: Int) throws(CaravanError) -> ArraySlice<UInt8> {
-    precondition(offset >= 0 && offset < size && count > 0, "a read outside of an object")
-    let index = part(at: offset)
-    if current?.index != index { current = (index, try bytes(of: parts[index].hash)) }
-    guard let bytes = current?.bytes, bytes.count == Int(parts[index].length) else {
-      throw CaravanError(.internalError, "chunk \(parts[index].hash) has another length than its object says")
-    }
-    let from = offset - starts[index]
-    return bytes[from..<min(bytes.count, from + count)]
-  }
+  func start(of index: Int) -> Int { starts[index] }
+  func end(of index: Int) -> Int { index + 1 < starts.count ? starts[index + 1] : size }
 
-  private func bytes(of hash: ChunkHash) throws(CaravanError) -> [UInt8] {
-    if let chunk = loose[hash] { return try chunks.bytes(chunk) }
-    return try chunks.required(hash)
-  }
-
-  private func part(at offset: Int) -> Int {
+  func part(at offset: Int) -> Int {
     var (low, high) = (0, starts.count)
     while high - low > 1 {
       let middle = (low + high) / 2
       if starts[middle] <= offset { low = middle } else { high = middle }
     }
     return low
+  }
+}
+
+/// The bytes of an object made of chunks, keeping the chunk read last: reads mostly go on where the last one ended.
+struct PartReader {
+  private let parts: [AssetManifest.Part]
+  private let map: PartMap
+  private let chunks: ChunkReader
+  private let loose: [ChunkHash: LooseChunk]
+  private var current: (index: Int, bytes: [UInt8])?
+  var size: Int { map.size }
+
+  init(_ parts: [AssetManifest.Part], _ chunks: ChunkReader, _ loose: [ChunkHash: LooseChunk] = [:]) {
+    self.parts = parts
+    map = PartMap(parts)
+    self.chunks = chunks
+    self.loose = loose
+  }
+
+  /// At least one byte from `offset`, at most `count` and no further than its chunk.
+  mutating func read(at offset: Int, count: Int) throws(CaravanError) -> ArraySlice<UInt8> {
+    precondition(offset >= 0 && offset < size && count > 0, "a read outside of an object")
+    let index = map.part(at: offset)
+    if current?.index != index { current = (index, try bytes(of: parts[index].hash)) }
+    guard let bytes = current?.bytes, bytes.count == Int(parts[index].length) else {
+      throw CaravanError(.internalError, "chunk \(parts[index].hash) has another length than its object says")
+    }
+    let from = offset - map.start(of: index)
+    return bytes[from..<min(bytes.count, from + count)]
+  }
+
+  private func bytes(of hash: ChunkHash) throws(CaravanError) -> [UInt8] {
+    if let chunk = loose[hash] { return try chunks.bytes(chunk) }
+    return try chunks.required(hash)
   }
 }
 

@@ -51,6 +51,10 @@ struct OpenWrite {
     let id: String
     /// By column.
     var drafts: [Int: ObjectDraft]
+    /// The row counts these objects as open (OO).
+    var isCounted = false
+    /// Chunks that were overwritten where they lie, by column.
+    var claimed: [Int: Set<ChunkHash>] = [:]
   }
 
   let owner: UInt64
@@ -62,4 +66,5 @@ struct OpenWrite {
   var targets: [Target]
 
   var rows: [String] { targets.map(\.id) }
+  var claimed: Set<ChunkHash> { targets.reduce(into: []) { $0.formUnion($1.claimed.values.joined()) } }
 }

@@ -38,12 +38,15 @@ enum StoreSchema {
     }
   }
 
-  /// Until then only chunks had checksums. Rows get theirs when they are next written.
+  /// Until then only chunks had checksums, and tables were synced in full or not at all. Rows get their sums when they
+  /// are next written.
   private static func addRowSums(to database: Connection) throws(CaravanError) {
     try database.transaction { () throws(CaravanError) in
       for name in try database.all("SELECT app || '/' || name FROM tables", read: { row in row.text(0) }) {
         try database.execute("ALTER TABLE \"\(name)\" ADD COLUMN _sum INTEGER")
       }
+      try database.execute("ALTER TABLE tables ADD COLUMN properties BLOB NOT NULL DEFAULT x''")
+      try database.execute("ALTER TABLE tables ADD COLUMN fault INTEGER NOT NULL DEFAULT 0")
       try database.setUserVersion(version)
     }
   }
@@ -56,8 +59,8 @@ enum StoreSchema {
       id INTEGER PRIMARY KEY, app TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE, schema TEXT NOT NULL,
       local_only INTEGER NOT NULL, type BLOB, token BLOB NOT NULL DEFAULT x'', resyncing INTEGER NOT NULL DEFAULT 0,
       last_sync INTEGER NOT NULL DEFAULT 0, bytes_up INTEGER NOT NULL DEFAULT 0, bytes_down INTEGER NOT NULL DEFAULT 0,
-      refused TEXT NOT NULL DEFAULT '', news INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (app, name));
+      refused TEXT NOT NULL DEFAULT '', news INTEGER NOT NULL DEFAULT 0, properties BLOB NOT NULL DEFAULT x'',
+      fault INTEGER NOT NULL DEFAULT 0, UNIQUE (app, name));
     CREATE TABLE registrations (
       table_id INTEGER NOT NULL, direction INTEGER NOT NULL, ordinal INTEGER NOT NULL, period INTEGER NOT NULL,
       tolerance INTEGER NOT NULL, link INTEGER NOT NULL, PRIMARY KEY (table_id, direction)) WITHOUT ROWID;

@@ -43,7 +43,8 @@ public protocol SyncStore: Sendable {
   /// - Throws: `schemaViolation` when a column is absent from it or of another kind.
   func agree(on type: RecordType, for table: TableID) async throws(CaravanError)
   /// Why the cloud last refused this table, shown in the status; nil clears it.
-  func note(refusal: String?, of table: TableID) async throws(CaravanError)
+  /// - Parameter fault: has the table's sync rest until somebody resets it; nil: as it was.
+  func note(refusal: String?, fault: TableFault?, of table: TableID) async throws(CaravanError)
 
   // MARK: Upstream
 
@@ -93,6 +94,9 @@ public protocol SyncStore: Sendable {
   /// clean rows stay visible until the resync has shown which of them still exist (UNI-18).
   /// - Throws: `invalidData` while a plan of the table is in flight.
   func reset(_ table: TableID) async throws(CaravanError)
+  /// The same, by somebody's wish: ends the table's fault as well (REC-27).
+  /// - Throws: `serverBusy` while a push of the table has no answer.
+  func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)
 
   // MARK: Damage
 
@@ -173,10 +177,14 @@ public struct TableSyncState: Sendable, Hashable {
   public let lacksRows: Bool
   /// Conflicts are being resolved: what arrives waits (SIM-25).
   public let isResolving: Bool
+  /// Its sync rests until somebody resets it, and why.
+  public let fault: TableFault?
+  public let refused: String
 
   public init(
     proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
-    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResolving: Bool
+    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResolving: Bool,
+    fault: TableFault? = nil, refused: String = ""
   ) {
     self.proposal = proposal
     self.type = type
@@ -188,5 +196,7 @@ public struct TableSyncState: Sendable, Hashable {
     self.lacksChunks = lacksChunks
     self.lacksRows = lacksRows
     self.isResolving = isResolving
+    self.fault = fault
+    self.refused = refused
   }
 }

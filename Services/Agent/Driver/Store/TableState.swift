@@ -8,7 +8,8 @@ struct TableState {
   let number: Int64
   let table: TableID
   let schema: SchemaText
-  var isLocalOnly: Bool
+  var properties: AgentCore.TableProperties
+  var isLocalOnly: Bool { properties.isLocalOnly }
   var type: Model.RecordType? { didSet { codec = RowCodec(columns: schema.columns, type: type) } }
   var token: [UInt8]
   /// Between a reset and the last page of its resync.
@@ -18,6 +19,8 @@ struct TableState {
   var bytesUp: Int
   var bytesDown: Int
   var refused: String
+  /// Why its sync rests until somebody resets it (REC-27).
+  var fault: TableFault?
   /// Rows that background sync changed since the app was told.
   var news: Int
 
@@ -25,18 +28,18 @@ struct TableState {
   private(set) var codec: RowCodec
   /// Waiting entries of the table; most of the time none, and then nobody looks.
   var waiting = 0
-  /// Rows that wait for chunks that were lost; most of the time none.
+  /// Rows that wait for chunks that were lost, or that somebody wants to read; most of the time none.
   var repairs = 0
   /// Its op in flight.
   var op: UInt64?
 
   private let lowercased: [String: Int]
 
-  init(number: Int64, table: TableID, schema: SchemaText, isLocalOnly: Bool, damage: DamageLog) {
+  init(number: Int64, table: TableID, schema: SchemaText, properties: AgentCore.TableProperties, damage: DamageLog) {
     self.number = number
     self.table = table
     self.schema = schema
-    self.isLocalOnly = isLocalOnly
+    self.properties = properties
     token = []
     isResyncing = false
     (lastSync, bytesUp, bytesDown, refused, news) = (0, 0, 0, "", 0)
@@ -54,6 +57,11 @@ struct TableState {
     throw CaravanError(
       .schemaViolation, "table '\(table.name)' has no column '\(name.prefix(80))': it has \(known.prefix(400))")
   }
+
+  /// Whether the object of a field comes with its row. Those of columns that are unknown here do.
+  func isEager(field: UInt32) -> Bool { codec.column(ofField: field).map { isEager(column: $0) } ?? true }
+  func isEager(column: Int) -> Bool { properties.fetch.isEmpty || policy(of: column) == .eager }
+  func policy(of column: Int) -> AgentCore.FetchPolicy { properties.policy(of: schema.columns[column].name) }
 
   /// Whether changes of the row must be noted for the cloud. What a local table once synced is still known there.
   func tracks(_ head: RowHead) -> Bool { !isLocalOnly || head.version > 0 || head.flags != .clean }
@@ -73,7 +81,7 @@ struct TableState {
       SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
         (SELECT op FROM plans WHERE table_id = tables.id),
-        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 2)
+        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role >= 2), properties, fault
       FROM tables ORDER BY id
       """
     ) { (row) throws(CaravanError) in try TableState(row, damage) }
@@ -83,7 +91,7 @@ struct TableState {
   private init(_ row: SQLite.Row, _ damage: DamageLog) throws(CaravanError) {
     self.init(
       number: row.integer(0), table: TableID(app: ContainerID(unchecked: row.text(1)), name: row.text(2)),
-      schema: try SchemaText(parsing: row.text(3)), isLocalOnly: row.flag(4),
+      schema: try SchemaText(parsing: row.text(3)), properties: try Self.properties(row.bytes(16), row.flag(4)),
       damage: damage)
     if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
     codec = RowCodec(columns: schema.columns, type: type)
@@ -96,20 +104,33 @@ struct TableState {
     waiting = Int(row.integer(13))
     op = row.isNull(14) ? nil : row.unsigned(14)
     repairs = Int(row.integer(15))
+    fault = TableFault(rawValue: row.integer(17))
+  }
+
+  private static func properties(
+    _ stored: [UInt8], _ isLocalOnly: Bool
+  ) throws(CaravanError) -> AgentCore.TableProperties {
+    let base = AgentCore.TableProperties(replication: isLocalOnly ? .localOnly : .full)
+    return stored.isEmpty ? base : base.applying(try Wire.TableProperties.decode(stored).model())
   }
 
   func insert(_ database: Connection) throws(CaravanError) {
     try database.run(
-      "INSERT INTO tables (id, app, name, schema, local_only) VALUES (?, ?, ?, ?, ?)",
-      number, table.app.text, table.name, schema.description, isLocalOnly)
+      "INSERT INTO tables (id, app, name, schema, local_only, properties) VALUES (?, ?, ?, ?, ?, ?)",
+      number, table.app.text, table.name, schema.description, isLocalOnly, Wire.TableProperties(properties).encoded())
   }
 
   func save(_ database: Connection) throws(CaravanError) {
     try database.run(
       """
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
-        bytes_down = ?, refused = ?, news = ? WHERE id = ?
+        bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token, isResyncing, lastSync, bytesUp, bytesDown,
-      refused, news, number)
+      refused, news, fault?.rawValue ?? 0, number)
+  }
+
+  func saveProperties(_ database: Connection) throws(CaravanError) {
+    try database.run(
+      "UPDATE tables SET properties = ? WHERE id = ?", Wire.TableProperties(properties).encoded(), number)
   }
 }

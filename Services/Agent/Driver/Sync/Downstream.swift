@@ -43,6 +43,7 @@ struct Downstream: Sendable {
     lacksRows = state.lacksRows
     var operations: [Operation.Kind] = []
     if state.type == nil {
+      if state.fault != nil { throw state.resting(table) }
       isAgreeing = true
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }
@@ -121,7 +122,9 @@ struct Downstream: Sendable {
     isAgreeing = false
     guard case .type(let type) = result else {
       let error = CaravanError.unexpected(result, to: "a proposal")
-      if !error.isWorthRetrying { try await crew.store.note(refusal: error.message, of: table) }
+      if !error.isWorthRetrying {
+        try await crew.store.note(refusal: error.message, fault: TableFault(error), of: table)
+      }
       throw error
     }
     try await crew.store.agree(on: type.model(), for: table)

@@ -39,6 +39,24 @@ extension SyncEngine: SyncControl {
     for answer in answers { try await answer.wait().get() }
   }
 
+  public func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError) {
+    guard pending[table] == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
+      throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
+    }
+    // Nothing of it may begin while the store starts over.
+    for direction in Direction.allCases { _ = board.begin(Key(table, direction)) }
+    let outcome: Swift.Result<Void, CaravanError>
+    do throws(CaravanError) { outcome = .success(try await store.reset(table, choice)) } catch {
+      outcome = .failure(error)
+    }
+    for direction in Direction.allCases {
+      if board.end(Key(table, direction)) { putBack(Key(table, direction)) }
+    }
+    putBack(Key(table, .read))
+    await noteRows(of: table)
+    try outcome.get()
+  }
+
   /// A connection that is just being made is waited for; none is not.
   private func awaitConnection() async throws(CaravanError) {
     guard bus == nil else { return }
@@ -63,8 +81,7 @@ extension SyncEngine: SyncControl {
     }
     return SyncStatus(
       device: identity.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
-      isConnected: bus != nil,
-      counters: counters.sorted { $0.name < $1.name }, policy: policy,
+      isConnected: bus != nil, atWork: board.tables, counters: counters.sorted { $0.name < $1.name }, policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) })
   }

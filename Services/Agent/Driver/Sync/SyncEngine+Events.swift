@@ -28,7 +28,7 @@ extension SyncEngine {
     await askForWhatIsLacking()
   }
 
-  func askForWhatIsLacking() async {
+  public func askForWhatIsLacking() async {
     for table in await store.syncedTables() {
       if let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows {
         putBack(Key(table, .read))

@@ -235,6 +235,7 @@ extension SyncEngine {
       host.log.debug(
         "a table's sync failed", [.table: key.table, .error: failure.description, .attempt: failures])
       metrics.session(key.direction, outcome: failure.code.rawValue)
+      if failure.code == .internalError, failures == EngineLimits.attemptsBeforeFault { giveUp(key.table, failure) }
       if failure.isWorthRetrying || pending[key.table] != nil && key.direction == .write {
         if failures < EngineLimits.attemptsBeforeAnswer, bus != nil, coalescer.permitsSpeaking {
           waiters.putBack(answers, for: key)
@@ -262,6 +263,19 @@ extension SyncEngine {
     default: return
     }
     if lacked != lackRoom.contains(table) { await planAtOnceWhatGoesAtOnce() }
+  }
+
+  /// Trying again has not helped for long: somebody has to look (REC-27).
+  private func giveUp(_ table: TableID, _ failure: CaravanError) {
+    faults[table] = failure
+    signal.raise()
+  }
+
+  func noteFaults() async {
+    for (table, failure) in faults.sorted(by: { $0.key < $1.key }) {
+      faults[table] = nil
+      try? await store.note(refusal: failure.message, fault: .internal, of: table)
+    }
   }
 
   /// What an app is told when the connection went meanwhile.

@@ -47,6 +47,8 @@ public actor SyncEngine: Service {
   /// Tables that start over with their next way down, in the epoch that has begun.
   var voided: Set<TableID> = []
   var isBeginningEpoch = false
+  /// Tables that have failed so often that their sync is going to rest.
+  var faults: [TableID: CaravanError] = [:]
   var transfersInFlight = 0
   /// What came with notifications and has not been taken in; one a table at most.
   var carried: [CarriedPage] = []
@@ -105,6 +107,7 @@ public actor SyncEngine: Service {
     }) {
       group.addTask { await self.mend() }
     }
+    if !faults.isEmpty { group.addTask { await self.noteFaults() } }
     discard(in: &group, at: now)
     lookAtBudget(in: &group)
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,

@@ -67,6 +67,7 @@ struct Upstream: Sendable {
     try await renewPerishable()
     if pending == nil, mayCollect {
       let state = try await crew.store.syncState(of: table)
+      if state.fault != nil { throw state.resting(table) }
       guard state.type != nil else {
         stage = .agreeing
         return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
@@ -163,7 +164,7 @@ struct Upstream: Sendable {
     case (.agreeing, .type(let type)):
       stage = .pushing
       try await crew.store.agree(on: type.model(), for: table)
-    case (.agreeing, .failure(let failure)): try await refuse(failure.model())
+    case (.agreeing, .failure(let failure)): try await refuse(failure.model(), isWhole: true)
     case (.pushing, .commit(let reply)): try await answered(reply.model())
     case (.pushing, .failure(let failure)): try await refused(failure.model())
     case (.agreeing, let other): throw .unexpected(other, to: "a proposal")
@@ -225,7 +226,7 @@ struct Upstream: Sendable {
     }
     try await crew.store.abort(current.plan.op)
     pending = nil
-    try await refuse(error)
+    try await refuse(error, isWhole: true)
   }
 
   /// There is no room for what the push brings: its rows wait, and deletions behind them can go (CK-102).
@@ -240,9 +241,10 @@ struct Upstream: Sendable {
   }
 
   /// The app sees why in the table's status; other tables go on.
-  private func refuse(_ error: CaravanError) async throws(CaravanError) {
+  /// - Parameter isWhole: nothing of the table is taken: if that cannot change by itself, its sync rests (REC-27).
+  private func refuse(_ error: CaravanError, isWhole: Bool = false) async throws(CaravanError) {
     if !error.isWorthRetrying || error.code == .quotaExceeded {
-      try await crew.store.note(refusal: error.message, of: table)
+      try await crew.store.note(refusal: error.message, fault: isWhole ? TableFault(error) : nil, of: table)
     }
     throw error
   }
@@ -251,6 +253,14 @@ struct Upstream: Sendable {
 extension CaravanError {
   /// Also what went wrong inside the cloud may be right the next time.
   var isWorthRetrying: Bool { isTransient || code == .internalError || code == .chunkDamaged || code == .chunksMissing }
+}
+
+extension TableSyncState {
+  func resting(_ table: TableID) -> CaravanError {
+    CaravanError(
+      .invalidData,
+      "\(table) is not synced since \(refused.isEmpty ? "it failed" : "'\(refused)'"): reset it when that is mended")
+  }
 }
 
 extension Model.Mutation {

@@ -18,14 +18,45 @@ enum AppCommands {
   // MARK: Tables
 
   private static let localOnly = Flag<Bool>("local-only", "keep the table on this device")
+  private static let full = Flag<Bool>("full", "keep all of the table's rows here and in the cloud")
+  private static let recentRows = Flag<Int?>("recent-rows", "N", "keep the N rows that changed last here")
+  private static let recentAge = Flag<Seconds?>("recent-age", "S", "keep rows here that are not older, in seconds")
+  private static let mode = Flag<String?>(
+    "store-mode", "MODE", "how objects are overwritten: copy-on-write or in-place")
+  private static let eager = Flag<[String]>("eager", "COLUMNS", "objects that come with their rows", default: [])
+  private static let lazy = Flag<[String]>("lazy", "COLUMNS", "objects that come when they are read", default: [])
+  private static let never = Flag<[String]>("never-fetch", "COLUMNS", "objects that stay in the cloud", default: [])
+  private static let propertyFlags: FlagList = [full, localOnly, recentRows, recentAge, mode, eager, lazy, never]
 
   private static let tables = [
     AppSession.tool(
-      "create-table", "Makes a table, or confirms that it is there.", .init("TABLE SCHEMA", 2...2), flags: [localOnly]
+      "create-table", "Makes a table, or confirms that it is there.", .init("TABLE SCHEMA", 2...2), flags: propertyFlags
     ) { session in
       let table = session.operands[0]
-      try await session.client.createTable(table, session.operands[1], isLocalOnly: session.options[localOnly])
+      let wanted = try Self.properties(session.options)
+      try await session.client.createTable(
+        table, session.operands[1], isLocalOnly: session.options[localOnly],
+        properties: wanted == TableProperties() ? nil : wanted)
       session.say("table '\(table)' is there", json: ["table": .string(table)])
+    },
+    AppSession.tool(
+      "update-table", "Changes what is done with a table; its rows stay.", .init("TABLE", 1...1), flags: propertyFlags
+    ) { session in
+      let table = session.operands[0]
+      try await session.client.updateTable(table, Self.properties(session.options))
+      session.say("table '\(table)' is changed", json: ["table": .string(table)])
+    },
+    AppSession.tool(
+      "reset", "Ends a table's error, and has its sync start over.",
+      .init("TABLE \(ResetChoice.allCases.map(\.rawValue).joined(separator: "|"))", 2...2)
+    ) { session in
+      guard let choice = ResetChoice(rawValue: session.operands[1]) else {
+        throw CaravanError(
+          .invalidData, "what becomes of changes that are not at the cloud? Say keep-local or take-server")
+      }
+      let table = session.operands[0]
+      try await session.client.resetTable(table, choice)
+      session.say("table '\(table)' starts over", json: ["table": .string(table)])
     },
     AppSession.tool("drop-table", "Removes a table with its rows and objects.", .init("TABLE", 1...1)) { session in
       let table = session.operands[0]
@@ -33,4 +64,28 @@ enum AppCommands {
       session.say("table '\(table)' is gone", json: ["table": .string(table)])
     },
   ]
+
+  private static func properties(_ options: Options) throws(CaravanError) -> TableProperties {
+    var wanted = TableProperties()
+    let isRecent = options[recentRows] != nil || options[recentAge] != nil
+    guard [options[full], options[localOnly], isRecent].count(where: { $0 }) <= 1 else {
+      throw CaravanError(.invalidData, "--full, --local-only or --recent-…: which?")
+    }
+    if options[full] { wanted.replication = .full }
+    if options[localOnly] { wanted.replication = .localOnly }
+    if isRecent {
+      wanted.replication = .recent(
+        rows: options[recentRows].map { UInt64(max(0, $0)) }, age: options[recentAge]?.duration)
+    }
+    if let text = options[mode] {
+      guard let mode = TableProperties.StoreMode(rawValue: text) else {
+        throw CaravanError(.invalidData, "--store-mode '\(text)' is none: say copy-on-write or in-place")
+      }
+      wanted.mode = mode
+    }
+    for (columns, policy) in [(eager, TableProperties.Fetch.eager), (lazy, .lazy), (never, .never)] {
+      for column in options[columns] { wanted.fetch[column] = policy }
+    }
+    return wanted
+  }
 }

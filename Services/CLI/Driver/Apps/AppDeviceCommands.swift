@@ -76,7 +76,8 @@ enum AppDeviceCommands {
 
   private static func text(_ status: DeviceStatus) -> String {
     let state = status.isConnected ? "connected" : "not connected"
-    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)"
+    let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED, then caravan app reset" : ""
+    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)"
     guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
     var table = TextTable([
       "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "LOST",
@@ -100,7 +101,7 @@ enum AppDeviceCommands {
     [
       "device": .string(status.device), "user": .string(status.user), "link": .string(LinkText.name(status.link)),
       "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
-      "connected": .bool(status.isConnected), "policy": json(policy: status),
+      "connected": .bool(status.isConnected), "mode": .string(status.mode.rawValue), "policy": json(policy: status),
       "usage": .array(status.usage.map(json)), "tables": .array(status.tables.map(json)),
       "counters": .object(JSON.Object(sorting: status.counters.mapValues { .int(Int64(clamping: $0)) })),
     ]
@@ -113,8 +114,24 @@ enum AppDeviceCommands {
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
-      "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null,
+      "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null, "mode": .string(table.mode.rawValue),
+      "properties": json(table.properties),
     ]
+  }
+
+  private static func json(_ properties: TableProperties) -> JSON {
+    var kept = JSON.Object()
+    switch properties.replication {
+    case nil, .full: kept["replication"] = .string("full")
+    case .localOnly: kept["replication"] = .string("local-only")
+    case .recent(let rows, let age):
+      kept["replication"] = .string("recent")
+      if let rows { kept["recent_rows"] = .int(Int64(clamping: rows)) }
+      if let age { kept["recent_seconds"] = .double(Double(age.wholeMilliseconds) / 1_000) }
+    }
+    kept["store_mode"] = .string((properties.mode ?? .copyOnWrite).rawValue)
+    kept["fetch"] = .object(JSON.Object(sorting: properties.fetch.mapValues { .string($0.rawValue) }))
+    return .object(kept)
   }
 
   private static func json(_ usage: LinkUse) -> JSON {

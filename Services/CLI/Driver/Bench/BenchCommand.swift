@@ -22,7 +22,7 @@ public enum BenchCommand {
     command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
-    command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite."),
+    command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
     Command(
       "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
       flags: [asJSON, trace, photos, hours, seed]),

@@ -4,7 +4,8 @@ internal import Model
 internal import Runtime
 internal import SQLite
 
-/// A row with a 1 MiB object through the agent's socket, beside the same bytes as a file and an SQLite row (BEN-06).
+/// A row with a 1 MiB object through the agent's socket, beside the same bytes as a file and an SQLite row (BEN-06);
+/// then short objects in both store modes.
 struct LocalBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
@@ -43,6 +44,7 @@ struct LocalBench: Sendable {
           figure, ["p50_ms": ours.p50, "p99_ms": ours.p99, "ratio": raw.p50 / ours.p50],
           floor: ["file_and_sqlite_p50_ms": raw.p50])
       }
+      try await StoreModeBench(client: client, host: suite.host, report: report, rounds: 10 * rounds).run()
     }
   }
 }

@@ -22,7 +22,7 @@ struct ChunkReader {
         sum: row.isNull(2) ? nil : row.unsigned(2), inline: row.bytes(3)
       )
     }
-    guard let found else { return nil }
+    guard let found, !damage.isOverwritten(hash, at: found.place) else { return nil }
     let bytes = if let place = found.place { try file.read(at: place, count: found.length) } else { found.inline }
     if let sum = found.sum, bytes.count != found.length || XXHash64.hash(bytes) != sum {
       damage.note(hash)
@@ -45,7 +45,9 @@ struct ChunkReader {
   }
 
   func isPresent(_ hash: ChunkHash) throws(CaravanError) -> Bool {
-    try database.first("SELECT present FROM chunks WHERE hash = ?", hash) { row in row.flag(0) } ?? false
+    try database.first("SELECT present, place FROM chunks WHERE hash = ?", hash) { row in
+      row.flag(0) && !damage.isOverwritten(hash, at: row.isNull(1) ? nil : Int(row.integer(1)))
+    } ?? false
   }
 
   /// - Throws: `chunkDamaged` for a chunk that must be there and is not, or not as it was.
@@ -67,13 +69,20 @@ final class DamageLog {
 
   private(set) var chunks: Set<ChunkHash> = []
   private(set) var rows: Set<RowKey> = []
+  /// Chunks that open writes have overwritten, and where: not as they were, and no damage.
+  private var overwritten: [ChunkHash: Int] = [:]
   /// Called with every find; must return at once.
   var tell: (@Sendable () -> Void)?
 
   func note(_ hash: ChunkHash) {
+    guard overwritten[hash] == nil else { return }
     chunks.insert(hash)
     tell?()
   }
+
+  func overwriting(_ hash: ChunkHash, at place: Int) { overwritten[hash] = place }
+  func overwrote(_ hashes: some Sequence<ChunkHash>) { for hash in hashes { overwritten[hash] = nil } }
+  func isOverwritten(_ hash: ChunkHash, at place: Int?) -> Bool { place != nil && overwritten[hash] == place }
 
   func note(row key: Int64, of table: TableID) {
     rows.insert(RowKey(table: table, key: key))

@@ -39,8 +39,9 @@ struct ChunkTable {
 
   /// As `put`; a chunk that is here already is not kept a second time.
   func put(_ chunk: LooseChunk, hash: ChunkHash) throws(CaravanError) {
-    let known = try database.first("SELECT id, present FROM chunks WHERE hash = ?", hash) { row in
-      (id: row.integer(0), isPresent: row.flag(1))
+    let known = try database.first("SELECT id, present, place FROM chunks WHERE hash = ?", hash) { row in
+      let place = row.isNull(2) ? nil : Int(row.integer(2))
+      return (id: row.integer(0), isPresent: row.flag(1) && !damage.isOverwritten(hash, at: place))
     }
     if let known, known.isPresent { return discard(chunk) }
     if let known {
@@ -55,6 +56,39 @@ struct ChunkTable {
     guard case .inline(let bytes) = chunk.content else { return }
     let id = known?.id ?? database.lastInsertedRow
     try database.statement("INSERT INTO chunk_bytes VALUES (?, ?)").run(id, borrowing: bytes)
+  }
+
+  /// As `put`, in the place of a short chunk that only its holder names, who is going to name this one instead.
+  /// - Returns: false: that cannot be, and nothing was done.
+  func put(_ chunk: LooseChunk, hash: ChunkHash, inPlaceOf old: ChunkHash) throws(CaravanError) -> Bool {
+    guard case .inline(let bytes) = chunk.content else { return false }
+    let number = try database.first(
+      """
+      UPDATE chunks SET hash = ?1, length = ?2, sum = ?3 WHERE hash = ?4 AND refs = 1 AND present = 1 AND place IS NULL
+        AND NOT EXISTS (SELECT 1 FROM chunks WHERE hash = ?1) RETURNING id
+      """, hash, chunk.length, chunk.sum, old
+    ) { row in row.integer(0) }
+    guard let number else { return false }
+    try database.statement("UPDATE chunk_bytes SET bytes = ?2 WHERE id = ?1").run(number, borrowing: bytes)
+    return true
+  }
+
+  func isNamed(_ hash: ChunkHash, by refs: Int) throws(CaravanError) -> Bool {
+    try database.first("SELECT refs = ? FROM chunks WHERE hash = ?", refs, hash) { row in row.flag(0) } ?? false
+  }
+
+  /// Where a long chunk lies that so many name.
+  func place(of hash: ChunkHash, namedBy refs: Int) throws(CaravanError) -> Int? {
+    try database.first(
+      "SELECT place FROM chunks WHERE hash = ? AND refs = ? AND present = 1 AND place IS NOT NULL", hash, refs
+    ) { row in Int(row.integer(0)) }
+  }
+
+  /// The place has become another chunk's.
+  func forsake(_ hash: ChunkHash, at place: Int) throws(CaravanError) {
+    try database.run(
+      "UPDATE chunks SET present = 0, place = NULL, length = NULL, sum = NULL WHERE hash = ? AND place = ?", hash,
+      place)
   }
 
   func discard(_ chunk: LooseChunk) {
@@ -97,6 +131,7 @@ struct ChunkTable {
       )
     }
     guard let known, known.present != Presence.absent.rawValue else { return .lost }
+    if damage.isOverwritten(hash, at: known.place) { return .sound }
     if try reader.bytes(hash) != nil { return .sound }
     if let place = known.place { file.free(place..<place + known.length) }
     try database.run("DELETE FROM chunk_bytes WHERE id = ?", known.id)

@@ -187,6 +187,141 @@ void   caravan__v1__app_welcome__free_unpacked
   assert(message->base.descriptor == &caravan__v1__app_welcome__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__replication__init
+                     (Caravan__V1__Replication         *message)
+{
+  static const Caravan__V1__Replication init_value = CARAVAN__V1__REPLICATION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__replication__get_packed_size
+                     (const Caravan__V1__Replication *message)
+{
+  assert(message->base.descriptor == &caravan__v1__replication__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__replication__pack
+                     (const Caravan__V1__Replication *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__replication__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__replication__pack_to_buffer
+                     (const Caravan__V1__Replication *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__replication__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Replication *
+       caravan__v1__replication__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Replication *)
+     protobuf_c_message_unpack (&caravan__v1__replication__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__replication__free_unpacked
+                     (Caravan__V1__Replication *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__replication__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__object_fetch__init
+                     (Caravan__V1__ObjectFetch         *message)
+{
+  static const Caravan__V1__ObjectFetch init_value = CARAVAN__V1__OBJECT_FETCH__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__object_fetch__get_packed_size
+                     (const Caravan__V1__ObjectFetch *message)
+{
+  assert(message->base.descriptor == &caravan__v1__object_fetch__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__object_fetch__pack
+                     (const Caravan__V1__ObjectFetch *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__object_fetch__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__object_fetch__pack_to_buffer
+                     (const Caravan__V1__ObjectFetch *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__object_fetch__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ObjectFetch *
+       caravan__v1__object_fetch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ObjectFetch *)
+     protobuf_c_message_unpack (&caravan__v1__object_fetch__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__object_fetch__free_unpacked
+                     (Caravan__V1__ObjectFetch *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__object_fetch__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__table_properties__init
+                     (Caravan__V1__TableProperties         *message)
+{
+  static const Caravan__V1__TableProperties init_value = CARAVAN__V1__TABLE_PROPERTIES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__table_properties__get_packed_size
+                     (const Caravan__V1__TableProperties *message)
+{
+  assert(message->base.descriptor == &caravan__v1__table_properties__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__table_properties__pack
+                     (const Caravan__V1__TableProperties *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__table_properties__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__table_properties__pack_to_buffer
+                     (const Caravan__V1__TableProperties *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__table_properties__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TableProperties *
+       caravan__v1__table_properties__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TableProperties *)
+     protobuf_c_message_unpack (&caravan__v1__table_properties__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__table_properties__free_unpacked
+                     (Caravan__V1__TableProperties *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__table_properties__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__create_table__init
                      (Caravan__V1__CreateTable         *message)
 {
@@ -230,6 +365,96 @@ void   caravan__v1__create_table__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__create_table__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__update_table__init
+                     (Caravan__V1__UpdateTable         *message)
+{
+  static const Caravan__V1__UpdateTable init_value = CARAVAN__V1__UPDATE_TABLE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__update_table__get_packed_size
+                     (const Caravan__V1__UpdateTable *message)
+{
+  assert(message->base.descriptor == &caravan__v1__update_table__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__update_table__pack
+                     (const Caravan__V1__UpdateTable *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__update_table__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__update_table__pack_to_buffer
+                     (const Caravan__V1__UpdateTable *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__update_table__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__UpdateTable *
+       caravan__v1__update_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__UpdateTable *)
+     protobuf_c_message_unpack (&caravan__v1__update_table__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__update_table__free_unpacked
+                     (Caravan__V1__UpdateTable *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__update_table__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__reset_table__init
+                     (Caravan__V1__ResetTable         *message)
+{
+  static const Caravan__V1__ResetTable init_value = CARAVAN__V1__RESET_TABLE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__reset_table__get_packed_size
+                     (const Caravan__V1__ResetTable *message)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_table__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__reset_table__pack
+                     (const Caravan__V1__ResetTable *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_table__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__reset_table__pack_to_buffer
+                     (const Caravan__V1__ResetTable *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_table__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ResetTable *
+       caravan__v1__reset_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ResetTable *)
+     protobuf_c_message_unpack (&caravan__v1__reset_table__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__reset_table__free_unpacked
+                     (Caravan__V1__ResetTable *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__reset_table__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__table_name__init
@@ -1987,7 +2212,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[24] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[26] =
 {
   {
     "id",
@@ -2277,6 +2502,30 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "update_table",
+    80,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, update_table),
+    &caravan__v1__update_table__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reset_table",
+    81,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, reset_table),
+    &caravan__v1__reset_table__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   8,   /* field[8] = begin_read */
@@ -2294,6 +2543,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   9,   /* field[9] = next_page */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
+  25,   /* field[25] = reset_table */
   18,   /* field[18] = resolve_conflict */
   21,   /* field[21] = set_link */
   23,   /* field[23] = set_policy */
@@ -2301,13 +2551,15 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   15,   /* field[15] = sync_now */
   6,   /* field[6] = truncate_object */
   14,   /* field[14] = unregister_sync */
+  24,   /* field[24] = update_table */
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 24 }
+  { 80, 24 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2317,10 +2569,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  24,
+  26,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  1,  caravan__v1__app_request__number_ranges,
+  2,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -2607,7 +2859,186 @@ const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor =
   (ProtobufCMessageInit) caravan__v1__app_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__create_table__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__replication__field_descriptors[3] =
+{
+  {
+    "sync",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Replication, has_sync),
+    offsetof(Caravan__V1__Replication, sync),
+    &caravan__v1__table_sync__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "recent_rows",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Replication, has_recent_rows),
+    offsetof(Caravan__V1__Replication, recent_rows),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "recent_milliseconds",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Replication, has_recent_milliseconds),
+    offsetof(Caravan__V1__Replication, recent_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__replication__field_indices_by_name[] = {
+  2,   /* field[2] = recent_milliseconds */
+  1,   /* field[1] = recent_rows */
+  0,   /* field[0] = sync */
+};
+static const ProtobufCIntRange caravan__v1__replication__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__replication__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Replication",
+  "Replication",
+  "Caravan__V1__Replication",
+  "caravan.v1",
+  sizeof(Caravan__V1__Replication),
+  3,
+  caravan__v1__replication__field_descriptors,
+  caravan__v1__replication__field_indices_by_name,
+  1,  caravan__v1__replication__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__replication__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__object_fetch__field_descriptors[2] =
+{
+  {
+    "column",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ObjectFetch, column),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "policy",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ObjectFetch, has_policy),
+    offsetof(Caravan__V1__ObjectFetch, policy),
+    &caravan__v1__fetch_policy__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__object_fetch__field_indices_by_name[] = {
+  0,   /* field[0] = column */
+  1,   /* field[1] = policy */
+};
+static const ProtobufCIntRange caravan__v1__object_fetch__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__object_fetch__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ObjectFetch",
+  "ObjectFetch",
+  "Caravan__V1__ObjectFetch",
+  "caravan.v1",
+  sizeof(Caravan__V1__ObjectFetch),
+  2,
+  caravan__v1__object_fetch__field_descriptors,
+  caravan__v1__object_fetch__field_indices_by_name,
+  1,  caravan__v1__object_fetch__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__object_fetch__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__table_properties__field_descriptors[3] =
+{
+  {
+    "replication",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TableProperties, replication),
+    &caravan__v1__replication__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mode",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__TableProperties, has_mode),
+    offsetof(Caravan__V1__TableProperties, mode),
+    &caravan__v1__store_mode__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fetch",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__TableProperties, n_fetch),
+    offsetof(Caravan__V1__TableProperties, fetch),
+    &caravan__v1__object_fetch__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__table_properties__field_indices_by_name[] = {
+  2,   /* field[2] = fetch */
+  1,   /* field[1] = mode */
+  0,   /* field[0] = replication */
+};
+static const ProtobufCIntRange caravan__v1__table_properties__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__table_properties__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TableProperties",
+  "TableProperties",
+  "Caravan__V1__TableProperties",
+  "caravan.v1",
+  sizeof(Caravan__V1__TableProperties),
+  3,
+  caravan__v1__table_properties__field_descriptors,
+  caravan__v1__table_properties__field_indices_by_name,
+  1,  caravan__v1__table_properties__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__table_properties__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__create_table__field_descriptors[4] =
 {
   {
     "table",
@@ -2645,16 +3076,30 @@ static const ProtobufCFieldDescriptor caravan__v1__create_table__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "properties",
+    80,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CreateTable, properties),
+    &caravan__v1__table_properties__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__create_table__field_indices_by_name[] = {
+  3,   /* field[3] = properties */
   1,   /* field[1] = schema */
   2,   /* field[2] = sync */
   0,   /* field[0] = table */
 };
-static const ProtobufCIntRange caravan__v1__create_table__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__create_table__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 80, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__create_table__descriptor =
 {
@@ -2664,11 +3109,113 @@ const ProtobufCMessageDescriptor caravan__v1__create_table__descriptor =
   "Caravan__V1__CreateTable",
   "caravan.v1",
   sizeof(Caravan__V1__CreateTable),
-  3,
+  4,
   caravan__v1__create_table__field_descriptors,
   caravan__v1__create_table__field_indices_by_name,
-  1,  caravan__v1__create_table__number_ranges,
+  2,  caravan__v1__create_table__number_ranges,
   (ProtobufCMessageInit) caravan__v1__create_table__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__update_table__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__UpdateTable, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "properties",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__UpdateTable, properties),
+    &caravan__v1__table_properties__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__update_table__field_indices_by_name[] = {
+  1,   /* field[1] = properties */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__update_table__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__update_table__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.UpdateTable",
+  "UpdateTable",
+  "Caravan__V1__UpdateTable",
+  "caravan.v1",
+  sizeof(Caravan__V1__UpdateTable),
+  2,
+  caravan__v1__update_table__field_descriptors,
+  caravan__v1__update_table__field_indices_by_name,
+  1,  caravan__v1__update_table__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__update_table__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__reset_table__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ResetTable, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "choice",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ResetTable, has_choice),
+    offsetof(Caravan__V1__ResetTable, choice),
+    &caravan__v1__reset_choice__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__reset_table__field_indices_by_name[] = {
+  1,   /* field[1] = choice */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__reset_table__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__reset_table__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ResetTable",
+  "ResetTable",
+  "Caravan__V1__ResetTable",
+  "caravan.v1",
+  sizeof(Caravan__V1__ResetTable),
+  2,
+  caravan__v1__reset_table__field_descriptors,
+  caravan__v1__reset_table__field_indices_by_name,
+  1,  caravan__v1__reset_table__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__reset_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__table_name__field_descriptors[1] =
@@ -4912,7 +5459,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   (ProtobufCMessageInit) caravan__v1__upcall__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[12] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[14] =
 {
   {
     "table",
@@ -5058,6 +5605,30 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "properties",
+    80,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TableStatus, properties),
+    &caravan__v1__table_properties__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mode",
+    81,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__TableStatus, has_mode),
+    offsetof(Caravan__V1__TableStatus, mode),
+    &caravan__v1__sync_mode__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -5066,17 +5637,20 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   2,   /* field[2] = dirty */
   6,   /* field[6] = last_sync_milliseconds */
   11,   /* field[11] = loss */
+  13,   /* field[13] = mode */
   3,   /* field[3] = pending */
+  12,   /* field[12] = properties */
   9,   /* field[9] = refused */
   1,   /* field[1] = rows */
   10,   /* field[10] = schema */
   0,   /* field[0] = table */
   5,   /* field[5] = torn */
 };
-static const ProtobufCIntRange caravan__v1__table_status__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 80, 12 },
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -5086,10 +5660,10 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  12,
+  14,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
-  1,  caravan__v1__table_status__number_ranges,
+  2,  caravan__v1__table_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__table_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -5196,7 +5770,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[11] =
 {
   {
     "device",
@@ -5318,6 +5892,18 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "mode",
+    80,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__AgentStatus, has_mode),
+    offsetof(Caravan__V1__AgentStatus, mode),
+    &caravan__v1__sync_mode__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
@@ -5326,15 +5912,17 @@ static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   2,   /* field[2] = link */
   7,   /* field[7] = link_is_automatic */
   6,   /* field[6] = metered */
+  10,   /* field[10] = mode */
   8,   /* field[8] = policy */
   4,   /* field[4] = tables */
   9,   /* field[9] = usage */
   1,   /* field[1] = user */
 };
-static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 80, 10 },
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -5344,10 +5932,10 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  10,
+  11,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
-  1,  caravan__v1__agent_status__number_ranges,
+  2,  caravan__v1__agent_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__agent_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -5479,18 +6067,20 @@ const ProtobufCMessageDescriptor caravan__v1__counter_value__descriptor =
   (ProtobufCMessageInit) caravan__v1__counter_value__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue caravan__v1__table_sync__enum_values_by_number[2] =
+static const ProtobufCEnumValue caravan__v1__table_sync__enum_values_by_number[3] =
 {
   { "TABLE_SYNC_FULL", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL", 0 },
   { "TABLE_SYNC_LOCAL_ONLY", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY", 1 },
+  { "TABLE_SYNC_RECENT", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT", 80 },
 };
 static const ProtobufCIntRange caravan__v1__table_sync__value_ranges[] = {
-{0, 0},{0, 2}
+{0, 0},{80, 2},{0, 3}
 };
-static const ProtobufCEnumValueIndex caravan__v1__table_sync__enum_values_by_name[2] =
+static const ProtobufCEnumValueIndex caravan__v1__table_sync__enum_values_by_name[3] =
 {
   { "TABLE_SYNC_FULL", 0 },
   { "TABLE_SYNC_LOCAL_ONLY", 1 },
+  { "TABLE_SYNC_RECENT", 2 },
 };
 const ProtobufCEnumDescriptor caravan__v1__table_sync__descriptor =
 {
@@ -5499,12 +6089,140 @@ const ProtobufCEnumDescriptor caravan__v1__table_sync__descriptor =
   "TableSync",
   "Caravan__V1__TableSync",
   "caravan.v1",
-  2,
+  3,
   caravan__v1__table_sync__enum_values_by_number,
-  2,
+  3,
   caravan__v1__table_sync__enum_values_by_name,
-  1,
+  2,
   caravan__v1__table_sync__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__store_mode__enum_values_by_number[3] =
+{
+  { "STORE_MODE_UNSPECIFIED", "CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED", 0 },
+  { "STORE_MODE_COPY_ON_WRITE", "CARAVAN__V1__STORE_MODE__STORE_MODE_COPY_ON_WRITE", 1 },
+  { "STORE_MODE_IN_PLACE", "CARAVAN__V1__STORE_MODE__STORE_MODE_IN_PLACE", 2 },
+};
+static const ProtobufCIntRange caravan__v1__store_mode__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__store_mode__enum_values_by_name[3] =
+{
+  { "STORE_MODE_COPY_ON_WRITE", 1 },
+  { "STORE_MODE_IN_PLACE", 2 },
+  { "STORE_MODE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__store_mode__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.StoreMode",
+  "StoreMode",
+  "Caravan__V1__StoreMode",
+  "caravan.v1",
+  3,
+  caravan__v1__store_mode__enum_values_by_number,
+  3,
+  caravan__v1__store_mode__enum_values_by_name,
+  1,
+  caravan__v1__store_mode__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__fetch_policy__enum_values_by_number[3] =
+{
+  { "FETCH_POLICY_EAGER", "CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_EAGER", 0 },
+  { "FETCH_POLICY_LAZY", "CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_LAZY", 1 },
+  { "FETCH_POLICY_NONE", "CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_NONE", 2 },
+};
+static const ProtobufCIntRange caravan__v1__fetch_policy__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__fetch_policy__enum_values_by_name[3] =
+{
+  { "FETCH_POLICY_EAGER", 0 },
+  { "FETCH_POLICY_LAZY", 1 },
+  { "FETCH_POLICY_NONE", 2 },
+};
+const ProtobufCEnumDescriptor caravan__v1__fetch_policy__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.FetchPolicy",
+  "FetchPolicy",
+  "Caravan__V1__FetchPolicy",
+  "caravan.v1",
+  3,
+  caravan__v1__fetch_policy__enum_values_by_number,
+  3,
+  caravan__v1__fetch_policy__enum_values_by_name,
+  1,
+  caravan__v1__fetch_policy__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__reset_choice__enum_values_by_number[3] =
+{
+  { "RESET_CHOICE_UNSPECIFIED", "CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED", 0 },
+  { "RESET_CHOICE_KEEP_LOCAL", "CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_KEEP_LOCAL", 1 },
+  { "RESET_CHOICE_TAKE_SERVER", "CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_TAKE_SERVER", 2 },
+};
+static const ProtobufCIntRange caravan__v1__reset_choice__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__reset_choice__enum_values_by_name[3] =
+{
+  { "RESET_CHOICE_KEEP_LOCAL", 1 },
+  { "RESET_CHOICE_TAKE_SERVER", 2 },
+  { "RESET_CHOICE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__reset_choice__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.ResetChoice",
+  "ResetChoice",
+  "Caravan__V1__ResetChoice",
+  "caravan.v1",
+  3,
+  caravan__v1__reset_choice__enum_values_by_number,
+  3,
+  caravan__v1__reset_choice__enum_values_by_name,
+  1,
+  caravan__v1__reset_choice__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__sync_mode__enum_values_by_number[7] =
+{
+  { "SYNC_MODE_IDLE", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE", 0 },
+  { "SYNC_MODE_SYNCHRONIZING", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_SYNCHRONIZING", 1 },
+  { "SYNC_MODE_NOT_CONNECTED", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_CONNECTED", 2 },
+  { "SYNC_MODE_RESETTING", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_RESETTING", 3 },
+  { "SYNC_MODE_CLIENT_ERROR", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_CLIENT_ERROR", 4 },
+  { "SYNC_MODE_INTERNAL_ERROR", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_INTERNAL_ERROR", 5 },
+  { "SYNC_MODE_NOT_RECOVERABLE", "CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_RECOVERABLE", 6 },
+};
+static const ProtobufCIntRange caravan__v1__sync_mode__value_ranges[] = {
+{0, 0},{0, 7}
+};
+static const ProtobufCEnumValueIndex caravan__v1__sync_mode__enum_values_by_name[7] =
+{
+  { "SYNC_MODE_CLIENT_ERROR", 4 },
+  { "SYNC_MODE_IDLE", 0 },
+  { "SYNC_MODE_INTERNAL_ERROR", 5 },
+  { "SYNC_MODE_NOT_CONNECTED", 2 },
+  { "SYNC_MODE_NOT_RECOVERABLE", 6 },
+  { "SYNC_MODE_RESETTING", 3 },
+  { "SYNC_MODE_SYNCHRONIZING", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__sync_mode__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncMode",
+  "SyncMode",
+  "Caravan__V1__SyncMode",
+  "caravan.v1",
+  7,
+  caravan__v1__sync_mode__enum_values_by_number,
+  7,
+  caravan__v1__sync_mode__enum_values_by_name,
+  1,
+  caravan__v1__sync_mode__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__write_loss__enum_values_by_number[3] =

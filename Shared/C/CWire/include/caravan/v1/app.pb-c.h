@@ -21,7 +21,12 @@ typedef struct Caravan__V1__AppRequest Caravan__V1__AppRequest;
 typedef struct Caravan__V1__AppReply Caravan__V1__AppReply;
 typedef struct Caravan__V1__AppHello Caravan__V1__AppHello;
 typedef struct Caravan__V1__AppWelcome Caravan__V1__AppWelcome;
+typedef struct Caravan__V1__Replication Caravan__V1__Replication;
+typedef struct Caravan__V1__ObjectFetch Caravan__V1__ObjectFetch;
+typedef struct Caravan__V1__TableProperties Caravan__V1__TableProperties;
 typedef struct Caravan__V1__CreateTable Caravan__V1__CreateTable;
+typedef struct Caravan__V1__UpdateTable Caravan__V1__UpdateTable;
+typedef struct Caravan__V1__ResetTable Caravan__V1__ResetTable;
 typedef struct Caravan__V1__TableName Caravan__V1__TableName;
 typedef struct Caravan__V1__Cell Caravan__V1__Cell;
 typedef struct Caravan__V1__Selection Caravan__V1__Selection;
@@ -67,9 +72,65 @@ typedef struct Caravan__V1__CounterValue Caravan__V1__CounterValue;
 
 typedef enum _Caravan__V1__TableSync {
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL = 0,
-  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY = 1
+  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY = 1,
+  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT = 80
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__TABLE_SYNC)
 } Caravan__V1__TableSync;
+/*
+ * How an open write changes an object that is there (UNI-17).
+ */
+typedef enum _Caravan__V1__StoreMode {
+  /*
+   * as it was; copy on write to begin with
+   */
+  CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED = 0,
+  CARAVAN__V1__STORE_MODE__STORE_MODE_COPY_ON_WRITE = 1,
+  CARAVAN__V1__STORE_MODE__STORE_MODE_IN_PLACE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__STORE_MODE)
+} Caravan__V1__StoreMode;
+typedef enum _Caravan__V1__FetchPolicy {
+  /*
+   * with its row
+   */
+  CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_EAGER = 0,
+  /*
+   * when it is read
+   */
+  CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_LAZY = 1,
+  /*
+   * stays in the cloud
+   */
+  CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_NONE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__FETCH_POLICY)
+} Caravan__V1__FetchPolicy;
+typedef enum _Caravan__V1__ResetChoice {
+  CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED = 0,
+  /*
+   * what was changed here and is not at the cloud is sent again
+   */
+  CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_KEEP_LOCAL = 1,
+  /*
+   * it is forgotten
+   */
+  CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_TAKE_SERVER = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__RESET_CHOICE)
+} Caravan__V1__ResetChoice;
+/*
+ * How sync stands (REC-27); the later one is the graver.
+ */
+typedef enum _Caravan__V1__SyncMode {
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE = 0,
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_SYNCHRONIZING = 1,
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_CONNECTED = 2,
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_RESETTING = 3,
+  /*
+   * the cloud will not take what the app gave it
+   */
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_CLIENT_ERROR = 4,
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_INTERNAL_ERROR = 5,
+  CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_RECOVERABLE = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SYNC_MODE)
+} Caravan__V1__SyncMode;
 typedef enum _Caravan__V1__WriteLoss {
   CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_AS_REGISTERED = 0,
   CARAVAN__V1__WRITE_LOSS__WRITE_LOSS_TOLERATED = 1,
@@ -154,7 +215,9 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_STATUS = 21,
   CARAVAN__V1__APP_REQUEST__KIND_SET_LINK = 22,
   CARAVAN__V1__APP_REQUEST__KIND_WATCH = 23,
-  CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24
+  CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24,
+  CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE = 80,
+  CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -188,6 +251,8 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__SetLink *set_link;
     Caravan__V1__TableName *watch;
     Caravan__V1__NetworkPolicy *set_policy;
+    Caravan__V1__UpdateTable *update_table;
+    Caravan__V1__ResetTable *reset_table;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -269,6 +334,57 @@ struct  Caravan__V1__AppWelcome
     , NULL, 0, 0 }
 
 
+/*
+ * What of the cloud's rows is kept on the device (UNI-15). Of `recent` at least one bound is set; the device's own rows
+ * stay until the cloud has them.
+ */
+struct  Caravan__V1__Replication
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_sync;
+  Caravan__V1__TableSync sync;
+  protobuf_c_boolean has_recent_rows;
+  uint64_t recent_rows;
+  /*
+   * since the row was created
+   */
+  protobuf_c_boolean has_recent_milliseconds;
+  uint64_t recent_milliseconds;
+};
+#define CARAVAN__V1__REPLICATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__replication__descriptor) \
+    , 0, CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ObjectFetch
+{
+  ProtobufCMessage base;
+  char *column;
+  protobuf_c_boolean has_policy;
+  Caravan__V1__FetchPolicy policy;
+};
+#define CARAVAN__V1__OBJECT_FETCH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__object_fetch__descriptor) \
+    , NULL, 0, CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_EAGER }
+
+
+/*
+ * What is absent stays as it was.
+ */
+struct  Caravan__V1__TableProperties
+{
+  ProtobufCMessage base;
+  Caravan__V1__Replication *replication;
+  protobuf_c_boolean has_mode;
+  Caravan__V1__StoreMode mode;
+  size_t n_fetch;
+  Caravan__V1__ObjectFetch **fetch;
+};
+#define CARAVAN__V1__TABLE_PROPERTIES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_properties__descriptor) \
+    , NULL, 0, CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED, 0,NULL }
+
+
 struct  Caravan__V1__CreateTable
 {
   ProtobufCMessage base;
@@ -279,10 +395,40 @@ struct  Caravan__V1__CreateTable
   char *schema;
   protobuf_c_boolean has_sync;
   Caravan__V1__TableSync sync;
+  Caravan__V1__TableProperties *properties;
 };
 #define CARAVAN__V1__CREATE_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__create_table__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL }
+    , NULL, NULL, 0, CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL, NULL }
+
+
+/*
+ * Properties of a table that is there; its rows stay.
+ */
+struct  Caravan__V1__UpdateTable
+{
+  ProtobufCMessage base;
+  char *table;
+  Caravan__V1__TableProperties *properties;
+};
+#define CARAVAN__V1__UPDATE_TABLE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__update_table__descriptor) \
+    , NULL, NULL }
+
+
+/*
+ * Ends a table's error, and starts its sync from the beginning.
+ */
+struct  Caravan__V1__ResetTable
+{
+  ProtobufCMessage base;
+  char *table;
+  protobuf_c_boolean has_choice;
+  Caravan__V1__ResetChoice choice;
+};
+#define CARAVAN__V1__RESET_TABLE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reset_table__descriptor) \
+    , NULL, 0, CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED }
 
 
 struct  Caravan__V1__TableName
@@ -930,10 +1076,16 @@ struct  Caravan__V1__TableStatus
    * while it is registered with a tolerance
    */
   Caravan__V1__LossStatus *loss;
+  Caravan__V1__TableProperties *properties;
+  /*
+   * from `client_error` on it lasts until the table is reset; `refused` says why
+   */
+  protobuf_c_boolean has_mode;
+  Caravan__V1__SyncMode mode;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE }
 
 
 /*
@@ -991,10 +1143,15 @@ struct  Caravan__V1__AgentStatus
    */
   size_t n_usage;
   Caravan__V1__LinkUsage **usage;
+  /*
+   * the gravest of the app's tables
+   */
+  protobuf_c_boolean has_mode;
+  Caravan__V1__SyncMode mode;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE }
 
 
 struct  Caravan__V1__LinkUsage
@@ -1101,6 +1258,63 @@ Caravan__V1__AppWelcome *
 void   caravan__v1__app_welcome__free_unpacked
                      (Caravan__V1__AppWelcome *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__Replication methods */
+void   caravan__v1__replication__init
+                     (Caravan__V1__Replication         *message);
+size_t caravan__v1__replication__get_packed_size
+                     (const Caravan__V1__Replication   *message);
+size_t caravan__v1__replication__pack
+                     (const Caravan__V1__Replication   *message,
+                      uint8_t             *out);
+size_t caravan__v1__replication__pack_to_buffer
+                     (const Caravan__V1__Replication   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Replication *
+       caravan__v1__replication__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__replication__free_unpacked
+                     (Caravan__V1__Replication *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ObjectFetch methods */
+void   caravan__v1__object_fetch__init
+                     (Caravan__V1__ObjectFetch         *message);
+size_t caravan__v1__object_fetch__get_packed_size
+                     (const Caravan__V1__ObjectFetch   *message);
+size_t caravan__v1__object_fetch__pack
+                     (const Caravan__V1__ObjectFetch   *message,
+                      uint8_t             *out);
+size_t caravan__v1__object_fetch__pack_to_buffer
+                     (const Caravan__V1__ObjectFetch   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ObjectFetch *
+       caravan__v1__object_fetch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__object_fetch__free_unpacked
+                     (Caravan__V1__ObjectFetch *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__TableProperties methods */
+void   caravan__v1__table_properties__init
+                     (Caravan__V1__TableProperties         *message);
+size_t caravan__v1__table_properties__get_packed_size
+                     (const Caravan__V1__TableProperties   *message);
+size_t caravan__v1__table_properties__pack
+                     (const Caravan__V1__TableProperties   *message,
+                      uint8_t             *out);
+size_t caravan__v1__table_properties__pack_to_buffer
+                     (const Caravan__V1__TableProperties   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TableProperties *
+       caravan__v1__table_properties__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__table_properties__free_unpacked
+                     (Caravan__V1__TableProperties *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__CreateTable methods */
 void   caravan__v1__create_table__init
                      (Caravan__V1__CreateTable         *message);
@@ -1119,6 +1333,44 @@ Caravan__V1__CreateTable *
                       const uint8_t       *data);
 void   caravan__v1__create_table__free_unpacked
                      (Caravan__V1__CreateTable *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__UpdateTable methods */
+void   caravan__v1__update_table__init
+                     (Caravan__V1__UpdateTable         *message);
+size_t caravan__v1__update_table__get_packed_size
+                     (const Caravan__V1__UpdateTable   *message);
+size_t caravan__v1__update_table__pack
+                     (const Caravan__V1__UpdateTable   *message,
+                      uint8_t             *out);
+size_t caravan__v1__update_table__pack_to_buffer
+                     (const Caravan__V1__UpdateTable   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__UpdateTable *
+       caravan__v1__update_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__update_table__free_unpacked
+                     (Caravan__V1__UpdateTable *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ResetTable methods */
+void   caravan__v1__reset_table__init
+                     (Caravan__V1__ResetTable         *message);
+size_t caravan__v1__reset_table__get_packed_size
+                     (const Caravan__V1__ResetTable   *message);
+size_t caravan__v1__reset_table__pack
+                     (const Caravan__V1__ResetTable   *message,
+                      uint8_t             *out);
+size_t caravan__v1__reset_table__pack_to_buffer
+                     (const Caravan__V1__ResetTable   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ResetTable *
+       caravan__v1__reset_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__reset_table__free_unpacked
+                     (Caravan__V1__ResetTable *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__TableName methods */
 void   caravan__v1__table_name__init
@@ -1875,8 +2127,23 @@ typedef void (*Caravan__V1__AppHello_Closure)
 typedef void (*Caravan__V1__AppWelcome_Closure)
                  (const Caravan__V1__AppWelcome *message,
                   void *closure_data);
+typedef void (*Caravan__V1__Replication_Closure)
+                 (const Caravan__V1__Replication *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ObjectFetch_Closure)
+                 (const Caravan__V1__ObjectFetch *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__TableProperties_Closure)
+                 (const Caravan__V1__TableProperties *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__CreateTable_Closure)
                  (const Caravan__V1__CreateTable *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__UpdateTable_Closure)
+                 (const Caravan__V1__UpdateTable *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ResetTable_Closure)
+                 (const Caravan__V1__ResetTable *message,
                   void *closure_data);
 typedef void (*Caravan__V1__TableName_Closure)
                  (const Caravan__V1__TableName *message,
@@ -2002,6 +2269,10 @@ typedef void (*Caravan__V1__CounterValue_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    caravan__v1__table_sync__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__store_mode__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__fetch_policy__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__reset_choice__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__sync_mode__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__write_loss__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__write_class__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_state__descriptor;
@@ -2013,7 +2284,12 @@ extern const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__replication__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__object_fetch__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__table_properties__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__create_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__update_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__reset_table__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_name__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cell__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__selection__descriptor;

@@ -1,0 +1,87 @@
+/// How an open write changes an object that is there (UNI-17).
+public enum StoreMode: UInt8, Sendable, Hashable, CaseIterable {
+  /// New bytes lie beside the old ones until the write is closed: a torn row cannot be.
+  case copyOnWrite = 1
+  /// New bytes take the place of those that the cloud has as well. Less is written, and a write that is cut off leaves
+  /// a torn row: what it lost comes back from the cloud. What the cloud does not have is never overwritten (E8).
+  case inPlace = 2
+}
+
+/// When an object column's bytes come to the device.
+public enum FetchPolicy: UInt8, Sendable, Hashable, CaseIterable {
+  /// With its row, which is not seen without them (SIM-67).
+  case eager = 0
+  /// When somebody reads them.
+  case lazy = 1
+  /// Never.
+  case none = 2
+}
+
+/// Of a table that keeps the cloud's most recent rows only; at least one bound is set.
+public struct RecentWindow: Sendable, Hashable {
+  /// Rows that changed last; nil: any number.
+  public var rows: UInt64?
+  /// Since their creation; nil: of any age.
+  public var milliseconds: UInt64?
+
+  public init(rows: UInt64? = nil, milliseconds: UInt64? = nil) {
+    self.rows = rows
+    self.milliseconds = milliseconds
+  }
+}
+
+/// What of the cloud's rows is kept on the device (UNI-15).
+public enum Replication: Sendable, Hashable {
+  case full
+  case recent(RecentWindow)
+  case localOnly
+}
+
+/// What is done with a table, apart from its schema (SIM-11).
+public struct TableProperties: Sendable, Hashable {
+  public var replication: Replication
+  public var mode: StoreMode
+  /// By column, in lower case; those that are not named are eager.
+  public var fetch: [String: FetchPolicy]
+
+  public init(
+    replication: Replication = .full, mode: StoreMode = .copyOnWrite, fetch: [String: FetchPolicy] = [:]
+  ) {
+    self.replication = replication
+    self.mode = mode
+    self.fetch = fetch
+  }
+
+  public var isLocalOnly: Bool { replication == .localOnly }
+
+  public var window: RecentWindow? {
+    if case .recent(let window) = replication { window } else { nil }
+  }
+
+  public func policy(of column: String) -> FetchPolicy { fetch[column.lowercased()] ?? .eager }
+
+  /// With what `change` says, and otherwise as they are.
+  public func applying(_ change: TableChange) -> TableProperties {
+    var properties = self
+    if let replication = change.replication { properties.replication = replication }
+    if let mode = change.mode { properties.mode = mode }
+    for (column, policy) in change.fetch {
+      properties.fetch[column.lowercased()] = policy == .eager ? nil : policy
+    }
+    return properties
+  }
+}
+
+/// Properties that are to change.
+public struct TableChange: Sendable, Hashable {
+  public var replication: Replication?
+  public var mode: StoreMode?
+  /// By column.
+  public var fetch: [String: FetchPolicy]
+
+  public init(replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: FetchPolicy] = [:]) {
+    self.replication = replication
+    self.mode = mode
+    self.fetch = fetch
+  }
+}

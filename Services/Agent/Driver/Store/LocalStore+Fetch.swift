@@ -1,0 +1,118 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+// Objects that do not come with their rows: columns whose fetch policy is lazy or none.
+extension LocalStore {
+  /// - Throws: `chunksMissing` when bytes of the part have to be fetched first (`want`), `networkNotPermitted` when
+  ///   they stay in the cloud.
+  func requirePresence(
+    _ object: StoredObject, column: Int, from offset: UInt64, length: Int, in state: TableState
+  ) throws(CaravanError) {
+    // Of a column that has become eager, some may still be on their way.
+    guard !state.isEager(column: column) || state.repairs > 0,
+      try !absent(from: object, at: offset, length: length, chunkReader(database)).isEmpty
+    else { return }
+    let name = state.schema.columns[column].name
+    guard state.policy(of: column) != .none else {
+      throw CaravanError(
+        .networkNotPermitted, "object '\(name)' stays in the cloud, as its column's fetch policy says: change that")
+    }
+    throw CaravanError(.chunksMissing, "object '\(name)' is not on this device yet: read it when there is a connection")
+  }
+
+  /// Of the chunks that a part of an object lies in, those that are not here; a list that is not here hides the others.
+  private func absent(
+    from object: StoredObject, at offset: UInt64, length: Int, _ reader: ChunkReader
+  ) throws(CaravanError) -> Set<ChunkHash> {
+    if let list = object.list, try !reader.isPresent(list) { return [list] }
+    var absent: Set<ChunkHash> = []
+    var start: UInt64 = 0
+    for part in try reader.manifest(object).parts {
+      let end = start + UInt64(part.length)
+      if end > offset, start < offset || start - offset < UInt64(max(0, length)), try !reader.isPresent(part.hash) {
+        absent.insert(part.hash)
+      }
+      start = end
+    }
+    return absent
+  }
+
+  /// What a read lacks comes with the table's next way down.
+  public func want(
+    _ table: TableID, row id: String, object name: String, offset: UInt64, length: Int
+  ) throws(CaravanError) {
+    let state = try state(table)
+    let column = try state.column(named: name)
+    try change(table) { (state) throws(CaravanError) in
+      guard let row = try state.rows.row(id: id, database), row.head.presence.isVisible,
+        let object = try StoredObject(row.cells[column])
+      else { return }
+      let length = min(max(0, length), StoreLimits.readBytes)
+      try want(absent(from: object, at: offset, length: length, chunkReader(database)), of: row, in: &state)
+    }
+  }
+
+  private func want(_ chunks: Set<ChunkHash>, of row: StoredRow, in state: inout TableState) throws(CaravanError) {
+    guard !chunks.isEmpty else { return }
+    let body = try state.codec.body(row.cells, extra: row.extra)
+    let entry = Entry(name: row.id, version: row.head.version, created: 0, body: body, writer: "")
+    try keepIncoming(entry, role: .wanted, of: state, wanting: chunks)
+    state.repairs = try countIncoming(.repair, of: state) + countIncoming(.wanted, of: state)
+    try state.save(database)
+  }
+
+  /// Objects of columns that have become eager are wanted, whoever reads them.
+  func wantEverything(in columns: [Int], of state: inout TableState) throws(CaravanError) {
+    guard state.type != nil else { return }
+    let reader = chunkReader(try database)
+    for key in try state.rows.keys(where: RowTable.visible, database) {
+      guard let row = try state.rows.soundRow(key: key, database) else { continue }
+      var missing: Set<ChunkHash> = []
+      for column in columns {
+        guard let object = try StoredObject(row.cells[column]) else { continue }
+        missing.formUnion(try absent(from: object, at: 0, length: .max, reader))
+      }
+      try want(missing, of: row, in: &state)
+    }
+  }
+
+  // MARK: Recent rows
+
+  /// Rows that the table's window leaves to the cloud go from the device; what is not at the cloud yet stays (UNI-15).
+  /// What waits for its chunks is not fetched either.
+  func leaveOld(_ state: inout TableState) throws(CaravanError) {
+    guard let window = state.properties.window else { return }
+    let least = try window.rows.map { (rows) throws(CaravanError) in try leastVersion(of: rows, in: state) } ?? nil
+    let birth = window.milliseconds.map { age in
+      RowID.make(
+        milliseconds: host.clock.wallTime.milliseconds - Int64(clamping: age), random: [UInt8](repeating: 0, count: 10))
+    }
+    func isOld(version: String, id: String) -> String {
+      let conditions = [least.map { "\(version) < \($0)" }, birth.map { "\(id) < '\($0)'" }].compactMap(\.self)
+      return conditions.isEmpty ? "0" : conditions.joined(separator: " OR ")
+    }
+    let waiting = "table_id = \(state.number) AND role = 0 AND (\(isOld(version: "version", id: "name")))"
+    let names = try database.statement(text: "SELECT name FROM incoming WHERE \(waiting)").all { row in row.text(0) }
+    for name in names where try dropIncoming(named: name, role: .waiting, of: state) { state.waiting -= 1 }
+    let rows = isOld(version: "_version", id: "_id")
+    for key in try state.rows.keys(where: "_flags = 0 AND _presence = 0 AND (\(rows))", database) {
+      guard let row = try state.rows.soundRow(key: key, database), !isOpen(row: row.id, of: state.table) else {
+        continue
+      }
+      try removeRow(row, of: state)
+    }
+  }
+
+  /// Rows and waiting entries of smaller versions are too many; nil: none are.
+  private func leastVersion(of rows: UInt64, in state: TableState) throws(CaravanError) -> Int64? {
+    let text = """
+      SELECT version FROM (
+        SELECT _version AS version FROM \(state.rows.quotedName) WHERE _flags = 0 AND _presence = 0
+        UNION ALL SELECT version FROM incoming WHERE table_id = \(state.number) AND role = 0 AND deleted = 0)
+      ORDER BY version DESC LIMIT 1 OFFSET \(rows - 1)
+      """
+    return try database.statement(text: text).first { row in row.integer(0) }
+  }
+}

@@ -1,0 +1,154 @@
+internal import Runtime
+internal import Wire
+
+/// What is done with a table, apart from its schema; what is nil stays as it is (SIM-11).
+public struct TableProperties: Sendable, Hashable {
+  /// What of the cloud's rows is kept on the device (UNI-15).
+  public enum Replication: Sendable, Hashable {
+    case full
+    /// The rows that changed last, those that were made last, or what is both. At least one bound is needed.
+    case recent(rows: UInt64? = nil, age: Duration? = nil)
+    case localOnly
+  }
+
+  /// How an open write changes an object that is there (UNI-17).
+  public enum StoreMode: String, Sendable, Hashable, CaseIterable {
+    case copyOnWrite = "copy-on-write"
+    /// Less is written; a write that is cut off costs the row until the cloud has sent what was overwritten.
+    case inPlace = "in-place"
+  }
+
+  /// When an object column's bytes come to the device.
+  public enum Fetch: String, Sendable, Hashable, CaseIterable {
+    /// With their row.
+    case eager
+    /// When they are read.
+    case lazy
+    case never
+  }
+
+  public var replication: Replication?
+  public var mode: StoreMode?
+  /// By column.
+  public var fetch: [String: Fetch]
+
+  public init(replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: Fetch] = [:]) {
+    self.replication = replication
+    self.mode = mode
+    self.fetch = fetch
+  }
+
+  var wire: Wire.TableProperties {
+    let mode: Wire.StoreMode =
+      switch self.mode {
+      case nil: .unspecified
+      case .copyOnWrite: .copyOnWrite
+      case .inPlace: .inPlace
+      }
+    return Wire.TableProperties(
+      replication: replication.map { $0.wire }, mode: mode,
+      fetch: fetch.sorted { $0.key < $1.key }.map { ObjectFetch(column: $0.key, policy: $0.value.wire) })
+  }
+
+  init(_ properties: Wire.TableProperties) {
+    let mode: StoreMode? =
+      switch properties.mode {
+      case .unspecified: nil
+      case .copyOnWrite: .copyOnWrite
+      case .inPlace: .inPlace
+      }
+    self.init(
+      replication: properties.replication.map { Replication($0) }, mode: mode,
+      fetch: Dictionary(properties.fetch.map { ($0.column, Fetch($0.policy)) }, uniquingKeysWith: { $1 }))
+  }
+}
+
+extension TableProperties.Replication {
+  fileprivate var wire: Wire.Replication {
+    switch self {
+    case .full: Wire.Replication(sync: .full)
+    case .localOnly: Wire.Replication(sync: .localOnly)
+    case .recent(let rows, let age):
+      Wire.Replication(
+        sync: .recent, recentRows: rows ?? 0,
+        recentMilliseconds: age.map { UInt64(clamping: $0.wholeMilliseconds) } ?? 0)
+    }
+  }
+
+  fileprivate init(_ replication: Wire.Replication) {
+    switch replication.sync {
+    case .full: self = .full
+    case .localOnly: self = .localOnly
+    case .recent:
+      let age = replication.recentMilliseconds
+      self = .recent(
+        rows: replication.recentRows == 0 ? nil : replication.recentRows,
+        age: age == 0 ? nil : .milliseconds(Int64(clamping: age)))
+    }
+  }
+}
+
+extension TableProperties.Fetch {
+  fileprivate var wire: Wire.FetchPolicy {
+    switch self {
+    case .eager: .eager
+    case .lazy: .lazy
+    case .never: .none
+    }
+  }
+
+  fileprivate init(_ policy: Wire.FetchPolicy) {
+    self =
+      switch policy {
+      case .eager: .eager
+      case .lazy: .lazy
+      case .none: .never
+      }
+  }
+}
+
+/// How sync of a table, or of all of the app's, stands (REC-27); the later one is the graver.
+public enum SyncMode: String, Sendable, Hashable, CaseIterable {
+  case idle, synchronizing
+  case notConnected = "not connected"
+  case resetting
+  /// These last until the table is reset.
+  case clientError = "client error"
+  case internalError = "internal error"
+  case notRecoverable = "not recoverable"
+
+  public var needsReset: Bool {
+    switch self {
+    case .idle, .synchronizing, .notConnected, .resetting: false
+    case .clientError, .internalError, .notRecoverable: true
+    }
+  }
+
+  init(_ mode: Wire.SyncMode) {
+    self =
+      switch mode {
+      case .idle: .idle
+      case .synchronizing: .synchronizing
+      case .notConnected: .notConnected
+      case .resetting: .resetting
+      case .clientError: .clientError
+      case .internalError: .internalError
+      case .notRecoverable: .notRecoverable
+      }
+  }
+}
+
+/// What becomes of changes that are not at the cloud when a table starts over (UNI-19).
+public enum ResetChoice: String, Sendable, Hashable, CaseIterable {
+  /// They are sent again; where the cloud holds something else, there is a conflict to decide.
+  case keepLocal = "keep-local"
+  /// They are forgotten.
+  case takeServer = "take-server"
+
+  var wire: Wire.ResetChoice {
+    switch self {
+    case .keepLocal: .keepLocal
+    case .takeServer: .takeServer
+    }
+  }
+}
