@@ -70,8 +70,9 @@ struct PermissionTests {
     (.storage, ["changes.7"], ["svc.storage.*.commit", "edge.*.*.chunks.*"]),
     (
       .sync,
-      ["commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock"].map { "svc.storage.3.\($0)" }
-        + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
+      ["commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease"].map {
+        "svc.storage.3.\($0)"
+      } + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
       ["edge.*.*.exchange"]
     ),
     (
