@@ -50,13 +50,13 @@ extension DiffObject {
       })
   }
 
-  /// - Throws: `invalidData` when a field stands twice or has no value.
+  /// - Throws: `invalidData` when a field stands twice.
   public func model(at timestamp: HybridStamp) throws(CaravanError) -> [String: Stamped] {
     var values: [String: Stamped] = [:]
     for field in fields {
       let value = try required(field.value, "value").model()
-      guard value != .null, values[field.name] == nil else {
-        throw CaravanError(.invalidData, "field '\(field.name)' stands twice in an object, or without a value")
+      guard values[field.name] == nil else {
+        throw CaravanError(.invalidData, "field '\(field.name)' stands twice in an object: send it once")
       }
       values[field.name] = Stamped(
         value, at: field.timestamp == 0 ? timestamp : HybridStamp(rawValue: field.timestamp))

@@ -8,7 +8,7 @@ import Testing
 /// server, with lost questions and answers, dead clients, expired turns, purged tombstones and edits during a sync.
 /// `DIFF_SEEDS` plays more of them.
 @Suite struct HistoryTests {
-  private static let seeds = ProcessInfo.processInfo.environment["DIFF_SEEDS"].flatMap(UInt64.init) ?? 1_500
+  private static let seeds = ProcessInfo.processInfo.environment["DIFF_SEEDS"].flatMap(UInt64.init) ?? 500
 
   @Test("DIF-29: random histories converge to the oracle's state: deletes win, of each field the latest value stays")
   func converge() throws {

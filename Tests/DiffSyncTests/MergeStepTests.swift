@@ -117,6 +117,21 @@ import Testing
     #expect(merge.upstream == [update("a", "mine", 4, at: 2, height: 5)])
   }
 
+  @Test("DIF-23, DIF-25: a create tells of fields that were emptied, and when: an older update of ours does not return")
+  func emptiedInCreate() {
+    var theirs = create("a", ["n": 2], at: 3, height: 4)
+    let times: [(String, UInt64)] = [("late", 9), ("early", 1)]
+    var fields = ["n": Stamped(.integer(2), at: HybridStamp(rawValue: 3))]
+    for (field, time) in times { fields[field] = Stamped(.null, at: HybridStamp(rawValue: time)) }
+    theirs.change = .create(fields)
+    let merge = Merge.of(
+      ["a": object()], log: [update("a", "late", 4, at: 5), update("a", "early", 4, at: 5)], server: [theirs]
+    ).run(after: 4)
+    #expect(merge.objects == ["a": object(["n": 2, "early": 4])])
+    #expect(merge.upstream == [update("a", "early", 4, at: 5, height: 5)])
+    #expect(Merge.of(server: [theirs]).run(after: 4).objects == ["a": object(["n": 2])])
+  }
+
   @Test("DIF-24: local creates go up in the order they were logged")
   func localCreates() {
     let merge = Merge.of(log: [create("b", at: 2), create("a", at: 1)]).after { $0.sendCreates() }

@@ -73,10 +73,3 @@ extension Merge {
     }
   }
 }
-
-extension Diff {
-  /// Of a create.
-  fileprivate var values: [String: Value] {
-    if case .create(let fields) = change { fields.mapValues(\.value) } else { [:] }
-  }
-}

@@ -75,7 +75,7 @@ public struct ContinuePlan: Sendable, Hashable {
         .objectExists, uuid: diff.uuid, "there is an object '\(diff.uuid)' already: give each object a uuid of its own")
     }
     var write = Write(uuid: diff.uuid, kind: .create, type: type, timestamp: diff.timestamp)
-    for (name, stamped) in fields.sorted(by: { $0.key < $1.key }) {
+    for (name, stamped) in fields.sorted(by: { $0.key < $1.key }) where stamped.value != .null {
       guard let id = Self.field(name, of: type, for: stamped.value) else {
         throw Refusal(.invalidData, uuid: diff.uuid, Self.misfit(diff, name, stamped.value))
       }

@@ -54,10 +54,9 @@ public struct ServerObject: Sendable, Hashable {
   }
 
   private var create: Diff {
-    let present = fields.filter { $0.value.value != .null }
     let first = fields.values.min { ($0.seq, $0.timestamp) < ($1.seq, $1.timestamp) }
     return Diff(
       height: created, timestamp: first?.timestamp ?? HybridStamp(rawValue: 0), objtype: objtype, uuid: uuid,
-      .create(present.mapValues { Stamped($0.value, at: $0.timestamp) }))
+      .create(fields.mapValues { Stamped($0.value, at: $0.timestamp) }))
   }
 }

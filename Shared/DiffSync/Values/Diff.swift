@@ -3,7 +3,7 @@ public import Model
 /// One change to one object, as a client logs it and as a server tells of it (DIF-05, DIF-06).
 public struct Diff: Sendable, Hashable {
   public enum Change: Sendable, Hashable {
-    /// The object's fields that have a value.
+    /// The object's fields. From a server also those that were emptied, `.null`: when that was decides, too.
     case create([String: Stamped])
     /// One field; `.null` empties it.
     case update(field: String, Value)
@@ -64,6 +64,12 @@ extension Diff {
   var isCreate: Bool { if case .create = change { true } else { false } }
   var isDelete: Bool { if case .delete = change { true } else { false } }
 
+  /// Of a create: its fields that have a value.
+  var values: [String: Value] {
+    guard case .create(let fields) = change else { return [:] }
+    return fields.mapValues(\.value).filter { $0.value != .null }
+  }
+
   /// nil: no update.
   var updatedField: FieldKey? {
     if case .update(let field, _) = change { FieldKey(uuid: uuid, field: field) } else { nil }
@@ -100,7 +106,7 @@ extension [String: Object] {
   /// Does to the objects what a client's own change does.
   mutating func apply(_ diff: Diff) {
     switch diff.change {
-    case .create(let fields): self[diff.uuid] = Object(objtype: diff.objtype, fields: fields.mapValues(\.value))
+    case .create: self[diff.uuid] = Object(objtype: diff.objtype, fields: diff.values)
     case .update(let field, .null): self[diff.uuid]?.fields[field] = nil
     case .update(let field, let value): self[diff.uuid]?.fields[field] = value
     case .delete: self[diff.uuid] = nil

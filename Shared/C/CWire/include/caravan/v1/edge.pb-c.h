@@ -1143,7 +1143,7 @@ typedef enum {
 } Caravan__V1__DiffValue__KindCase;
 
 /*
- * Neither: the field is empty.
+ * None: the field is empty. A SyncBeginResult tells of those that were emptied.
  */
 struct  Caravan__V1__DiffValue
 {
