@@ -41,6 +41,22 @@ import Testing
     #expect(c1.objects.isEmpty && c2.objects.isEmpty && server.state.isEmpty)
   }
 
+  @Test(
+    "DIF-06, DIF-07: each change is logged with its time and no height; heights follow the order of syncs, not times")
+  func logged() throws {
+    var (c1, c2, server) = (Replica(), Replica(), ModelServer())
+    try c1.create("a", "note", ["n": .integer(1)], at: 1)
+    #expect(c1.log.map(\.height) == [nil] && c1.log.map(\.timestamp) == [HybridStamp(milliseconds: 1)])
+    _ = sync(&c1, &server, as: "c1", now: 1)
+    _ = sync(&c2, &server, as: "c2", now: 1)
+    try c2.update("a", "n", .integer(2), at: 2)
+    try c1.update("a", "m", .integer(3), at: 3)
+    _ = sync(&c1, &server, as: "c1", now: 4)
+    _ = sync(&c2, &server, as: "c2", now: 4)
+    let news = server.objects["a"]?.diffs(after: 1) ?? []
+    #expect(news.map(\.height) == [2, 3] && news.map(\.timestamp.rawValue) == [3 << 16, 2 << 16])
+  }
+
   @Test("DIF-28: nothing to send: no SYNC_CONTINUE, the height moves on, and a turn that was taken is given back")
   func nothingToSend() throws {
     var (c1, c2, server) = (Replica(), Replica(), ModelServer())

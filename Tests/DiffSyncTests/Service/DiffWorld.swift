@@ -80,6 +80,12 @@ final class DiffWorld: Sendable {
     held?.task.cancel()
   }
 
+  /// Another worker of sync, beside the first.
+  func startSync(_ name: String) throws {
+    let sync = try SyncService(bus: hub.connect(as: name), host: host(name), ticketKey: key)
+    _ = simulation.start { try await sync.run() }
+  }
+
   // MARK: Clients
 
   /// A diff-sync client on whatever its directory holds.

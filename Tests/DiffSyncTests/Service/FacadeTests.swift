@@ -1,3 +1,4 @@
+import Bus
 import DiffSync
 import DiffSyncClient
 import Model
@@ -15,6 +16,19 @@ import Wire
     Wire.Mutation(
       name: name, kind: .save, basedOn: base, type: type.id, body: RecordFields(fields).body,
       scope: base == 0 ? .whole : .changed, stamp: time)
+  }
+
+  @Test("DIF-01: workers keep nothing: what begins at one goes on at another")
+  func stateless() throws {
+    try DiffWorld.run { world in
+      let a = world.device("a")
+      _ = try await a.agree()
+      let turn = try await a.begin()
+      try world.startSync("sync-2")
+      try await world.pass(.seconds(1))
+      world.hub.disconnect("sync")
+      #expect(try await a.continue(1, turn.token, [Wire.Diff(note("x"))]).status == .ok)
+    }
   }
 
   // MARK: Diffs from state
