@@ -10,7 +10,7 @@ internal import TestKit
 struct Witnesses: Sendable {
   static let container = ContainerID(unchecked: "witnesses")
   /// Of so many worlds one has witnesses: what they cost, all others need not pay.
-  private static let rarity = 4
+  private static let rarity = 6
   private static let count = 3
 
   private let suite: Suite
@@ -46,7 +46,7 @@ struct Witnesses: Sendable {
     var dice = Dice(seed: seed, name)
     var witness = witness(bus, seed: dice.word())
     while clock.now < end {
-      guard (try? await clock.sleep(for: dice.milliseconds(1...6_000))) != nil else { return }
+      guard (try? await clock.sleep(for: dice.milliseconds(1...12_000))) != nil else { return }
       // Some at once, so that they meet.
       for _ in 0..<dice.within(1...3) where clock.now < end { await witness.act() }
     }
