@@ -60,11 +60,14 @@ struct EngineBench: Sendable {
   func pass(_ duration: Duration) async throws { try await host.clock.sleep(for: duration) }
 
   /// Waits in virtual time.
-  func until(_ what: String, within limit: Duration = .seconds(300), _ condition: () async -> Bool) async throws {
+  func until(
+    _ what: String, within limit: Duration = .seconds(300), every step: Duration = .milliseconds(1),
+    _ condition: () async -> Bool
+  ) async throws {
     let end = host.clock.now + limit
     while await !condition() {
       guard host.clock.now < end else { throw NotYet(what: what) }
-      try await pass(.milliseconds(1))
+      try await pass(step)
     }
   }
 

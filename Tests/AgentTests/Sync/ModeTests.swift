@@ -77,7 +77,7 @@ struct ModeTests {
           })
       }
       bench.write("a", "1")
-      try await bench.until("it has given up", within: .seconds(3_000)) {
+      try await bench.until("it has given up", within: .seconds(3_000), every: .seconds(1)) {
         bench.store.table(Bench.album).fault == .internal
       }
     }

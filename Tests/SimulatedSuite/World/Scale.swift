@@ -38,7 +38,7 @@ struct Scale: Sendable {
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
     var others = Dice(seed: seed, "diaries")
     diarists = others.happens(120) ? ["c1", "c2"] : []
-    turmoil = dice.milliseconds(80_000...240_000)
+    turmoil = dice.milliseconds(60_000...170_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
   }
