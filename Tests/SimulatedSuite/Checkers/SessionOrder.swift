@@ -48,6 +48,7 @@ private struct Reader {
     takeIn(reading.ownWrites)
     var found: [String] = []
     for row in reading.rows { found += problems(row, RowKey(reading.place, row.row)) }
+    guard !reading.lacksTornRows else { return found }
     let seen = Set(reading.rows.map(\.row))
     for tag in own.sorted() {
       guard let key = rowsOfTags[tag], key.place == reading.place, !seen.contains(key.row), !deletable.contains(key)

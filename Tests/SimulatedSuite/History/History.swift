@@ -134,12 +134,15 @@ public struct Reading: Sendable, Hashable {
   public var place: Place
   /// Local changes and decisions of the device that had been acknowledged before the read began.
   public var ownWrites: Int
+  /// Rows were torn, and are hidden until they are mended (SIM-79).
+  public var lacksTornRows: Bool
   public var rows: [SeenRow]
 
-  public init(device: String, place: Place, ownWrites: Int, rows: [SeenRow]) {
+  public init(device: String, place: Place, ownWrites: Int, lacksTornRows: Bool = false, rows: [SeenRow]) {
     self.device = device
     self.place = place
     self.ownWrites = ownWrites
+    self.lacksTornRows = lacksTornRows
     self.rows = rows
   }
 }

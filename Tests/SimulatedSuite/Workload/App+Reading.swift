@@ -15,10 +15,12 @@ extension App {
     let pause: Duration = dice.happens(700) ? .zero : dice.milliseconds(1...2_000)
     let clock = device.part.machine.host.clock
     let answer = await device.ask(session) { (session) throws(CaravanError) in
-      try await Self.rows(of: place, in: session.store) { try? await clock.sleep(for: pause) }
+      let torn = try await session.store.status(of: place.id.app).first { $0.table == place.id }?.torn ?? 0
+      return (torn, try await Self.rows(of: place, in: session.store) { try? await clock.sleep(for: pause) })
     }
-    guard case .done(let rows) = answer else { return }
-    ground.recorder.read(Reading(device: device.name, place: place, ownWrites: ownWrites, rows: rows))
+    guard case .done((let torn, let rows)) = answer else { return }
+    ground.recorder.read(
+      Reading(device: device.name, place: place, ownWrites: ownWrites, lacksTornRows: torn > 0, rows: rows))
   }
 
   /// The whole table, every byte, from one snapshot.
