@@ -24,8 +24,9 @@ end() { # PID: asks it to end, and waits
   done
   kill -9 "$1" 2>/dev/null || true
 }
-finish() {
-  local status=$? device
+# STATUS: what the script ends with; absent: the last command's.
+finish() { # [STATUS]
+  local status=${1:-$?} device
   trap - EXIT
   for device in "${!pid_of[@]}"; do end "${pid_of[$device]}"; done
   [ -z "$up_pid" ] || end "$up_pid"
