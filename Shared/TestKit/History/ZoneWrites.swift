@@ -87,11 +87,14 @@ struct ZoneWrites {
     return isFree && Set(accepted).isSuperset(of: claim.version...seq)
   }
 
-  /// It was based on a version, and so the record was there.
+  /// It was based on a version, and so the record was there; or the deletion lies in the range that the call's other
+  /// writes begin.
   private func didDelete(_ claim: Claim, _ call: Int) -> Bool {
-    calls[call].decided.contains { change, _ in
-      guard change.name == claim.name, case .version(let base) = change.base else { return false }
-      return base != claim.version
+    guard case .committed(_, let seq) = calls[call].answer else { return false }
+    return calls[call].decided.contains { change, verdict in
+      if change.name == claim.name, case .version(let base) = change.base { return base != claim.version }
+      guard case .accepted(let version) = verdict, let write = versions[version] else { return false }
+      return write.call == call && write.name == change.name && version < claim.version && claim.version <= seq
     }
   }
 

@@ -27,6 +27,9 @@ import Testing
       "b", 17...26, [.read("x"), .save("v", "v1")], [.read(.live("x", 7, "x3")), .accepted(version: 8)], seq: 8,
       retried: true),
     .commit("c", 30...31, [.save("q", "q1")], [.accepted(version: 10)], seq: 10),
+    // Both are told of one deletion at one seq. It was c, whose range ends there; b began earlier and found it done.
+    .commit("c", 34...37, [.save("u", "u1"), .delete("q")], [.accepted(version: 11), .accepted(version: 12)], seq: 12),
+    .commit("b", 33...38, [.delete("q")], [.accepted(version: 12)], seq: 12),
   ]
 
   @Test("CK-22, CK-23: a sound history is sound")
