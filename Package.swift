@@ -70,6 +70,7 @@ let package = Package(
     // The C libraries: module map and shim only.
     system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
     system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"), system("CLinux"),
+    system("CCurl"),
     .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
 
     // Values and seams.
@@ -83,6 +84,7 @@ let package = Package(
     shared("SchemaClient", ["Model", "Wire", "Bus"]),
     shared("Sealing", ["Model", "Wire", "Crypto", "Encoding"]),
     shared("Store", ["Model"]),
+    shared("Objects", ["Model", "Runtime"]),
     shared("Chunking"),
     shared("Client", ["Model", "Wire", "Runtime"]),
     shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
@@ -97,6 +99,7 @@ let package = Package(
     bridge("PostgreSQL", path: "Shared/PostgreSQL", ["Model", "CPostgres"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
+    bridge("ObjectsS3", path: "Shared/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "CCurl"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
     // The store, on SQLite and on PostgreSQL.
@@ -105,8 +108,11 @@ let package = Package(
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing"],
-      main: backends + ["StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto"])
+      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding"],
+      main: backends + [
+        "StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Objects", "ObjectsS3", "SchemaClient",
+        "StorageCore",
+      ])
     + service(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing", "DiffSync"],
       main: backends + ["Crypto"])
@@ -156,7 +162,7 @@ let package = Package(
         [
           "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire",
           "Model",
-          "TestKit", "Crypto", "Compression",
+          "TestKit", "Crypto", "Compression", "Objects", "ObjectsS3", "SchemaClient",
         ]),
       tests(
         "SyncTests",

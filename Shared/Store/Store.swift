@@ -71,6 +71,17 @@ public protocol Store: Sendable {
   /// Forgets a group; one that is open is settled as aborted.
   func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError)
 
+  // MARK: Objects that go to the object store
+
+  /// Tasks whose time has come, the oldest first; none where the store was not opened for an object store.
+  func objectTasks(atMost count: Int) async throws(CaravanError) -> [ObjectTask]
+
+  /// Notes what became of a task, and where the record's objects now lie.
+  func finish(_ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]) async throws(CaravanError)
+
+  /// How the tasks of a group's records stand; of all, where no group is named.
+  func objectCounts(of group: OpID?, in zone: ZoneID?) async throws(CaravanError) -> ObjectCounts
+
   // MARK: Locks
 
   /// Takes, renews or releases a lock of the partition's users. It lies beside what it guards, so that a commit is

@@ -126,6 +126,24 @@ enum Layout {
       partition integer NOT NULL, writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL,
       part bigint NOT NULL, chunks bytea, body bytea NOT NULL, PRIMARY KEY (partition, writer, epoch, number, part))
     """,
+    // Records whose objects go to the object store, or are there: stage 0 waiting, 1 done, 2 refused. Writer, epoch and
+    // number are of the group that wrote them last, or none; `paths` says where the objects lie there.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_objects(
+      partition integer NOT NULL, zone bigint NOT NULL, name bytea NOT NULL, seq bigint NOT NULL,
+      writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL, stage bigint NOT NULL,
+      attempts bigint NOT NULL, due bigint NOT NULL, paths bytea NOT NULL, problem bytea NOT NULL,
+      PRIMARY KEY (partition, zone, name))
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_objects_due ON caravan_objects(partition, due) WHERE stage = 0
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_objects_open ON caravan_objects(partition, stage) WHERE stage <> 1
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_objects_by_op ON caravan_objects(partition, writer, epoch, number)
+    """,
   ]
 
   /// What makes PostgreSQL itself quicker, where the engine knows it: chunks are compressed already; rows that every
@@ -141,7 +159,7 @@ enum Layout {
     "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_refs", "caravan_writers",
     "caravan_ops",
     "caravan_log", "caravan_chunks", "caravan_accounts", "caravan_leases", "caravan_cursors", "caravan_groups",
-    "caravan_group_parts",
+    "caravan_group_parts", "caravan_objects",
   ]
 
   /// Which life of a zone, for those who read it.

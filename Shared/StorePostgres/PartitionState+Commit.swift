@@ -101,6 +101,10 @@ extension PartitionState {
     var zone: Zone
     if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
     for write in writes { self.write(write, of: commit, in: zone) }
+    for write in writes.ofObjects {
+      let group = commit.parts == nil ? nil : commit.op
+      objects[RecordKey(zone: zone.id, name: write.name)] = (write.version, group)
+    }
     let growth = writes.growth
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     save(zone)

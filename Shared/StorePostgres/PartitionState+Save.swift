@@ -9,7 +9,8 @@ struct GroupSave {
   private var pipeline = Pipeline()
   private var shown: [(state: PartitionState, at: Int, records: [Wants.Record])] = []
 
-  init(_ states: [PartitionState]) {
+  /// - Parameter queuesObjects: whether records with objects are noted for the object store.
+  init(_ states: [PartitionState], queuesObjects: Bool) {
     for state in states {
       addCounts(state)
       addZones(state)
@@ -21,6 +22,7 @@ struct GroupSave {
       addAccounts(state)
       addOwnership(state)
       pipeline.add(groupsOf: state)
+      if queuesObjects { pipeline.add(objectsOf: state) }
       addShown(state)
     }
     pipeline.add("COMMIT")

@@ -125,6 +125,8 @@ final class PartitionState {
   var newParts: [StagedPart] = []
   var growth: [Account: Usage] = [:]
   var newQuotas: Set<Account> = []
+  /// Records with objects, and the groups that wrote them.
+  var objects: [RecordKey: (version: Seq, group: OpID?)] = [:]
   /// Records whose entries answers show.
   var shown: Set<Wants.Record> = []
   var entries: [Wants.Record: Entry] = [:]

@@ -15,6 +15,9 @@ public struct PostgresOptions: Sendable {
   public var clock: (any Clock)?
   public var quotas = DefaultQuotas.unlimited
 
+  /// Whether records with objects are noted for the object store.
+  public var queuesObjects = false
+
   public init(_ address: ConnectionString) { self.address = address }
 }
 

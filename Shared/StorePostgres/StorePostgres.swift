@@ -93,7 +93,7 @@ public final class StorePostgres: Store {
   }
 
   /// nil: the database's.
-  private var clock: Int64? { options.clock?.wallTime.milliseconds }
+  var clock: Int64? { options.clock?.wallTime.milliseconds }
 
   // MARK: Records
 
@@ -277,8 +277,14 @@ public final class StorePostgres: Store {
     on partition: Partition?, _ step: @Sendable (Upkeep, Partition) throws(PostgresError) -> Void
   ) async throws(CaravanError) {
     guard let partition else { return }
+    try await perform(in: partition) { (upkeep) throws(PostgresError) in try step(upkeep, partition) }
+  }
+
+  func perform(
+    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Void
+  ) async throws(CaravanError) {
     try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
-      try step(Upkeep(db: db), partition)
+      try step(Upkeep(db: db))
     }
   }
 }

@@ -61,6 +61,8 @@ struct Upkeep {
       var released: [ChunkHash: Int64] = [:]
       for row in rows { for hash in (try? ChunkHash.list(row.bytes(1))) ?? [] { released[hash, default: 0] -= 1 } }
       let holders = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsReferences) }.map { $0.text(2) }
+      let withObjects = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsChunks) }.map { $0.text(2) }
+      if !withObjects.isEmpty { pipeline.add(ObjectStatements.queueAgain, key, id, withObjects, try now(clock)) }
       if !holders.isEmpty { pipeline.add(Statements.removeRefs, key, id, holders) }
       if let last = rows.last { pipeline.add(UpkeepStatements.removeRecords, key, id, last.integer(0)) }
       if !released.isEmpty {

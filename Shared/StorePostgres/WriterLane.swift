@@ -22,6 +22,7 @@ actor WriterLane {
   private let metrics: PostgresMetrics
   private let storeClock: (any Clock)?
   private let quotas: DefaultQuotas
+  private let queuesObjects: Bool
   private var session: Session
   private var conflicts = 0
   /// A group was sent and never heard of: if it was committed, nobody was told.
@@ -38,6 +39,7 @@ actor WriterLane {
     self.metrics = metrics
     storeClock = options.clock
     quotas = options.quotas
+    queuesObjects = options.queuesObjects
     session = Session(.store(options.address), host: host, metrics: metrics)
   }
 
@@ -149,7 +151,7 @@ actor WriterLane {
     }
     let byPartition = Dictionary(uniqueKeysWithValues: states.map { ($0.partition.number, $0) })
     do throws(PostgresError) {
-      try onSession { (db) throws(PostgresError) in try GroupSave(states).run(on: db) }
+      try onSession { (db) throws(PostgresError) in try GroupSave(states, queuesObjects: queuesObjects).run(on: db) }
     } catch {
       if error.kind == .lost {
         isInDoubt = true

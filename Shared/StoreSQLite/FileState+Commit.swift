@@ -156,6 +156,7 @@ extension FileState {
     if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
     let writer = try self.writer(commit.op).id
     for write in writes { try self.write(write, by: writer, in: zone) }
+    if queuesObjects { try queueObjects(of: writes.ofObjects, commit, in: zone.id) }
     let growth = writes.growth
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     try save(zone, of: commit.zone)

@@ -10,6 +10,7 @@ final class FileState {
   let reads: FileReads
   let clock: any Clock
   private let wantsChanges: Bool
+  let queuesObjects: Bool
   private var zoneRows: [ZoneID: ZoneRecord] = [:]
   private var databaseRows: [DatabaseID: Int64] = [:]
   private var writerRows: [WriterKey: WriterRow] = [:]
@@ -40,13 +41,14 @@ final class FileState {
   }
 
   init(
-    db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool, quotas: DefaultQuotas
+    db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool, quotas: DefaultQuotas, queuesObjects: Bool
   ) {
     self.db = db
     accounts = KnownAccounts(quotas)
     reads = FileReads(db: db, life: life)
     self.clock = clock
     self.wantsChanges = wantsChanges
+    self.queuesObjects = queuesObjects
   }
 
   var now: Int64 { clock.wallTime.milliseconds }

@@ -32,7 +32,9 @@ actor FileWriter {
   ) throws(CaravanError) -> UInt64 {
     let db = try Connection(location, options)
     let life = try FileSchema.prepare(db, number: number, files: store.files, random: random)
-    state = FileState(db: db, life: life, clock: clock, wantsChanges: observer != nil, quotas: store.quotas)
+    state = FileState(
+      db: db, life: life, clock: clock, wantsChanges: observer != nil, quotas: store.quotas,
+      queuesObjects: store.queuesObjects)
     return life
   }
 

@@ -22,6 +22,8 @@ public struct StoreOptions: Sendable {
   /// Asked before the files change, and before every step of a statement: for tests that let them fail.
   public var tap: (any DiskTap)?
   public var statements: (any StatementTap)?
+  /// Whether records with objects are noted for the object store.
+  public var queuesObjects = false
 
   public init(_ location: Location) {
     self.location = location

@@ -138,6 +138,31 @@ public final class StoreSQLite: Store {
     try await file(zone.database).write { (file) throws(CaravanError) in try file.removeGroup(op, in: zone) }
   }
 
+  public func objectTasks(atMost count: Int) async throws(CaravanError) -> [ObjectTask] {
+    let now = clock.wallTime.milliseconds
+    var tasks: [ObjectTask] = []
+    for file in files {
+      tasks += try await file.read { (file) throws(CaravanError) in try file.objectTasks(atMost: count, now: now) }
+    }
+    return tasks
+  }
+
+  public func finish(
+    _ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]
+  ) async throws(CaravanError) {
+    try await file(task.zone.database).write { (file) throws(CaravanError) in
+      try file.finish(task, outcome, paths: paths)
+    }
+  }
+
+  public func objectCounts(of group: OpID?, in zone: ZoneID?) async throws(CaravanError) -> ObjectCounts {
+    var counts = ObjectCounts()
+    for file in zone.map({ [self.file($0.database)] }) ?? files {
+      counts = counts + (try await file.read { (file) throws(CaravanError) in try file.objectCounts(of: group) })
+    }
+    return counts
+  }
+
   public func lock(
     _ name: String, _ wish: LockWish, holder: String, in partition: Partition
   ) async throws(CaravanError) -> Lease {

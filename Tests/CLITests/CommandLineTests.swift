@@ -18,7 +18,8 @@ struct CommandLineTests {
   @Test("every command of the contract is there, under its name, with help")
   func contract() async {
     let names = [
-      "up", "keys init", "device add", "device revoke", "device list", "query", "bench latency", "bench throughput",
+      "up", "keys init", "device add", "device revoke", "device list", "query", "objects", "bench latency",
+      "bench throughput",
       "bench catchup", "bench fanout", "bench local", "bench radio", "doctor",
     ]
     let words = [
@@ -51,7 +52,7 @@ struct CommandLineTests {
       "device list --dir /nowhere/at/all", "device add --user A! --name n --out /tmp/x --dir /nowhere",
       "query --dir /nowhere --user u --container c --type t", "app --socket /nowhere.sock --app a status",
       "app --socket /nowhere.sock --app A! status", "device list --gateway ftp://x --admin-token /dev/null",
-      "device list --gateway http://127.0.0.1:1", "up --dir /proc/nowhere",
+      "device list --gateway http://127.0.0.1:1", "up --dir /proc/nowhere", "objects --dir /nowhere",
     ])
   func refused(line: String) async { #expect(await run(line) == 1) }
 

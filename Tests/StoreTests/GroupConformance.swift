@@ -105,7 +105,7 @@ import Wire
   }
 
   @Test(
-    "UNI-05: one conflict fails an atomic group, record by record; others keep what is not in conflict",
+    "UNI-05, REC-13: one conflict fails an atomic group, record by record; others keep what is not in conflict",
     arguments: StoreKind.allCases)
   func conflicts(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -93,10 +93,14 @@ final class StoreBench: Sendable {
     let live = Host.live(logLevel: .error)
     host = Host(
       clock: clock, random: SeededRandom(seed: 7), executors: live.executors, log: live.log, metrics: MetricsRegistry())
+    // As with an object store: it costs commits with objects a little, and others nothing.
     switch plan {
-    case .sqlite: self.plan = plan
+    case .sqlite(var options):
+      options.queuesObjects = true
+      self.plan = .sqlite(options)
     case .postgres(var options):
       options.clock = clock
+      options.queuesObjects = true
       self.plan = .postgres(options)
     }
   }

@@ -26,7 +26,7 @@ extension Rule {
   static let bridges = [
     "CNats": "Shared/BusNATS/", "CSQLite": "Shared/SQLite/", "CProtobufC": "Shared/Wire/", "CWire": "Shared/Wire/",
     "COpenSSL": "Shared/Crypto/", "CPostgres": "Shared/PostgreSQL/", "CZstd": "Shared/Compression/",
-    "CMicroHTTPD": "Shared/HTTP/",
+    "CMicroHTTPD": "Shared/HTTP/", "CCurl": "Shared/ObjectsS3/",
     "CExif": "Services/Examples/Exif/",
   ]
 
@@ -67,8 +67,8 @@ extension Rule {
     ["Model", "Encoding"],
     ["DiffSync"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
-    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client"],
-    ["BusNATS", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient"],
+    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client", "Objects"],
+    ["BusNATS", "ObjectsS3", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient"],
     ["Launch", "Partitions", "TestKit"],
   ]
 

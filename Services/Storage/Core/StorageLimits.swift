@@ -4,8 +4,9 @@ package enum StorageLimits {
   package static let commitsInFlight = 1_024
   /// Batches of commits at once.
   package static let batchesInFlight = 64
-  /// Requests about groups at once: each may bring a part, or take all parts of a group into memory.
-  package static let groupsInFlight = 16
+  /// Requests about groups at once; of these, commits, which each take twice `Limits.groupBytes` of memory.
+  package static let groupsInFlight = 32
+  package static let groupCommitsInFlight = 2
   package static let readsInFlight = 128
   package static let leasesInFlight = 256
   /// Each may bring or take `Limits.chunkBatchBytes`.
@@ -24,6 +25,14 @@ package enum StorageLimits {
   package static let groupsWaiting = 1_024
   /// Commit groups announced together.
   package static let groupsTogether = 64
+  /// Ways to the object store at once.
+  package static let objectLanes = 4
+  /// Records whose objects are looked up together.
+  package static let objectsPerRound = 64
+  /// Between looks for objects when there are none.
+  package static let objectPause: Duration = .seconds(1)
+  /// How long one process moves objects before it asks again whether it may; and how long they wait when it dies.
+  package static let objectTenure: Duration = .seconds(10)
   /// Upload tickets whose use is remembered at once.
   package static let ticketsRemembered = 16_384
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.

@@ -12,13 +12,14 @@ struct StorageMethods: Sendable {
   let metrics: StorageMetrics
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
-  private var groups: GroupDesk { GroupDesk(store: store, metrics: metrics, traffic: traffic, lists: lists) }
+  private let groups: GroupDesk
 
   init(store: any Store, metrics: StorageMetrics) {
     self.store = store
     self.metrics = metrics
     traffic = ChunkTraffic(store: store, metrics: metrics)
     lists = ListedChunks(store: store)
+    groups = GroupDesk(store: store, metrics: metrics, traffic: traffic, lists: lists)
   }
 
   var endpoints: [Endpoint] { StorageMethod.allCases.map(endpoint) }
@@ -213,6 +214,8 @@ struct StorageMethods: Sendable {
   }
 
   private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {
-    StorageStatus(try await store.status())
+    var status = StorageStatus(try await store.status())
+    status.add(try await store.objectCounts(of: nil, in: nil))
+    return status
   }
 }

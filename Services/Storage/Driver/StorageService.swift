@@ -14,15 +14,18 @@ package final class StorageService: Service {
   private let bus: any MessageBus
   private let host: Host
   private let metrics: StorageMetrics
+  private let objects: ObjectMover?
 
   /// - Parameters:
   ///   - feed: the observer that `store` was opened with.
   ///   - ticketKey: checks chunk tickets; the same as sync's.
+  ///   - objects: moves objects to the object store; nil: there is none.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
-    version: String = "0.1.0"
+    objects: ObjectMover? = nil, version: String = "0.1.0"
   ) {
+    self.objects = objects
     self.store = store
     self.feed = feed
     self.bus = bus
@@ -41,6 +44,7 @@ package final class StorageService: Service {
       group.addTask { await self.feed.run(self.bus, self.host, self.metrics) }
       group.addTask { await self.announceHeads() }
       group.addTask { await self.upkeep() }
+      if let objects { group.addTask { await objects.run() } }
       // The service's end ends the others; the last commits are announced first.
       defer { group.cancelAll() }
       try await group.next()

@@ -62,6 +62,13 @@ extension LeaseGrant {
 }
 
 extension StorageStatus {
+  mutating func add(_ objects: ObjectCounts) {
+    objectsWaiting = UInt64(clamping: objects.waiting)
+    objectsFailing = UInt64(clamping: objects.failing)
+    objectsRefused = UInt64(clamping: objects.refused)
+    objectProblem = objects.problem
+  }
+
   init(_ status: StoreStatus) {
     self.init(
       zones: status.zones, records: status.records, chunks: status.chunks, chunkBytes: status.chunkBytes)

@@ -2,8 +2,12 @@ import Bus
 import Crypto
 import Launch
 import Model
+import Objects
+import ObjectsS3
 import PostgreSQL
 import Runtime
+import SchemaClient
+import StorageCore
 import StorageDriver
 import Store
 import StorePostgres
@@ -13,6 +17,22 @@ let data = Flag<String?>(
   "data", "DIR", "directory that keeps the data, unless PostgreSQL does", environment: "CARAVAN_DATA")
 let files = Flag<Int>(
   "files", "N", "database files; a directory keeps the number it was made with", default: 2, in: 1...64)
+let objects = Flag<String?>(
+  "objects", "DIR|s3://BUCKET/PREFIX", "object store that gets a copy of every object (default: none)",
+  environment: "CARAVAN_OBJECTS")
+let endpoint = Flag<String?>(
+  "objects-endpoint", "URL", "where the object store speaks S3 (default: Amazon's of the region)",
+  environment: "CARAVAN_OBJECTS_ENDPOINT")
+let region = Flag<String>(
+  "objects-region", "NAME", "region of the bucket", environment: "AWS_REGION", default: "us-east-1")
+let keyID = Flag<String>(
+  "objects-key-id", "ID", "access key of the object store", environment: "AWS_ACCESS_KEY_ID", default: "")
+let secret = Flag<String>(
+  "objects-secret", "SECRET", "its secret: better in the environment, where nobody sees it",
+  environment: "AWS_SECRET_ACCESS_KEY", default: "")
+let spool = Flag<String>(
+  "objects-spool", "DIR", "where an object lies on its way to a bucket", environment: "CARAVAN_OBJECTS_SPOOL",
+  default: "/tmp")
 
 /// What an account may hold that has no quota of its own (`caravan quota set`).
 func quota(_ whose: String, _ what: String) -> Flag<Int?> {
@@ -36,9 +56,11 @@ func quotas(_ options: Options) throws(CaravanError) -> DefaultQuotas {
 
 /// Where the truth lies: in files that this process owns, or in a PostgreSQL that many share.
 func open(_ options: Options, _ host: Host, _ feed: ChangeFeed) async throws(CaravanError) -> any Store {
+  let queuesObjects = options[objects] != nil
   if let address = options[Flag<String?>.postgres] {
     var database = PostgresOptions(try ConnectionString(address))
     database.quotas = try quotas(options)
+    database.queuesObjects = queuesObjects
     return try await StorePostgres(database, host: host, observer: feed)
   }
   guard let directory = options[data] else {
@@ -47,16 +69,41 @@ func open(_ options: Options, _ host: Host, _ feed: ChangeFeed) async throws(Car
   var layout = StoreOptions(.directory(directory))
   layout.files = options[files]
   layout.quotas = try quotas(options)
+  layout.queuesObjects = queuesObjects
   return try await StoreSQLite(layout, host: host, observer: feed)
+}
+
+/// The ways to the object store; none where there is no object store.
+func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any ObjectLane] {
+  guard let place = options[objects] else { return [] }
+  var lanes: [any ObjectLane] = []
+  for number in 0..<StorageLimits.objectLanes {
+    guard S3Options.isPlace(place) else {
+      lanes.append(try FileLane(place, number: number, host: host))
+      continue
+    }
+    let regionName = options[region]
+    let bucket = try S3Options(
+      place, endpoint: options[endpoint] ?? "https://s3.\(regionName).amazonaws.com", region: regionName,
+      keyID: options[keyID], secret: options[secret])
+    lanes.append(try S3Lane(bucket, spool: options[spool], number: number, host: host))
+  }
+  return lanes
 }
 
 Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",
   flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files]
     + [userRecords, userBytes, containerRecords, containerBytes]
+    + [objects, endpoint, region, keyID, secret, spool, Flag<String>.faults]
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
+  let faults = try FaultSwitch(options[Flag<String>.faults])
   let feed = ChangeFeed()
   let store = try await open(options, host, feed)
-  return [StorageService(store: store, feed: feed, bus: bus, host: host, ticketKey: key)]
+  let ways = try lanes(options, host)
+  let mover =
+    ways.isEmpty
+    ? nil : ObjectMover(store: store, lanes: ways, schema: SchemaClient(bus: bus), host: host, faults: faults)
+  return [StorageService(store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover)]
 }

@@ -8,7 +8,8 @@ extension ZoneDraft {
     guard !rewritten.isEmpty else { return referrers }
     referrers.removeAll { rewritten[$0.name] != nil }
     var added: [Referrer] = []
-    for (name, references) in rewritten {
+    for name in pointing[target] ?? [] {
+      let references = rewritten[name] ?? []
       let kinds = references.reduce(Referrer.Kinds()) { $1.target == target ? $0.union(.init($1.kind)) : $0 }
       if !kinds.isEmpty { added.append(Referrer(name: name, kinds: kinds)) }
     }

@@ -13,6 +13,8 @@ struct ZoneDraft {
   private(set) var writes: [ZoneCommit.Write] = []
   /// Records whose references this commit has changed, with those they have now.
   private(set) var rewritten: [String: [Reference]] = [:]
+  /// By target: records among them that refer to it, or did in between.
+  private(set) var pointing: [String: Set<String>] = [:]
   /// Mutations decided so far.
   private var count = 0
   /// References to be checked at the end of an atomic commit, and records that it deletes, each by its mutation.
@@ -141,7 +143,10 @@ struct ZoneDraft {
       flags.insert(.deleted)
     }
     if draft.isUnseen { flags.insert(.unseen) }
-    if replaced?.holdsReferences ?? false || !draft.references.isEmpty { rewritten[name] = draft.references }
+    if replaced?.holdsReferences ?? false || !draft.references.isEmpty {
+      rewritten[name] = draft.references
+      for reference in draft.references { pointing[reference.target, default: []].insert(name) }
+    }
     let created = replaced?.created ?? seq
     let bytes = draft.bytes(under: name)
     heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires, bytes: bytes)

@@ -2120,17 +2120,29 @@ public struct StorageStatus: WireMessage, Equatable {
   public var records: UInt64
   public var chunks: UInt64
   public var chunkBytes: UInt64
+  public var objectsWaiting: UInt64
+  public var objectsFailing: UInt64
+  public var objectsRefused: UInt64
+  public var objectProblem: String
 
   public init(
     zones: UInt64 = 0,
     records: UInt64 = 0,
     chunks: UInt64 = 0,
-    chunkBytes: UInt64 = 0
+    chunkBytes: UInt64 = 0,
+    objectsWaiting: UInt64 = 0,
+    objectsFailing: UInt64 = 0,
+    objectsRefused: UInt64 = 0,
+    objectProblem: String = ""
   ) {
     self.zones = zones
     self.records = records
     self.chunks = chunks
     self.chunkBytes = chunkBytes
+    self.objectsWaiting = objectsWaiting
+    self.objectsFailing = objectsFailing
+    self.objectsRefused = objectsRefused
+    self.objectProblem = objectProblem
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StorageStatus> {
@@ -2139,6 +2151,10 @@ public struct StorageStatus: WireMessage, Equatable {
     if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
     if chunks != 0 { m.pointee.has_chunks = 1; m.pointee.chunks = chunks }
     if chunkBytes != 0 { m.pointee.has_chunk_bytes = 1; m.pointee.chunk_bytes = chunkBytes }
+    if objectsWaiting != 0 { m.pointee.has_objects_waiting = 1; m.pointee.objects_waiting = objectsWaiting }
+    if objectsFailing != 0 { m.pointee.has_objects_failing = 1; m.pointee.objects_failing = objectsFailing }
+    if objectsRefused != 0 { m.pointee.has_objects_refused = 1; m.pointee.objects_refused = objectsRefused }
+    if !objectProblem.isEmpty { m.pointee.object_problem = arena.string(objectProblem) }
     return m
   }
 
@@ -2147,6 +2163,10 @@ public struct StorageStatus: WireMessage, Equatable {
     records = m.pointee.has_records != 0 ? m.pointee.records : 0
     chunks = m.pointee.has_chunks != 0 ? m.pointee.chunks : 0
     chunkBytes = m.pointee.has_chunk_bytes != 0 ? m.pointee.chunk_bytes : 0
+    objectsWaiting = m.pointee.has_objects_waiting != 0 ? m.pointee.objects_waiting : 0
+    objectsFailing = m.pointee.has_objects_failing != 0 ? m.pointee.objects_failing : 0
+    objectsRefused = m.pointee.has_objects_refused != 0 ? m.pointee.objects_refused : 0
+    objectProblem = try copyText(m.pointee.object_problem)
   }
 
   public func encoded() -> [UInt8] {

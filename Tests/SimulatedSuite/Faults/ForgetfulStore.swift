@@ -78,6 +78,18 @@ final class ForgetfulStore: Store {
     try await store.removeGroup(op, in: zone)
   }
 
+  func objectTasks(atMost count: Int) async throws(CaravanError) -> [ObjectTask] {
+    try await store.objectTasks(atMost: count)
+  }
+
+  func finish(_ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]) async throws(CaravanError) {
+    try await store.finish(task, outcome, paths: paths)
+  }
+
+  func objectCounts(of group: OpID?, in zone: ZoneID?) async throws(CaravanError) -> ObjectCounts {
+    try await store.objectCounts(of: group, in: zone)
+  }
+
   func lock(
     _ name: String, _ wish: LockWish, holder: String, in partition: Partition
   ) async throws(CaravanError) -> Lease {

@@ -50,7 +50,7 @@ import Testing
       #expect(try await refusal(guest).message.contains("permission denied for table caravan_layout"))
       try server.execute("GRANT SELECT ON ALL TABLES IN SCHEMA \(name) TO guest")
       let using = try await refusal(guest)
-      #expect(using.message.contains("the role lacks DELETE on caravan_accounts and 41 more"), "\(using)")
+      #expect(using.message.contains("the role lacks DELETE on caravan_accounts and "), "\(using)")
       try server.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(name) TO guest")
       await (try StorePostgres(PostgresOptions(ConnectionString(guest)), host: .live(logLevel: .error))).close()
       try server.execute("UPDATE \(name).caravan_layout SET version = 9")

@@ -28,7 +28,7 @@ import Testing
       }
       if number == 1 { return sql.contains("partition = $1") || sql.contains("SELECT $1,") ? "integer" : "bigint" }
       if sql.contains("= ANY($\(number))") { return "bytea[]" }
-      let isText = ["database", "name", "writer", "consumer"].contains {
+      let isText = ["database", "name", "writer", "consumer", "paths", "problem"].contains {
         sql.range(of: #"\b\#($0) (=|>=|<) \$\#(number)\b"#, options: .regularExpression) != nil
       }
       return isText ? "bytea" : "bigint"
@@ -67,6 +67,7 @@ import Testing
       // A few partial indexes hold only what is to be done; the oldest entry of a log is the first.
       let isList = [
         "zones_purged", "zones_alive on caravan_zones z", "unreferenced", "log_pkey on caravan_log l", "to_clear",
+        "objects_due",
       ]
       .contains { scan.contains($0) }
       #expect(line.contains(" AND ") || isList, "\(text)")

@@ -19,8 +19,8 @@ package struct Tool: Sendable {
 /// The command line as a whole.
 package enum Caravan {
   package static let tools: [Tool] =
-    SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + AppCommands.tools + KeyCommands.tools
-    + DoctorCommand.tools + QuotaCommands.tools
+    SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + ObjectCommands.tools + AppCommands.tools
+    + KeyCommands.tools + DoctorCommand.tools + QuotaCommands.tools
     + BenchCommand.commands.map { command in
       Tool(command) { options, terminal in
         let name = command.name.split(separator: " ").last.map(String.init) ?? ""

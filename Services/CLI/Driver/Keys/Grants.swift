@@ -37,7 +37,7 @@ enum Holder: String, Sendable, CaseIterable {
   /// What it publishes to.
   private var asks: [String] {
     switch self {
-    case .storage: [SubjectPattern.everyChange.text]
+    case .storage: [SubjectPattern.everyChange.text] + Self.schema([.type])
     case .sync:
       Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
         + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]

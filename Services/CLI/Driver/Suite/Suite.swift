@@ -34,7 +34,10 @@ struct Suite {
       ["--nats", broker.reachableURL, "--log-level", logLevel.name] + (authority.map { ["--tls-ca", $0] } ?? [])
     for process in processes {
       var environment = Self.environment
-      if process.service == .storage { environment[Self.postgresVariable] = postgres }
+      if process.service == .storage {
+        environment[Self.postgresVariable] = postgres
+        environment.merge(Self.objectVariables) { _, new in new }
+      }
       let command = ChildCommand(
         "\(programs)/\(process.service.executable)",
         directory.arguments(
@@ -91,6 +94,11 @@ struct Suite {
   }
 
   private static let postgresVariable = "CARAVAN_POSTGRES"
+
+  /// Where storage copies objects to.
+  private static var objectVariables: [String: String] {
+    Command.environment.filter { $0.key.hasPrefix("CARAVAN_OBJECTS") }
+  }
 
   /// This process's own, without what would be another's setting.
   private static var environment: [String: String] {

@@ -12,6 +12,15 @@ struct GroupDesk: Sendable {
   let metrics: StorageMetrics
   let traffic: ChunkTraffic
   let lists: ListedChunks
+  /// All parts of a group are in memory while it is committed.
+  private let commits = Limiter(permits: StorageLimits.groupCommitsInFlight, waiters: StorageLimits.groupsInFlight)
+
+  init(store: any Store, metrics: StorageMetrics, traffic: ChunkTraffic, lists: ListedChunks) {
+    self.store = store
+    self.metrics = metrics
+    self.traffic = traffic
+    self.lists = lists
+  }
 
   func answer(_ request: GroupRequest, _ partition: Partition) async throws(CaravanError) -> GroupReply {
     let zone = try required(request.zone, "zone").model()
@@ -24,7 +33,9 @@ struct GroupDesk: Sendable {
     case .part(let part): return try await stage(part, op, zone)
     case .commit(let commit): return try await self.commit(commit, op, floor: request.opFloor, zone)
     case .status:
-      return GroupReply(state: GroupState(try GroupRules.known(await store.group(op, in: zone), op, in: zone)))
+      let group = try GroupRules.known(await store.group(op, in: zone), op, in: zone)
+      let objects = group.isOpen ? ObjectCounts() : try await store.objectCounts(of: op, in: zone)
+      return GroupReply(state: GroupState(group, objects))
     case .remove:
       try await store.removeGroup(op, in: zone)
       return GroupReply()
@@ -63,6 +74,8 @@ struct GroupDesk: Sendable {
   private func commit(
     _ request: GroupCommit, _ op: OpID, floor: UInt64, _ zone: ZoneID
   ) async throws(CaravanError) -> GroupReply {
+    try await commits.acquire()
+    defer { commits.release() }
     let group = try GroupRules.known(await store.group(op, in: zone), op, in: zone)
     // Of one that is decided the op's outcome is all that is asked for.
     let mutations = group.isOpen ? try await self.mutations(of: op, in: zone) : []
@@ -102,7 +115,7 @@ struct GroupDesk: Sendable {
 }
 
 extension GroupState {
-  init(_ group: StagedGroup) {
+  init(_ group: StagedGroup, _ objects: ObjectCounts = ObjectCounts()) {
     let stage: GroupStage =
       switch group.stage {
       case .open: .open
@@ -113,6 +126,8 @@ extension GroupState {
       }
     self.init(
       stage: stage, parts: UInt32(clamping: group.parts), records: UInt32(clamping: group.records),
-      bytes: UInt64(clamping: group.bytes), untilMilliseconds: UInt64(clamping: group.until))
+      bytes: UInt64(clamping: group.bytes), untilMilliseconds: UInt64(clamping: group.until),
+      objectsWaiting: UInt32(clamping: objects.waiting), objectsFailing: UInt32(clamping: objects.failing),
+      objectsRefused: UInt32(clamping: objects.refused), problem: objects.problem)
   }
 }

@@ -5310,7 +5310,7 @@ const ProtobufCMessageDescriptor caravan__v1__quota_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__quota_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[8] =
 {
   {
     "zones",
@@ -5360,17 +5360,70 @@ static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "objects_waiting",
+    40,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__StorageStatus, has_objects_waiting),
+    offsetof(Caravan__V1__StorageStatus, objects_waiting),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects_failing",
+    41,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__StorageStatus, has_objects_failing),
+    offsetof(Caravan__V1__StorageStatus, objects_failing),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects_refused",
+    42,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__StorageStatus, has_objects_refused),
+    offsetof(Caravan__V1__StorageStatus, objects_refused),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "object_problem",
+    43,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StorageStatus, object_problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__storage_status__field_indices_by_name[] = {
   3,   /* field[3] = chunk_bytes */
   2,   /* field[2] = chunks */
+  7,   /* field[7] = object_problem */
+  5,   /* field[5] = objects_failing */
+  6,   /* field[6] = objects_refused */
+  4,   /* field[4] = objects_waiting */
   1,   /* field[1] = records */
   0,   /* field[0] = zones */
 };
-static const ProtobufCIntRange caravan__v1__storage_status__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__storage_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 40, 4 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
 {
@@ -5380,10 +5433,10 @@ const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
   "Caravan__V1__StorageStatus",
   "caravan.v1",
   sizeof(Caravan__V1__StorageStatus),
-  4,
+  8,
   caravan__v1__storage_status__field_descriptors,
   caravan__v1__storage_status__field_indices_by_name,
-  1,  caravan__v1__storage_status__number_ranges,
+  2,  caravan__v1__storage_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__storage_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -1043,10 +1043,23 @@ struct  Caravan__V1__StorageStatus
   uint64_t chunks;
   protobuf_c_boolean has_chunk_bytes;
   uint64_t chunk_bytes;
+  /*
+   * Records whose objects are to be copied to the object store; of these, those tried in vain; those it does not take.
+   */
+  protobuf_c_boolean has_objects_waiting;
+  uint64_t objects_waiting;
+  protobuf_c_boolean has_objects_failing;
+  uint64_t objects_failing;
+  protobuf_c_boolean has_objects_refused;
+  uint64_t objects_refused;
+  /*
+   * of one of them
+   */
+  char *object_problem;
 };
 #define CARAVAN__V1__STORAGE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__storage_status__descriptor) \
-    , 0, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__Empty

@@ -1,0 +1,54 @@
+import Runtime
+import Store
+
+extension CounterName {
+  static let objects = CounterName("caravan_storage_objects_total", "Objects moved to the object store, by outcome.")
+  static let objectBytes = CounterName("caravan_storage_object_bytes_total", "Bytes of objects moved.")
+}
+
+extension GaugeName {
+  static let objectsWaiting = GaugeName(
+    "caravan_storage_objects_waiting", "Records whose objects are to be moved to the object store.")
+  static let objectsFailing = GaugeName("caravan_storage_objects_failing", "Of these, those tried in vain.")
+  static let objectsRefused = GaugeName(
+    "caravan_storage_objects_refused", "Records with objects that the object store does not take.")
+}
+
+extension HistogramName {
+  static let objectSeconds = HistogramName("caravan_storage_object_seconds", "Time of one object on its way.")
+}
+
+/// What is counted of the way to the object store.
+struct ObjectMetrics: Sendable {
+  let failed: Counter
+  let removed: Counter
+  private let put: Counter
+  private let bytes: Counter
+  private let seconds: Histogram
+  private let waiting: Gauge
+  private let failing: Gauge
+  private let refused: Gauge
+
+  init(_ registry: MetricsRegistry) {
+    put = registry.counter(.objects, [.outcome: "put"])
+    removed = registry.counter(.objects, [.outcome: "removed"])
+    failed = registry.counter(.objects, [.outcome: "failed"])
+    bytes = registry.counter(.objectBytes)
+    seconds = registry.histogram(.objectSeconds)
+    waiting = registry.gauge(.objectsWaiting)
+    failing = registry.gauge(.objectsFailing)
+    refused = registry.gauge(.objectsRefused)
+  }
+
+  func moved(bytes count: Int, in time: Duration) {
+    put.add()
+    bytes.add(count)
+    seconds.record(time)
+  }
+
+  func show(_ counts: ObjectCounts) {
+    waiting.set(Double(counts.waiting))
+    failing.set(Double(counts.failing))
+    refused.set(Double(counts.refused))
+  }
+}

@@ -1,0 +1,57 @@
+import Model
+import ObjectsS3
+import StorageCore
+import Testing
+
+/// Goal: where an object goes, what is to be done for a record, and when it is tried again. Method: tables.
+@Suite struct ObjectPlanTests {
+  private static let here = PlacedObject(path: "a", fingerprint: "1")
+
+  @Test("a path says whose object it is, and no part of it means anything to a URL or a file system")
+  func paths() throws {
+    let zone = try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID("ada")), "photos")
+    #expect(
+      PlacedObject.path(zone, record: "r1", field: "photo") == "album/development/ada/photos/r1/photo")
+    #expect(
+      PlacedObject.path(zone, record: "../x y", field: "p", index: 3)
+        == "album/development/ada/photos/~2E.~2Fx~20y/p/3")
+    let open = try ZoneID(DatabaseID(container: ContainerID("album"), owner: nil), "_defaultZone")
+    #expect(PlacedObject.path(open, record: "ü", field: "p") == "album/development/_public/_defaultZone/~C3~BC/p")
+    let placed = PlacedObject(path: "a/b", fingerprint: "ff")
+    #expect(PlacedObject(text: placed.text) == placed)
+  }
+
+  @Test("UNI-06: what is there stays, what changed is put, what is no more goes")
+  func plans() {
+    let changed = PlacedObject(path: "a", fingerprint: "2")
+    let other = PlacedObject(path: "b", fingerprint: "1")
+    let same = ObjectPlan(wanted: [Self.here], there: [Self.here])
+    #expect(same.puts.isEmpty && same.removals.isEmpty && same.kept == [Self.here])
+    let next = ObjectPlan(wanted: [changed, other], there: [Self.here])
+    #expect(next.puts == [changed, other] && next.removals.isEmpty)
+    #expect(ObjectPlan(wanted: [], there: [Self.here, other]).removals == [Self.here, other])
+  }
+
+  @Test("REC-09: waits grow and end somewhere; what can never succeed is not tried again")
+  func retries() {
+    #expect((0..<4).map { ObjectRetry.wait(after: $0) } == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    #expect(ObjectRetry.wait(after: 1_000) == .seconds(300))
+    #expect(ObjectRetry.isHopeless(CaravanError(.limitExceeded, "")))
+    for code in [ErrorCode.unavailable, .timedOut, .storageFull, .notAuthenticated, .serverBusy] {
+      #expect(!ObjectRetry.isHopeless(CaravanError(code, "")))
+    }
+  }
+
+  @Test("a bucket that cannot be is refused with what to write")
+  func buckets() throws {
+    func make(_ place: String, _ endpoint: String = "http://127.0.0.1:9", _ id: String = "id") throws {
+      _ = try S3Options(place, endpoint: endpoint, region: "r", keyID: id, secret: "s")
+    }
+    try make("s3://bucket/some/prefix/")
+    for place in ["s3://", "s3://Bad Name/x", "bucket"] {
+      #expect(throws: CaravanError.self, "\(place)") { try make(place) }
+    }
+    #expect(throws: CaravanError.self) { try make("s3://bucket", "ftp://x") }
+    #expect(throws: CaravanError.self) { try make("s3://bucket", "http://x", "") }
+  }
+}
