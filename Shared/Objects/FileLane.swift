@@ -19,14 +19,18 @@ public actor FileLane: ObjectLane {
   /// - Parameters:
   ///   - root: made when it is absent.
   ///   - number: tells the lanes of a process from each other.
-  public init(_ root: String, number: Int, host: Host) throws(CaravanError) {
+  public init(_ root: String, number: Int, host: Host) {
     executor = host.executors.makeSerial("objects-\(number)")
     self.root = root
-    try Self.makeFolders("\(root)/\(Self.spoolFolder)")
     spool = Spool(in: "\(root)/\(Self.spoolFolder)", number: number, host: host)
   }
 
-  public func begin() throws(CaravanError) { try spool.begin() }
+  public func begin() throws(CaravanError) {
+    // Here, where it is tried again: a directory that is away for a while keeps no store from opening.
+    try Self.makeFolders("\(root)/\(Self.spoolFolder)")
+    try spool.begin()
+  }
+
   public func append(_ bytes: [UInt8]) throws(CaravanError) { try spool.append(bytes) }
 
   public func put(at path: String) throws(CaravanError) {

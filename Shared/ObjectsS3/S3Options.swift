@@ -47,10 +47,13 @@ public struct S3Options: Sendable {
 
   /// What an answer means.
   /// - Returns: nil: it is done.
-  static func refusal(_ status: Int, _ text: String, of path: String) -> CaravanError? {
+  package static func refusal(_ status: Int, _ text: String, of path: String) -> CaravanError? {
     let words = String(text.prefix(200).map { $0.isNewline ? " " : $0 })
     switch status {
     case 200...299: return nil
+    // S3's word for a body that comes too slowly, which the next one need not.
+    case 400 where text.contains("<Code>RequestTimeout</Code>"):
+      return CaravanError(.unavailable, "the object store did not wait for '\(path)'")
     case 400, 405, 411, 413, 414, 422:
       return CaravanError(.limitExceeded, "the object store refuses '\(path)' (\(status)): \(words)")
     case 401, 403:

@@ -139,7 +139,7 @@ enum Layout {
     CREATE INDEX IF NOT EXISTS caravan_objects_due ON caravan_objects(partition, due) WHERE stage = 0
     """,
     """
-    CREATE INDEX IF NOT EXISTS caravan_objects_open ON caravan_objects(partition, stage) WHERE stage <> 1
+    CREATE INDEX IF NOT EXISTS caravan_objects_open ON caravan_objects(partition, stage, attempts) WHERE stage <> 1
     """,
     """
     CREATE INDEX IF NOT EXISTS caravan_objects_by_op ON caravan_objects(partition, writer, epoch, number)

@@ -16,7 +16,9 @@ enum ObjectStatements {
 
   /// Partitions with tasks whose time has come.
   static let survey: StaticString = """
-    SELECT DISTINCT partition FROM caravan_objects WHERE stage = 0 AND due <= $1 ORDER BY 1
+    SELECT p.partition FROM caravan_partitions p
+    WHERE (SELECT min(o.due) FROM caravan_objects o WHERE o.partition = p.partition AND o.stage = 0) <= $1
+    ORDER BY 1
     """
 
   static let due: StaticString = """
@@ -29,7 +31,9 @@ enum ObjectStatements {
     """
 
   static let savePaths: StaticString = """
-    UPDATE caravan_objects SET paths = $4 WHERE partition = $1 AND zone = $2 AND name = $3
+    UPDATE caravan_objects SET paths = $4, stage = CASE WHEN seq = $5 THEN stage ELSE 0 END,
+      due = CASE WHEN seq = $5 OR stage = 0 THEN due ELSE $6 END
+    WHERE partition = $1 AND zone = $2 AND name = $3
     """
 
   static let settle: StaticString = """
@@ -51,8 +55,13 @@ enum ObjectStatements {
     WHERE partition = $1 AND writer = $2 AND epoch = $3 AND number = $4 AND stage <> 1 GROUP BY stage, attempts > 0
     """
 
-  /// Why one of a group's objects was not moved.
+  /// Why one was not moved.
   static let problem: StaticString = """
+    SELECT o.problem FROM caravan_objects o WHERE o.stage <> 1 AND o.problem <> '' LIMIT 1
+    """
+
+  /// Why one of a group's objects was not moved.
+  static let problemOfGroup: StaticString = """
     SELECT problem FROM caravan_objects
     WHERE partition = $1 AND writer = $2 AND epoch = $3 AND number = $4 AND stage <> 1 AND problem <> '' LIMIT 1
     """

@@ -49,12 +49,18 @@ extension Reads {
   }
 
   func objectCounts(of group: OpID?, in zone: ZoneID?) throws(PostgresError) -> ObjectCounts {
-    guard let group, let zone else { return Self.sum(try db.run(ObjectStatements.counts)) }
+    guard let group, let zone else {
+      var counts = Self.sum(try db.run(ObjectStatements.counts))
+      if counts.failing + counts.refused > 0 {
+        counts.problem = try db.run(ObjectStatements.problem).first?.text(0) ?? ""
+      }
+      return counts
+    }
     let partition = Int32(Partition(of: zone.database).number)
     var counts = Self.sum(
       try db.run(ObjectStatements.countsOfGroup, partition, group.writer, group.epoch, group.number))
     guard counts.failing + counts.refused > 0 else { return counts }
-    let problems = try db.run(ObjectStatements.problem, partition, group.writer, group.epoch, group.number)
+    let problems = try db.run(ObjectStatements.problemOfGroup, partition, group.writer, group.epoch, group.number)
     counts.problem = problems.first?.text(0) ?? ""
     return counts
   }
@@ -82,8 +88,10 @@ extension Upkeep {
     let now = try self.now(clock)
     var pipeline = Pipeline()
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED")
-    // What was written meanwhile is a task of its own; where its objects lie is known all the same.
-    pipeline.add(ObjectStatements.savePaths, key, zone, task.name, paths.joined(separator: "\n"))
+    // What was written meanwhile is a task of its own; where its objects lie is known all the same. Were they brought
+    // there meanwhile, by a process that thought this one dead, these have taken their place: it is to be done again.
+    pipeline.add(
+      ObjectStatements.savePaths, key, zone, task.name, paths.joined(separator: "\n"), task.version, now)
     func settle(_ stage: Int64, attempts: Int, due: Int64, _ problem: String) {
       pipeline.add(
         ObjectStatements.settle, key, zone, task.name, task.version, stage, Int64(attempts), due, problem)

@@ -81,7 +81,7 @@ enum FileSchema {
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, op INTEGER, stage INTEGER NOT NULL,
       attempts INTEGER NOT NULL, due INTEGER NOT NULL, paths TEXT NOT NULL, problem TEXT NOT NULL,
       PRIMARY KEY (zone, name)) WITHOUT ROWID;
-    CREATE INDEX objects_due ON objects(due) WHERE stage = 0;
+    CREATE INDEX objects_due ON objects(due, attempts) WHERE stage = 0;
     CREATE INDEX objects_refused ON objects(zone) WHERE stage = 2;
     CREATE INDEX objects_by_op ON objects(op) WHERE op IS NOT NULL;
     """

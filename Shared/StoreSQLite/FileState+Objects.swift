@@ -27,8 +27,13 @@ extension FileState {
 
   func finish(_ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]) throws(CaravanError) {
     let (zone, text) = (Int64(task.incarnation & 0xff_ffff), paths.joined(separator: "\n"))
-    // What was written meanwhile is a task of its own; where its objects lie is known all the same.
-    try db.run("UPDATE objects SET paths = ? WHERE zone = ? AND name = ?", text, zone, task.name)
+    // What was written meanwhile is a task of its own; where its objects lie is known all the same. Were they brought
+    // there meanwhile, by a process that thought this one dead, these have taken their place: it is to be done again.
+    try db.run(
+      """
+      UPDATE objects SET paths = ?, stage = iif(seq = ?, stage, 0), due = iif(seq = ? OR stage = 0, due, ?)
+      WHERE zone = ? AND name = ?
+      """, text, task.version, task.version, now, zone, task.name)
     switch outcome {
     case .done where paths.isEmpty:
       try db.run("DELETE FROM objects WHERE zone = ? AND name = ? AND seq = ?", zone, task.name, task.version)
@@ -82,10 +87,15 @@ extension FileReads {
         waiting: Int(row.integer(0)), failing: Int(row.integer(1)), refused: Int(row.integer(2)), problem: row.text(3))
     }
     guard let group else {
+      // Asked for again and again: each part from a partial index, never from what is done.
       return try db.first(
         """
-        SELECT count(*) FILTER (WHERE stage = 0), count(*) FILTER (WHERE stage = 0 AND attempts > 0),
-          count(*) FILTER (WHERE stage = 2), max(problem) FROM objects WHERE stage = 0 OR stage = 2
+        SELECT (SELECT count(*) FROM objects WHERE stage = 0),
+          (SELECT count(*) FROM objects WHERE stage = 0 AND attempts > 0),
+          (SELECT count(*) FROM objects WHERE stage = 2),
+          coalesce(
+            (SELECT problem FROM objects WHERE stage = 0 AND attempts > 0 ORDER BY due DESC LIMIT 1),
+            (SELECT problem FROM objects WHERE stage = 2 LIMIT 1), '')
         """, read: read) ?? ObjectCounts()
     }
     guard let key = try groupKey(group) else { return ObjectCounts() }

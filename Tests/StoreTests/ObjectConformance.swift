@@ -67,6 +67,10 @@ import Testing
       try await bench.store.finish(again, .done, paths: ["p/a"])
       let new = try await bench.store.objectTasks(atMost: 9).sorted { $0.name < $1.name }
       #expect(new.map(\.name) == ["a", "b"] && new[0].version == 3 && new[0].paths == ["p/a"])
+      // Somebody thought to be dead ends the older version after the newer one.
+      for task in new { try await bench.store.finish(task, .done, paths: ["p/\(task.name)"]) }
+      try await bench.store.finish(again, .done, paths: ["p/old"])
+      #expect(try await bench.store.objectTasks(atMost: 9).map(\.paths) == [["p/old"]])
     }
   }
 

@@ -31,6 +31,8 @@ package enum StorageLimits {
   package static let objectsPerRound = 64
   /// Between looks for objects when there are none.
   package static let objectPause: Duration = .seconds(1)
+  /// Between counts of those that wait: of many it takes a while.
+  package static let objectCountPause: Duration = .seconds(5)
   /// How long one process moves objects before it asks again whether it may; and how long they wait when it dies.
   package static let objectTenure: Duration = .seconds(10)
   /// Upload tickets whose use is remembered at once.

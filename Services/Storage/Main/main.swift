@@ -79,7 +79,7 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
   var lanes: [any ObjectLane] = []
   for number in 0..<StorageLimits.objectLanes {
     guard S3Options.isPlace(place) else {
-      lanes.append(try FileLane(place, number: number, host: host))
+      lanes.append(FileLane(place, number: number, host: host))
       continue
     }
     let regionName = options[region]

@@ -224,7 +224,7 @@ private actor ScriptedLane: ObjectLane {
   func directory() async throws {
     try await withTemporaryDirectory { path in
       let root = "\(path)/objects"
-      let lane = try FileLane(root, number: 0, host: Host.live(logLevel: .error))
+      let lane = FileLane(root, number: 0, host: Host.live(logLevel: .error))
       func put(_ bytes: [UInt8], _ path: String) async throws {
         try await lane.begin()
         try await lane.append(bytes)
@@ -245,6 +245,9 @@ private actor ScriptedLane: ObjectLane {
       #expect(contents("x/z/photo") == [5], "half an object is nobody's business")
       let long = String(repeating: "n", count: 256)
       await #expect(throws: CaravanError.self) { try await lane.put(at: "x/\(long)") }
+      // Not there at all, and not to be made: said when it is used, and tried again.
+      let nowhere = FileLane("\(root)/x/z/photo/objects", number: 1, host: Host.live(logLevel: .error))
+      await #expect(throws: CaravanError.self) { try await nowhere.begin() }
     }
   }
 }

@@ -54,4 +54,15 @@ import Testing
     #expect(throws: CaravanError.self) { try make("s3://bucket", "ftp://x") }
     #expect(throws: CaravanError.self) { try make("s3://bucket", "http://x", "") }
   }
+
+  @Test("REC-10: only what a bucket will never take is given up; whatever else it answers, it is asked again")
+  func answers() throws {
+    #expect([200, 204].allSatisfy { S3Options.refusal($0, "", of: "p") == nil })
+    let isHopeless = { (status: Int, code: String) in
+      S3Options.refusal(status, "<Error><Code>\(code)</Code>", of: "p").map(ObjectRetry.isHopeless)
+    }
+    #expect(isHopeless(400, "KeyTooLongError") == true && isHopeless(413, "") == true)
+    #expect(isHopeless(400, "RequestTimeout") == false)
+    for status in [301, 401, 403, 404, 409, 429, 500, 503] { #expect(isHopeless(status, "") == false, "\(status)") }
+  }
 }

@@ -36,11 +36,15 @@ package struct ObjectMover: Sendable {
 
   /// Until the task is cancelled.
   package func run() async {
+    var countAt = host.clock.now
     while !Task.isCancelled {
       var isDone = true
       do {
         isDone = try await round()
-        metrics.show(try await store.objectCounts(of: nil, in: nil))
+        if host.clock.now >= countAt {
+          metrics.show(try await store.objectCounts(of: nil, in: nil))
+          countAt = host.clock.now + StorageLimits.objectCountPause
+        }
       } catch {
         host.log.warning("the queue of objects cannot be worked on", [.error: error])
       }
