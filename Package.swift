@@ -105,13 +105,14 @@ let package = Package(
     // The store, on SQLite and on PostgreSQL.
     shared("StoreSQLite", ["Store", "SQLite", "Model", "Runtime"]),
     shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime"]),
+    shared("Backup", ["Store", "Model", "Wire", "Crypto", "Runtime"]),
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
       driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding"],
       main: backends + [
         "StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Objects", "ObjectsS3", "SchemaClient",
-        "StorageCore",
+        "StorageCore", "Backup",
       ])
     + service(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing", "DiffSync"],
@@ -156,7 +157,10 @@ let package = Package(
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
       tests(
         "StoreTests",
-        ["Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire"]),
+        [
+          "Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire",
+          "Backup", "Crypto",
+        ]),
       tests(
         "StorageTests",
         [

@@ -10,6 +10,17 @@ public enum Account: Sendable, Hashable, CustomStringConvertible {
     self = database.owner.map { .user($0) } ?? .container(database.container)
   }
 
+  /// nil: the text is not what `key` makes.
+  public init?(key: String) {
+    let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[1].isEmpty else { return nil }
+    switch parts[0] {
+    case "user": self = .user(UserID(unchecked: parts[1]))
+    case "container": self = .container(ContainerID(unchecked: parts[1]))
+    default: return nil
+    }
+  }
+
   public var partition: Partition {
     switch self {
     case .user(let user): Partition(of: DatabaseID(container: .system, owner: user))

@@ -24,7 +24,9 @@ public final class StoreSQLite: Store {
     clock = host.clock
     quotas = options.quotas
     switch options.location {
-    case .directory(let path): lock = try DirectoryLock(path)
+    case .directory(let path):
+      lock = try DirectoryLock(path)
+      try RestoreMark.check(path)
     case .memory: lock = nil
     }
     var opened: [StoreFile] = []

@@ -21,6 +21,7 @@ struct CommandLineTests {
       "up", "keys init", "device add", "device revoke", "device list", "query", "objects", "bench latency",
       "bench throughput",
       "bench catchup", "bench fanout", "bench local", "bench radio", "doctor",
+      "quota show", "quota set", "quota reset", "backup", "backup verify", "restore",
     ]
     let words = [
       "create-table", "update-table", "drop-table", "reset", "write", "read", "update", "delete", "register-write",

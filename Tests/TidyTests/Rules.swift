@@ -68,7 +68,10 @@ extension Rule {
     ["DiffSync"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
     ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client", "Objects"],
-    ["BusNATS", "ObjectsS3", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient"],
+    [
+      "BusNATS", "ObjectsS3", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient",
+      "Backup",
+    ],
     ["Launch", "Partitions", "TestKit"],
   ]
 

@@ -1,5 +1,6 @@
 import Bus
 import Crypto
+import Glibc
 import Launch
 import Model
 import Objects
@@ -90,6 +91,8 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
   }
   return lanes
 }
+
+if let code = Backups.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
 
 Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",

@@ -57,20 +57,11 @@ extension CommandLineStop {
   public func report() -> Int32 {
     switch self {
     case .help(let text):
-      Self.put(text, on: STDOUT_FILENO)
+      Standard.put(text)
       return ExitCode.success
     case .usage(let line):
-      Self.put(line + "\n", on: STDERR_FILENO)
+      Standard.complain(line)
       return ExitCode.usage
-    }
-  }
-
-  private static func put(_ text: String, on descriptor: Int32) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
     }
   }
 }

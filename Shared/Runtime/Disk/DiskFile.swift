@@ -11,11 +11,12 @@ public final class DiskFile {
   private var isOpen = true
 
   /// Opens the file, which is made if absent, readable by its user only.
+  /// - Parameter isReadOnly: opens it as it is, or not at all.
   /// - Throws: `storageFull`.
-  public init(_ path: String, tap: (any DiskTap)? = nil) throws(CaravanError) {
+  public init(_ path: String, tap: (any DiskTap)? = nil, isReadOnly: Bool = false) throws(CaravanError) {
     self.path = path
     self.tap = tap
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    descriptor = unsafe open(path, (isReadOnly ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure("open", path, errno) }
   }
 
@@ -96,7 +97,7 @@ public final class DiskFile {
     throw Self.failure(verb, path, EIO)
   }
 
-  private static func failure(_ verb: StaticString, _ path: String, _ code: Int32) -> CaravanError {
+  static func failure(_ verb: StaticString, _ path: String, _ code: Int32) -> CaravanError {
     let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
     return CaravanError(.storageFull, "cannot \(verb) '\(path)' (\(reason)): free some space and retry")
   }

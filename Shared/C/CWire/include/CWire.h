@@ -1,5 +1,6 @@
 #pragma once
 #include "caravan/v1/app.pb-c.h"
+#include "caravan/v1/archive.pb-c.h"
 #include "caravan/v1/edge.pb-c.h"
 #include "caravan/v1/model.pb-c.h"
 #include "caravan/v1/notify.pb-c.h"

@@ -1,0 +1,49 @@
+internal import CLICore
+internal import Glibc
+internal import Launch
+internal import Model
+internal import Runtime
+
+/// `caravan backup`, `caravan backup verify`, `caravan restore`: storage's program does it, which knows the engines.
+/// The command line of a device needs no client of PostgreSQL.
+enum BackupCommands {
+  private static let out = Flag<String>("out", "FILE", "where the backup goes; not there yet")
+  private static let data = Flag<String?>("data", "DIR", "storage's directory, where there is no --dir")
+  private static let files = Flag<Int>("files", "N", "database files of the new directory", default: 2, in: 1...64)
+  private static let place: FlagList = [Flag<String?>.suiteDirectory, data, Flag<String?>.postgres]
+
+  static let tools = [
+    Tool(
+      Command(
+        "caravan backup", "Writes all that storage holds into one file, while it goes on working.",
+        flags: place + [out])
+    ) { options, _ in try hand(["backup", "--out", options[out]] + whereabouts(options), options) },
+    Tool(
+      Command("caravan backup verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
+    ) { options, _ in try hand(["verify", "--"] + options.operands, nil) },
+    Tool(
+      Command(
+        "caravan restore", "Fills a new directory, or a new PostgreSQL database, from a backup of either.",
+        operands: .init("FILE", 1...1), flags: place + [files])
+    ) { options, _ in
+      let files = ["--files", "\(options[files])"]
+      try hand(["restore"] + files + whereabouts(options) + ["--"] + options.operands, options)
+    },
+  ]
+
+  private static func whereabouts(_ options: Options) throws(CaravanError) -> [String] {
+    guard options[Flag<String?>.postgres] == nil else { return [] }
+    if let directory = options[data] { return ["--data", directory] }
+    return ["--data", "\(try SuiteDirectory(options[Flag<String?>.suiteDirectory]).path)/storage"]
+  }
+
+  /// Becomes storage's program.
+  private static func hand(_ arguments: [String], _ options: Options?) throws(CaravanError) {
+    let program = "\(try Suite.programs())/\(SuiteService.storage.executable)"
+    // As a variable: others see command lines.
+    if let address = options?[Flag<String?>.postgres] { unsafe setenv("CARAVAN_POSTGRES", address, 1) }
+    let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+    unsafe execv(program, words)
+    throw CaravanError(.invalidData, "cannot start '\(program)': \(SystemError.text(errno))")
+  }
+}

@@ -1,0 +1,175 @@
+public import Model
+public import Runtime
+internal import SQLite
+public import Store
+
+/// Fills a directory that holds no store, in one transaction a file.
+public final class SQLiteRestore: ArchiveSink {
+  private struct OpenZone {
+    let id: ZoneID
+    var row: FileState.ZoneRecord
+    let file: Int
+    let isAlive: Bool
+  }
+
+  private let path: String
+  private let lock: DirectoryLock
+  private let files: [FileState]
+  private let lives: [UInt64]
+  private var database: (id: DatabaseID, file: Int, number: Int64)?
+  private var zone: OpenZone?
+  /// Where each zone is now, by the life it had.
+  private var places: [Incarnation: (file: Int, zone: Int64)] = [:]
+  private var alive: [OpenZone] = []
+  private var heads: [UInt32: UInt64] = [:]
+
+  /// - Throws: `objectExists` when the directory holds a store with something in it.
+  public init(_ options: StoreOptions, host: Host) throws(CaravanError) {
+    guard case .directory(let path) = options.location else {
+      throw CaravanError(.invalidData, "a backup is restored into a directory")
+    }
+    self.path = path
+    lock = try DirectoryLock(path)
+    try RestoreMark.check(path)
+    var files: [FileState] = []
+    var lives: [UInt64] = []
+    for number in 0..<options.files {
+      let db = try Connection(.file("\(path)/store-\(number).db"), ConnectionOptions())
+      let life = try FileSchema.prepare(db, number: number, files: options.files, random: host.random)
+      guard try db.first("SELECT 1 FROM databases LIMIT 1", read: { _ in true }) == nil else {
+        throw CaravanError(.objectExists, "\(path) holds a store already: restore into a new directory")
+      }
+      try db.begin(.write)
+      files.append(
+        FileState(
+          db: db, life: life, clock: host.clock, wantsChanges: false, quotas: .unlimited, queuesObjects: false))
+      lives.append(life)
+    }
+    self.files = files
+    self.lives = lives
+  }
+
+  public func take(_ item: StoreContent) throws(CaravanError) {
+    switch item {
+    case .database(let id):
+      try endZone()
+      let file = Int(Partition(of: id).number) % files.count
+      database = (id, file, try files[file].makeDatabase(id))
+    case .chunk(let chunk):
+      guard let database else { throw Self.disorder }
+      try files[database.file].stage([chunk], in: database.id)
+    case .zone(let zone): try begin(zone)
+    case .record(let record): try add(record)
+    case .op(let op): try add(op)
+    case .quota(let account, let quota):
+      try endZone()
+      guard let named = Account(key: account) else {
+        throw CaravanError(.invalidData, "the archive has a quota of '\(account)', which is no account: it is damaged")
+      }
+      _ = try files[Int(named.partition.number) % files.count].setQuota(quota, of: named)
+    case .head(let partition, let head): heads[partition.number] = head
+    }
+  }
+
+  public func finish() throws(CaravanError) {
+    try endZone()
+    for zone in alive {
+      let partition = Partition(of: zone.id.database).number
+      let position = (heads[partition] ?? 0) + ArchiveLimits.logGap
+      heads[partition] = position - ArchiveLimits.logGap + 1
+      try files[zone.file].db.run(
+        "INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, 0, ?, 0, '')",
+        Key.make(Int64(partition), position), zone.row.id, zone.row.seq)
+    }
+    // A crash between two of these would leave half a store: the mark keeps everybody from it.
+    try DiskFile.mark(RestoreMark.path(in: path))
+    for file in files { try file.db.commit() }
+    for file in files { file.db.close() }
+    DiskFile.remove(RestoreMark.path(in: path))
+    lock.release()
+  }
+
+  private static let disorder = CaravanError(.invalidData, "the archive's items are not in their order: it is damaged")
+
+  // MARK: Zones
+
+  private func begin(_ archived: ZoneContent) throws(CaravanError) {
+    try endZone()
+    guard let database else { throw Self.disorder }
+    let id = try ZoneID(database.id, archived.name)
+    let state = files[database.file]
+    let row = try state.makeZone(id, seq: archived.seq)
+    if !archived.isAlive { try state.db.run("UPDATE zones SET state = ? WHERE id = ?", ZoneStage.purged, row.id) }
+    places[archived.incarnation] = (database.file, row.id)
+    zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)
+  }
+
+  private func endZone() throws(CaravanError) {
+    guard let ended = zone else { return }
+    zone = nil
+    guard ended.isAlive else { return }
+    try files[ended.file].save(ended.row, of: ended.id)
+    alive.append(ended)
+  }
+
+  // MARK: Records
+
+  private func add(_ record: RecordContent) throws(CaravanError) {
+    guard var zone, zone.isAlive else { throw Self.disorder }
+    let (state, entry) = (files[zone.file], record.entry)
+    guard entry.version <= zone.row.seq else { throw Self.disorder }
+    let writer = try state.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0)).id
+    try state.db.statement(
+      """
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      Key.make(zone.row.id, entry.version), writer, entry.created, record.flags.rawValue, entry.type, entry.name,
+      entry.expires == 0 ? nil : entry.expires, entry.fields.isEmpty ? nil : entry.fields,
+      record.chunks.isEmpty ? nil : ChunkHash.joined(record.chunks), borrowing: entry.body)
+    try state.db.run(
+      "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.row.id, entry.name,
+      entry.version, entry.created, record.flags.rawValue, record.usage.bytes)
+    for hash in record.chunks { try state.refer(to: hash, in: zone.row.database) }
+    for link in record.links {
+      try state.db.run(
+        "INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)", zone.row.id, link.target, entry.name,
+        link.kinds.rawValue)
+    }
+    zone.row.records += record.usage.records
+    zone.row.bytes += record.usage.bytes
+    self.zone = zone
+  }
+
+  // MARK: Ops
+
+  /// Where its zone is; one that wrote to none, everywhere, so that it is known wherever it may come again.
+  private func add(_ archived: OpContent) throws(CaravanError) {
+    try endZone()
+    let place = archived.incarnation.flatMap { places[$0] }
+    for (number, state) in files.enumerated() where place == nil || place?.file == number {
+      let writer = try state.writer(archived.op)
+      let outcome = archived.outcome(in: place.map { files[$0.file].reads.incarnation($0.zone) })
+      try state.db.run(
+        "INSERT OR REPLACE INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, archived.op.number),
+        outcome.encoded)
+      guard archived.floor > writer.floor else { continue }
+      try state.db.run("UPDATE writers SET floor = ? WHERE id = ?", archived.floor, writer.id)
+      var known = writer
+      known.floor = archived.floor
+      state.remember(known, of: archived.op)
+    }
+  }
+}
+
+/// A file that is in a directory while its files get what is restored.
+enum RestoreMark {
+  static func path(in directory: String) -> String { "\(directory)/restoring" }
+
+  static func check(_ directory: String) throws(CaravanError) {
+    guard DiskFile.exists(path(in: directory)) else { return }
+    throw CaravanError(
+      .invalidData, "\(directory) holds a store whose restore did not end: empty the directory and restore again")
+  }
+}

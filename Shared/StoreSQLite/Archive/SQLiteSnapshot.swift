@@ -1,0 +1,132 @@
+public import Model
+internal import SQLite
+public import Store
+
+/// The files of a store as they were when this was opened, whoever writes them meanwhile: each is read under one
+/// snapshot, which its write-ahead log keeps.
+public final class SQLiteSnapshot: ArchiveSource {
+  private let files: [FileReads]
+
+  /// - Throws: `invalidData` when the directory holds no store of this release.
+  public init(_ directory: String) throws(CaravanError) {
+    var opened: [FileReads] = []
+    var count = 1
+    while opened.count < count {
+      var options = ConnectionOptions()
+      options.isReadOnly = true
+      let db: Connection
+      do throws(CaravanError) { db = try Connection(.file("\(directory)/store-\(opened.count).db"), options) } catch {
+        throw CaravanError(.invalidData, "\(directory) holds no store: \(error.message)")
+      }
+      try db.begin(.read)
+      guard try db.userVersion == FileSchema.version else {
+        throw CaravanError(
+          .invalidData,
+          "file \(opened.count) of \(directory) has schema \(try db.userVersion): this release knows "
+            + "\(FileSchema.version); use the release that made it")
+      }
+      guard let meta = try db.first("SELECT life, files FROM meta", read: { ($0.unsigned(0), Int($0.integer(1))) })
+      else { throw CaravanError(.invalidData, "file \(opened.count) of \(directory) has no meta row: restore it") }
+      count = meta.1
+      opened.append(FileReads(db: db, life: meta.0))
+    }
+    files = opened
+  }
+
+  public func export(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) {
+    for file in files { try file.exportDatabases(take) }
+    for (number, file) in files.enumerated() {
+      try file.exportRest(Partition.all.filter { Int($0.number) % files.count == number }, take)
+    }
+  }
+}
+
+extension FileReads {
+  fileprivate func exportDatabases(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) {
+    let databases = try db.all(
+      "SELECT id, container, environment, owner FROM databases ORDER BY owner, container, environment"
+    ) { row in (row.integer(0), databaseID(row, from: 1)) }
+    for (number, database) in databases {
+      try take(.database(database))
+      try db.statement("SELECT hash, id FROM chunks WHERE database = ? ORDER BY hash").visit(number) {
+        (row) throws(CaravanError) in
+        let bytes = try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", row.integer(1), read: { $0.bytes(0) })
+        guard let hash = ChunkHash(row.bytes(0)), let bytes else {
+          throw CaravanError(.internalError, "a chunk of \(database) is damaged: restore the file")
+        }
+        try take(.chunk(ChunkBytes(hash: hash, bytes: bytes)))
+        return true
+      }
+      try exportZones(of: number, take)
+    }
+  }
+
+  /// Of every name its newest life.
+  private func exportZones(
+    of database: Int64, _ take: (StoreContent) throws(CaravanError) -> Void
+  ) throws(CaravanError) {
+    let zones = try db.all(
+      "SELECT max(id), name, seq, state FROM zones WHERE database = ? GROUP BY name ORDER BY name", database,
+      read: {
+        (
+          $0.integer(0),
+          ZoneContent(
+            name: $0.text(1), seq: $0.unsigned(2), incarnation: incarnation($0.integer(0)),
+            isAlive: $0.integer(3) == ZoneStage.alive)
+        )
+      })
+    for (number, zone) in zones {
+      try take(.zone(zone))
+      if zone.isAlive { try exportRecords(of: number, take) }
+    }
+  }
+
+  private func exportRecords(
+    of zone: Int64, _ take: (StoreContent) throws(CaravanError) -> Void
+  ) throws(CaravanError) {
+    try db.statement(
+      """
+      SELECT e.key, e.name, e.created, e.flags, e.type, e.expires, e.fields, e.chunks, w.name, w.epoch, e.body
+      FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key BETWEEN ? AND ? ORDER BY e.key
+      """
+    ).visit(Key.make(zone, 0), Key.make(zone, StoreLimits.highestNumber)) { (row) throws(CaravanError) in
+      let flags = EntryFlags(rawValue: row.integer(3))
+      let entry = Entry(
+        name: row.text(1), version: Key.counter(row.integer(0)), created: row.unsigned(2),
+        isDeleted: flags.contains(.deleted), type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10),
+        writer: row.text(8), expires: row.integer(5), fields: row.bytes(6))
+      var record = RecordContent(
+        entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7)))
+      if flags.contains(.holdsReferences) {
+        record.links = try db.all(
+          "SELECT target, kinds FROM refs WHERE zone = ? AND source = ? ORDER BY target", zone, entry.name,
+          read: { RecordContent.Link(target: $0.text(0), kinds: Referrer.Kinds(rawValue: $0.integer(1))) })
+      }
+      try take(.record(record))
+      return true
+    }
+  }
+
+  fileprivate func exportRest(
+    _ partitions: [Partition], _ take: (StoreContent) throws(CaravanError) -> Void
+  ) throws(CaravanError) {
+    try db.statement(
+      """
+      SELECT o.key, o.outcome, w.name, w.epoch, w.floor FROM writers w
+      JOIN ops o ON o.key BETWEEN w.id << 40 AND (w.id << 40 | ?) ORDER BY w.name, w.epoch, o.key
+      """
+    ).visit(StoreLimits.highestNumber) { (row) throws(CaravanError) in
+      let op = OpID(writer: row.text(2), epoch: row.unsigned(3), number: Key.counter(row.integer(0)))
+      try take(.op(OpContent(op: op, floor: row.unsigned(4), outcome: try OpOutcome(encoded: row.bytes(1)))))
+      return true
+    }
+    for quota in try db.all(
+      "SELECT account, records, bytes FROM quotas ORDER BY account", read: { ($0.text(0), Quota($0, from: 1)) })
+    {
+      try take(.quota(account: quota.0, quota.1))
+    }
+    for (partition, head) in try logHeads(of: partitions).sorted(by: { $0.key < $1.key }) {
+      try take(.head(partition, head))
+    }
+  }
+}
