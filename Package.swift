@@ -143,7 +143,7 @@ let package = Package(
       example("caravan-simbabench", "SimbaBench"),
     ]
     + [
-      tests("ModelTests", ["Model", "Wire", "Encoding"]),
+      tests("ModelTests", ["Model", "Wire", "Encoding", "TestKit"]),
       tests(
         "DiffSyncTests",
         [

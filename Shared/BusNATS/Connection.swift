@@ -10,6 +10,7 @@ internal import Runtime
 final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()
+  let lanes: AnswerLanes
   let inlets: Inlets
   let options: NATSOptions
   private let socket: BrokerSocket
@@ -20,9 +21,13 @@ final class ConnectionContext: Sendable {
   init(_ options: NATSOptions, loop: EventLoop, host: Host) {
     self.options = options
     random = host.random
-    let inlets = Inlets(loop: loop, clock: host.clock)
-    self.inlets = inlets
-    socket = BrokerSocket(loop: loop) { inlets.take() }
+    let (lanes, inlets) = (AnswerLanes(loop: loop), Inlets(loop: loop, clock: host.clock))
+    (self.lanes, self.inlets) = (lanes, inlets)
+    socket = BrokerSocket(loop: loop) { [replies] in
+      lanes.take(
+        accept: { NATSBus.accept($0, for: replies) }, nobody: { replies.resolve($0, .failure(.noResponders)) })
+      inlets.take()
+    }
   }
 
   var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: registered.withLock { $0 }) }

@@ -22,8 +22,7 @@ extension NATSBus {
     return inlet
   }
 
-  /// The subscription for answers. A thread of the library hands them over: to one that takes messages itself it says
-  /// that nobody serves a request, but not which.
+  /// The subscription for answers that come in no lane. A thread of the library hands them over.
   static func subscribeToAnswers(
     _ connection: Handle, _ context: ConnectionContext, _ inbox: String
   ) throws(CaravanError) -> Handle {
@@ -38,11 +37,14 @@ extension NATSBus {
   }
 
   /// An answer to one of our requests: the id is the last token of the inbox.
-  static func accept(_ message: OpaquePointer, for replies: ReplyTable) {
+  /// - Returns: the id.
+  @discardableResult
+  static func accept(_ message: OpaquePointer, for replies: ReplyTable) -> UInt64? {
     guard let text = natsMsg_GetSubject(message).map({ String(cString: $0) }),
       let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), let id = UInt64(text[text.utf8.index(after: dot)...])
-    else { return }
+    else { return nil }
     replies.resolve(id, natsMsg_IsNoResponders(message) ? .failure(.noResponders) : .success(Message(message)))
+    return id
   }
 
   /// A message of a subscription. Subjects that Caravan does not know are dropped: nobody of ours sends them.

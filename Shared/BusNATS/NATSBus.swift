@@ -101,9 +101,13 @@ public final class NATSBus: MessageBus {
     let text = subject.text
     let message = message.inContext()
     let answer: Message
+    var inLane: UInt64?
+    defer { if let inLane { context.lanes.leave(inLane) } }
     do {
       answer = try await context.replies.request(deadline: deadline, clock: clock) { id throws(CaravanError) in
-        try send(message, to: text, reply: "\(inbox).\(id)")
+        let lane = context.lanes.enter(id, connection, inbox: inbox)
+        if lane != nil { inLane = id }
+        try send(message, to: text, reply: lane?.address(id, inbox: inbox) ?? "\(inbox).\(id)")
       }
     } catch {
       throw error == .noResponders ? .nobodyServes(text) : error

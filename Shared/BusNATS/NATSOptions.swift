@@ -25,7 +25,7 @@ public struct NATSOptions: Sendable {
   public var tls: TLS?
   /// What the broker's tools show.
   public var name: String
-  /// Answers come to `<inbox>.r.<connection>.<request>`; the credentials must allow to subscribe to it.
+  /// Answers come below `<inbox>.r.<connection>`; the credentials must allow to subscribe to it.
   public var inbox: String
   /// Reconnecting goes on for ever, with waits that double from the first to the last, and jitter.
   public var firstRetry: Duration = .milliseconds(100)
@@ -48,6 +48,8 @@ public struct NATSOptions: Sendable {
 enum NATSLimits {
   /// Threads of the process that hand answers over.
   static let deliveryThreads: Int32 = 1
+  /// Requests whose answers the loop takes itself.
+  static let answerLanes = 32
   /// Read at once.
   static let bufferBytes: Int32 = 64 << 10
   /// What may wait to be written; a broker that takes nothing is given up after `pingsUnanswered`.

@@ -1,30 +1,15 @@
 internal import Glibc
 internal import Model
+internal import Runtime
 
 /// How an app reaches its agent.
 enum AppSocket {
   /// - Throws: `networkNotConnected` when no agent listens at `path`.
   static func connected(to path: String) throws(CaravanError) -> FrameSocket {
+    let address = try UnixAddress(path)
     let descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
     guard descriptor >= 0 else { throw failure("no socket", errno) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
-      guard bytes.count < target.count else { return false }
-      unsafe target.copyBytes(from: bytes)
-      return true
-    }
-    guard fits else {
-      Glibc.close(descriptor)
-      throw CaravanError(.invalidData, "the socket's path '\(path)' is too long: use one below 108 bytes")
-    }
-    let status = unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard status == 0 else {
+    guard address.connect(descriptor) else {
       let code = errno
       Glibc.close(descriptor)
       throw CaravanError(

@@ -1,14 +1,16 @@
-/// When devices, by their places, are due on one clock: a binary heap. What is scheduled later than before, or not at
+internal import Model
+
+/// When devices, by their places, are due on one clock. What is scheduled later than before, or not at
 /// all any more, leaves its entry behind; it comes up once, for nothing.
 struct DueTimes: Sendable {
-  private struct Entry {
+  private struct Entry: Comparable {
     let due: Int64
     let place: Int
 
     static func < (a: Entry, b: Entry) -> Bool { (a.due, a.place) < (b.due, b.place) }
   }
 
-  private var heap: [Entry] = []
+  private var heap = Heap<Entry>()
   /// By place, the earliest entry; `.max`: none.
   private var earliest: [Int64] = []
 
@@ -20,39 +22,15 @@ struct DueTimes: Sendable {
     while earliest.count <= place { earliest.append(.max) }
     guard due < earliest[place] else { return }
     earliest[place] = due
-    heap.append(Entry(due: due, place: place))
-    siftUp(heap.count - 1)
+    heap.insert(Entry(due: due, place: place))
   }
 
   /// The place whose entry comes up first, if that is at `now` or before. Whoever is still to be looked at later has to
   /// be scheduled again.
   mutating func popDue(_ now: Int64) -> Int? {
     guard let first = heap.first, first.due <= now else { return nil }
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    siftDown(0)
+    heap.removeFirst()
     if earliest[first.place] == first.due { earliest[first.place] = .max }
     return first.place
-  }
-
-  private mutating func siftUp(_ start: Int) {
-    var child = start
-    while child > 0, heap[child] < heap[(child - 1) / 2] {
-      heap.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
-  }
-
-  private mutating func siftDown(_ start: Int) {
-    var parent = start
-    while true {
-      var least = parent
-      for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && heap[child] < heap[least] {
-        least = child
-      }
-      if least == parent { return }
-      heap.swapAt(parent, least)
-      parent = least
-    }
   }
 }

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// SHA-256 (FIPS 180-4), incremental. Feed with `update`, end with `finalize`; or `SHA256.hash` for bytes at hand.
 ///
-/// `@unchecked Sendable` is safe because the value is the context's only owner and cannot be copied: two threads can
-/// never hold it at once, and an EVP_MD_CTX is not bound to the thread that made it.
+/// `@unchecked Sendable` is safe because the value is the context's only owner and cannot be copied, so two threads can
+/// never use it at once: "most objects are not safe for simultaneous use" (openssl-threads(7)), one after the other is.
 public struct SHA256: ~Copyable, @unchecked Sendable {
   /// Fetched once: looking the algorithm up costs more than hashing a short text.
   nonisolated(unsafe) static let algorithm: OpaquePointer = {

@@ -1,3 +1,5 @@
+internal import Model
+
 package typealias TimerID = UInt64
 
 /// Sleepers by the time at which they wake; those of the same time in the order in which they came. Lives inside a
@@ -5,15 +7,15 @@ package typealias TimerID = UInt64
 package struct TimerHeap<Sleeper> {
   package typealias ID = TimerID
 
-  private struct Entry {
+  private struct Entry: Comparable {
     let due: Instant
     let id: ID
 
     static func < (a: Entry, b: Entry) -> Bool { (a.due, a.id) < (b.due, b.id) }
   }
 
-  /// A binary heap. Entries of cancelled sleepers stay until they come up or are too many.
-  private var heap: [Entry] = []
+  /// Entries of cancelled sleepers stay until they come up or are too many.
+  private var heap = Heap<Entry>()
   private var sleepers: [ID: Sleeper] = [:]
 
   package init() {}
@@ -22,20 +24,19 @@ package struct TimerHeap<Sleeper> {
 
   package mutating func add(_ sleeper: Sleeper, id: ID, due: Instant) {
     sleepers[id] = sleeper
-    heap.append(Entry(due: due, id: id))
-    siftUp(heap.count - 1)
+    heap.insert(Entry(due: due, id: id))
   }
 
   package mutating func remove(_ id: ID) -> Sleeper? {
     let sleeper = sleepers.removeValue(forKey: id)
-    if heap.count > 64 + 2 * sleepers.count { compact() }
+    if heap.count > 64 + 2 * sleepers.count { heap.removeAll { sleepers[$0.id] == nil } }
     return sleeper
   }
 
   /// When the next sleeper wakes.
   package var next: Instant? {
     mutating get {
-      while let first = heap.first, sleepers[first.id] == nil { removeFirst() }
+      while let first = heap.first, sleepers[first.id] == nil { heap.removeFirst() }
       return heap.first?.due
     }
   }
@@ -45,43 +46,8 @@ package struct TimerHeap<Sleeper> {
     var due: [Sleeper] = []
     while let first = heap.first, first.due <= now {
       if let sleeper = sleepers.removeValue(forKey: first.id) { due.append(sleeper) }
-      removeFirst()
+      heap.removeFirst()
     }
     return due
-  }
-
-  // MARK: The heap
-
-  /// An array in order is a heap.
-  private mutating func compact() {
-    heap.removeAll { sleepers[$0.id] == nil }
-    heap.sort(by: <)
-  }
-
-  private mutating func removeFirst() {
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    siftDown(0)
-  }
-
-  private mutating func siftUp(_ start: Int) {
-    var child = start
-    while child > 0, heap[child] < heap[(child - 1) / 2] {
-      heap.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
-  }
-
-  private mutating func siftDown(_ start: Int) {
-    var parent = start
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
-        least = child
-      }
-      if least == parent { return }
-      heap.swapAt(parent, least)
-      parent = least
-    }
   }
 }

@@ -28,7 +28,8 @@ import Testing
       retried: true),
     .commit("c", 30...31, [.save("q", "q1")], [.accepted(version: 10)], seq: 10),
     // Both are told of one deletion at one seq. It was c, whose range ends there; b began earlier and found it done.
-    .commit("c", 34...37, [.save("u", "u1"), .delete("q")], [.accepted(version: 11), .accepted(version: 12)], seq: 12),
+    .commit(
+      "c", 34...37, [.save("u", "u1"), .delete("q")], [.accepted(version: 11), .accepted(version: 12)], seq: 12),
     .commit("b", 33...38, [.delete("q")], [.accepted(version: 12)], seq: 12),
   ]
 

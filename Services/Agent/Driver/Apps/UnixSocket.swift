@@ -91,14 +91,15 @@ final class UnixSocket: Sendable {
   // MARK: Parts
 
   private static func listener(at path: String) throws(CaravanError) -> Int32 {
+    let address = try UnixAddress(path)
     let descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
     guard descriptor >= 0 else { throw failure("no socket") }
     do throws(CaravanError) {
-      if try unsafe with(path, descriptor, connect) == 0 {
+      if address.connect(descriptor) {
         throw CaravanError(.unavailable, "another agent answers at '\(path)': stop it, or use another socket")
       }
       unsafe unlink(path)
-      guard try unsafe with(path, descriptor, bind) == 0 else { throw failure("cannot listen at '\(path)'") }
+      guard address.bind(descriptor) else { throw failure("cannot listen at '\(path)'") }
       guard unsafe chmod(path, 0o666) == 0, listen(descriptor, Int32(AppLimits.connections)) == 0 else {
         throw failure("cannot listen at '\(path)'")
       }
@@ -129,27 +130,6 @@ final class UnixSocket: Sendable {
     let directory = "\(path).tokens"
     guard unsafe mkdir(directory, 0o1777) == 0 || errno == EEXIST, unsafe chmod(directory, 0o1777) == 0 else {
       throw failure("cannot make '\(directory)'")
-    }
-  }
-
-  private static func with(
-    _ path: String, _ descriptor: Int32, _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
-  ) throws(CaravanError) -> Int32 {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
-      guard bytes.count < target.count else { return false }
-      unsafe target.copyBytes(from: bytes)
-      return true
-    }
-    guard fits else {
-      throw CaravanError(.invalidData, "the socket's path '\(path)' is too long: use one below 108 bytes")
-    }
-    return unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
     }
   }
 

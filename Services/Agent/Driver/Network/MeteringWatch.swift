@@ -65,14 +65,9 @@ final class SystemBusSocket: Sendable {
   }
 
   private static func connect(to path: String) throws(CaravanError) -> Int32 {
+    let address = try UnixAddress(path)
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    // struct sockaddr_un: family, path.
-    let address = [UInt8(AF_UNIX), 0] + Array(path.utf8) + [0]
-    let code = unsafe address.withUnsafeBytes { bytes in
-      unsafe Glibc.connect(
-        descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    guard descriptor >= 0, code == 0 else {
+    guard descriptor >= 0, address.connect(descriptor) else {
       let code = errno
       if descriptor >= 0 { Glibc.close(descriptor) }
       throw CaravanError(.unavailable, "there is no system bus at '\(path)' (error \(code))")

@@ -53,13 +53,17 @@ actor DeviceProbe {
 
   /// - Returns: with the process that listens, where the system says.
   func agent(_ path: String) -> (AgentFacts, process: Int32?) {
+    let address: UnixAddress
+    do throws(CaravanError) { address = try UnixAddress(path) } catch {
+      return (AgentFacts(socket: path, state: .refused(error.message)), nil)
+    }
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
     var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       unsafe setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
-    guard Self.connect(descriptor, path) else {
+    guard address.connect(descriptor) else {
       let state: AgentFacts.State =
         switch errno {
         case ENOENT: .absent
@@ -79,26 +83,6 @@ actor DeviceProbe {
     }
     let state: AgentFacts.State = got == answer.count ? .answers : .silent
     return (AgentFacts(socket: path, state: state), Self.peer(descriptor))
-  }
-
-  private static func connect(_ descriptor: Int32, _ path: String) -> Bool {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
-      guard bytes.count < target.count else { return false }
-      unsafe target.copyBytes(from: bytes)
-      return true
-    }
-    guard fits else {
-      errno = ENAMETOOLONG
-      return false
-    }
-    return unsafe withUnsafePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-      }
-    }
   }
 
   /// Whoever called `listen`: the agent, or its supervisor.
