@@ -75,20 +75,22 @@ final class AnswerLanes: Sendable {
 
   /// Hands over what has arrived. For the loop's thread.
   /// - Parameters:
-  ///   - accept: a message, which stays the caller's; returns the request that it answers.
+  ///   - accept: a message, which is the callee's then; returns the request that it answers.
   ///   - nobody: the request that nobody serves.
-  func take(accept: (OpaquePointer) -> UInt64?, nobody: (UInt64) -> Void) {
+  /// - Returns: how many messages that were.
+  func take(accept: (OpaquePointer) -> UInt64?, nobody: (UInt64) -> Void) -> Int {
+    var count = 0
     for trip in state.withLock({ $0.trips }) {
       var waiting: UInt64 = 0
       guard natsSubscription_QueuedMsgs(trip.lane.subscription.pointer, &waiting) == NATS_OK, waiting > 0 else {
         continue
       }
+      count += Int(waiting)
       for _ in 0..<waiting {
         var message: OpaquePointer?
         switch natsSubscription_NextMsg(&message, trip.lane.subscription.pointer, 0) {
         case NATS_OK:
           if let message, accept(message) == trip.request { note(trip.request) }
-          natsMsg_Destroy(message)
         case NATS_NO_RESPONDERS:
           nobody(trip.request)
           note(trip.request)
@@ -96,6 +98,7 @@ final class AnswerLanes: Sendable {
         }
       }
     }
+    return count
   }
 
   private func note(_ request: UInt64) {

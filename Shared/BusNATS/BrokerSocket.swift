@@ -14,10 +14,11 @@ final class BrokerSocket: Sendable {
 
   private let loop: EventLoop
   private let state = Mutex(State())
-  /// Called on the loop's thread after everything that had arrived was parsed.
-  private let received: @Sendable () -> Void
+  private let traffic = Traffic()
+  /// Called on the loop's thread after what had arrived was parsed, with the number of messages.
+  private let received: @Sendable (Int) -> Void
 
-  init(loop: EventLoop, received: @escaping @Sendable () -> Void) {
+  init(loop: EventLoop, received: @escaping @Sendable (Int) -> Void) {
     self.loop = loop
     self.received = received
   }
@@ -55,7 +56,7 @@ final class BrokerSocket: Sendable {
   private func process(_ readiness: Readiness) {
     if readiness.contains(.reading), let connection = state.withLock({ $0.connection }) {
       natsConnection_ProcessReadEvent(connection.pointer)
-      received()
+      received(traffic.arrived(over: connection))
     }
     if readiness.contains(.writing) { write() }
   }
@@ -71,5 +72,31 @@ final class BrokerSocket: Sendable {
       return (watch, state.isWriting)
     }
     if let (watch, isWriting) = change { watch.change(to: isWriting ? [.reading, .writing] : .reading) }
+  }
+}
+
+/// How many messages a connection brings.
+private final class Traffic: Sendable {
+  private let figures: Handle?
+  private let counted = Mutex<UInt64>(0)
+
+  init() {
+    var pointer: OpaquePointer?
+    natsStatistics_Create(&pointer)
+    figures = pointer.map { Handle(pointer: $0) }
+  }
+
+  deinit { natsStatistics_Destroy(figures?.pointer) }
+
+  /// - Returns: since it was asked last; more than any could be where the library does not say.
+  func arrived(over connection: Handle) -> Int {
+    var messages: UInt64 = 0
+    guard let figures, natsConnection_GetStats(connection.pointer, figures.pointer) == NATS_OK,
+      natsStatistics_GetCounts(figures.pointer, &messages, nil, nil, nil, nil) == NATS_OK
+    else { return .max }
+    return counted.withLock { counted in
+      defer { counted = messages }
+      return Int(clamping: messages &- counted)
+    }
   }
 }

@@ -10,6 +10,7 @@ internal import Runtime
 final class ConnectionContext: Sendable {
   let events = EventFeed()
   let replies = ReplyTable()
+  let spent = SpentMessages()
   let lanes: AnswerLanes
   let inlets: Inlets
   let options: NATSOptions
@@ -23,10 +24,11 @@ final class ConnectionContext: Sendable {
     random = host.random
     let (lanes, inlets) = (AnswerLanes(loop: loop), Inlets(loop: loop, clock: host.clock))
     (self.lanes, self.inlets) = (lanes, inlets)
-    socket = BrokerSocket(loop: loop) { [replies] in
-      lanes.take(
-        accept: { NATSBus.accept($0, for: replies) }, nobody: { replies.resolve($0, .failure(.noResponders)) })
-      inlets.take()
+    socket = BrokerSocket(loop: loop) { [replies, spent] arrived in
+      let answers = lanes.take(
+        accept: { NATSBus.accept($0, for: replies, spent) },
+        nobody: { replies.resolve($0, .failure(.noResponders)) })
+      inlets.take(arrived - answers)
     }
   }
 
@@ -109,8 +111,8 @@ extension ConnectionContext {
   }
 
   static let onAnswer: natsMsgHandler = { _, _, message, context in
-    if let message, let owner = from(context) { NATSBus.accept(message, for: owner.replies) }
-    natsMsg_Destroy(message)
+    guard let message, let owner = from(context) else { return natsMsg_Destroy(message) }
+    NATSBus.accept(message, for: owner.replies, owner.spent)
   }
 
   /// What the library keeps for the following ones is the same number.

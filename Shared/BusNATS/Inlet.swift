@@ -18,7 +18,7 @@ final class Inlet: Sendable {
   private let stage = Mutex(Stage.open)
 
   /// - Parameters:
-  ///   - accept: called for every message, on the loop's thread.
+  ///   - accept: called for every message, which is the callee's then, on the loop's thread.
   ///   - end: called once, after the last.
   init(
     _ subscription: Handle, accept: @escaping @Sendable (OpaquePointer) -> Void, end: @escaping @Sendable () -> Void
@@ -31,16 +31,18 @@ final class Inlet: Sendable {
   deinit { natsSubscription_Destroy(subscription.pointer) }
 
   /// Hands over what has arrived. For the loop's thread.
-  func take() {
+  /// - Returns: how many messages that were.
+  @discardableResult
+  func take() -> Int {
     var waiting: UInt64 = 0
     // Asking for the count is cheap; asking for a message that is not there writes an error text.
-    guard natsSubscription_QueuedMsgs(subscription.pointer, &waiting) == NATS_OK else { return }
+    guard natsSubscription_QueuedMsgs(subscription.pointer, &waiting) == NATS_OK else { return 0 }
     for _ in 0..<waiting {
       var message: OpaquePointer?
       guard natsSubscription_NextMsg(&message, subscription.pointer, 0) == NATS_OK, let message else { continue }
       accept(message)
-      natsMsg_Destroy(message)
     }
+    return Int(waiting)
   }
 
   /// Asks the broker to send no more.
@@ -81,9 +83,15 @@ final class Inlet: Sendable {
 /// The subscriptions of one connection.
 final class Inlets: Sendable {
   private struct State {
+    /// Those first that had something of late.
     var inlets: [Inlet] = []
     /// Resumed when there are none.
     var waiters: [CheckedContinuation<Void, Never>] = []
+
+    mutating func favour(_ inlet: Inlet, at place: Int) {
+      guard place < inlets.count, inlets[place] === inlet else { return }
+      inlets.insert(inlets.remove(at: place), at: 0)
+    }
 
     mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
       guard inlets.isEmpty else { return [] }
@@ -104,7 +112,16 @@ final class Inlets: Sendable {
   func add(_ inlet: Inlet) { state.withLock { $0.inlets.append(inlet) } }
 
   /// For the loop's thread.
-  func take() { for inlet in state.withLock({ $0.inlets }) { inlet.take() } }
+  /// - Parameter count: how many messages have arrived, at most; most often one, and the rest has not to be looked at.
+  func take(_ count: Int) {
+    var left = count
+    for (place, inlet) in state.withLock({ $0.inlets }).enumerated() {
+      if left <= 0 { return }
+      let taken = inlet.take()
+      left -= taken
+      if taken > 0, place > 0 { state.withLock { $0.favour(inlet, at: place) } }
+    }
+  }
 
   func leave(_ inlet: Inlet) { leave(inlet, before: clock.now + NATSLimits.drainTimeout) }
 

@@ -42,7 +42,7 @@ extension Message {
   }
 
   /// Hands the message to the library, which copies it.
-  func send(on connection: Handle, to subject: String, reply: String?) -> natsStatus {
+  func send(on connection: Handle, to subject: String, reply: String?, _ spent: SpentMessages) -> natsStatus {
     let headers = headers.pairs
     return payload.withUnsafeBytes { bytes in
       let count = Int32(bytes.count)
@@ -54,7 +54,7 @@ extension Message {
       }
       var message: OpaquePointer?
       var status = natsMsg_Create(&message, subject, reply, bytes.baseAddress, count)
-      defer { natsMsg_Destroy(message) }
+      defer { if let message { spent.add(message) } }
       for (name, value) in headers where status == NATS_OK { status = natsMsgHeader_Set(message, name, value) }
       return status == NATS_OK ? natsConnection_PublishMsg(connection.pointer, message) : status
     }

@@ -39,7 +39,8 @@ extension NATSBus {
   /// An answer to one of our requests: the id is the last token of the inbox.
   /// - Returns: the id.
   @discardableResult
-  static func accept(_ message: OpaquePointer, for replies: ReplyTable) -> UInt64? {
+  static func accept(_ message: OpaquePointer, for replies: ReplyTable, _ spent: SpentMessages) -> UInt64? {
+    defer { spent.add(message) }
     guard let text = natsMsg_GetSubject(message).map({ String(cString: $0) }),
       let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), let id = UInt64(text[text.utf8.index(after: dot)...])
     else { return nil }
@@ -49,12 +50,13 @@ extension NATSBus {
 
   /// A message of a subscription. Subjects that Caravan does not know are dropped: nobody of ours sends them.
   static func accept(
-    _ message: OpaquePointer, of pattern: SubjectPattern, into mailbox: Mailbox<Incoming>, _ events: EventFeed
+    _ message: OpaquePointer, of pattern: SubjectPattern, into mailbox: Mailbox<Incoming>, _ context: ConnectionContext
   ) {
+    defer { context.spent.add(message) }
     guard let subject = subject(of: message, pattern) else { return }
     let reply = natsMsg_GetReply(message).map { ReplyAddress(text: String(cString: $0)) }
     switch mailbox.push(Incoming(subject: subject, message: Message(message), reply: reply)) {
-    case .droppedFirst: events.send(.slowConsumer(subject: pattern.text, dropped: 1))
+    case .droppedFirst: context.events.send(.slowConsumer(subject: pattern.text, dropped: 1))
     case .accepted, .dropped, .finished: break
     }
   }

@@ -129,7 +129,7 @@ public final class NATSBus: MessageBus {
     let mailbox = Mailbox<Incoming>.forMessages(capacity: capacity)
     let inlet = try Self.subscribe(
       connection, pattern.text, group: group,
-      accept: { [context] in Self.accept($0, of: pattern, into: mailbox, context.events) }, end: { mailbox.finish() })
+      accept: { [context] in Self.accept($0, of: pattern, into: mailbox, context) }, end: { mailbox.finish() })
     context.inlets.add(inlet)
     if isConnected {
       let timeout = NATSLimits.flushTimeout.milliseconds
@@ -161,6 +161,6 @@ public final class NATSBus: MessageBus {
     guard natsConnection_Buffered(connection.pointer) < NATSLimits.unsentBytes else {
       throw CaravanError(.unavailable, "\(NATSLimits.unsentBytes) bytes wait for the broker already: retry later")
     }
-    try check(message.send(on: connection, to: subject, reply: reply), "send to \(subject)")
+    try check(message.send(on: connection, to: subject, reply: reply, context.spent), "send to \(subject)")
   }
 }

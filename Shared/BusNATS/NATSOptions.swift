@@ -48,6 +48,9 @@ public struct NATSOptions: Sendable {
 enum NATSLimits {
   /// Threads of the process that hand answers over.
   static let deliveryThreads: Int32 = 1
+  /// What waits to be destroyed together.
+  static let spentMessages = 64
+  static let spentBytes = 256 << 10
   /// Requests whose answers the loop takes itself.
   static let answerLanes = 32
   /// Read at once.

@@ -4,7 +4,8 @@ internal import Model
 internal import Runtime
 
 /// A library handle. Safe because libnats locks every call on connections and subscriptions (nats.h: the API
-/// "is thread-safe"); whoever owns it destroys it once, after the last use.
+/// "is thread-safe"), and what else there is has one owner at a time; whoever owns it destroys it once, after the last
+/// use.
 struct Handle: @unchecked Sendable, Hashable {
   let pointer: OpaquePointer
 }

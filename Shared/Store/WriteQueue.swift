@@ -58,7 +58,7 @@ package struct WriteQueue<Write: Sendable>: Sendable {
       count += 1
       taken += next.bytes
     }
-    let group = waiting.prefix(count).map(\.write)
+    let group = waiting.prefix(count).map { $0.write }
     waiting.removeFirst(count)
     bytes -= taken
     return group

@@ -16,7 +16,7 @@ struct Waiters<Value: Sendable> {
 
   mutating func popAll() -> [Continuation] {
     defer { waiting = [] }
-    return waiting.map(\.continuation)
+    return waiting.map { $0.continuation }
   }
 
   mutating func remove(_ ticket: Ticket) -> Continuation? {

@@ -53,10 +53,12 @@ struct LatencyBench: Sendable {
       let object = suite.host.random.bytes(objectBytes)
       let text = String(repeating: "x", count: 60)
       let start = clock.now
-      try await a.write(["name": .text(name), "text": .text(text)], objects: objectBytes > 0 ? ["thing"] : []) {
+      let row = try await a.write(
+        ["name": .text(name), "text": .text(text)], objects: objectBytes > 0 ? ["thing"] : []
+      ) {
         if objectBytes > 0 { try await $0.write(object, to: "thing", at: 0) }
       }
-      while try await !arrived(name, b) {
+      while try await !arrived(row, b) {
         guard await reader.nextUpcall() != nil else { throw CaravanError(.networkNotConnected, "the agent has gone") }
       }
       // The first rounds make types, zones and caches.
@@ -65,7 +67,7 @@ struct LatencyBench: Sendable {
     return samples
   }
 
-  private func arrived(_ name: String, _ table: Table) async throws -> Bool {
-    try await !table.rows(.init("name=?", [.text(name)]), columns: ["name"]).all().isEmpty
+  private func arrived(_ row: String, _ table: Table) async throws -> Bool {
+    try await !table.rows(.init("_id=?", [.text(row)]), columns: ["name"]).all().isEmpty
   }
 }
