@@ -187,6 +187,14 @@ import Wire
     try world.hello(phone, generation: 1, seen: [3, 2, 0])
     try world.simulation.run(for: .seconds(60))
     #expect(device.notifications.count == 1)
+    let lives = [try world.life(of: zone("a")), try world.life(of: zone("b")), 0]
+    try world.hello(phone, generation: 1, seen: [9, 2, 0], lives: lives)
+    try world.simulation.run(for: .seconds(1))
+    #expect(device.notifications.count == 1)
+    // UNI-18: as after a restore, of a life with fewer changes than the device has seen.
+    try world.hello(phone, generation: 1, seen: [9, 2, 0], lives: [lives[0] + 1] + lives[1...])
+    try world.simulation.run(for: .seconds(1))
+    #expect(device.bitmaps == [[0b010], [0b001]])
   }
 
   @Test("notify crashes with a change unheard and another made meanwhile: both are heard after the restart")

@@ -114,10 +114,12 @@ final class World: Sendable {
     }
   }
 
-  func head(of zone: ZoneID) throws -> UInt64 {
+  func head(of zone: ZoneID) throws -> UInt64 { try found(zone)?.seq ?? 0 }
+  func life(of zone: ZoneID) throws -> UInt64 { try found(zone)?.incarnation ?? 0 }
+
+  private func found(_ zone: ZoneID) throws -> ZoneHead? {
     try simulation.run {
-      let heads = try await self.storage.zones(of: zone.database)
-      return try heads.first { try $0.zone?.model() == zone }?.seq ?? 0
+      try await self.storage.zones(of: zone.database).first { try $0.zone?.model() == zone }
     }
   }
 
@@ -141,10 +143,12 @@ final class World: Sendable {
   }
 
   @discardableResult
-  func hello(_ device: DeviceID, of user: UserID = alice, generation: UInt64, seen: [UInt64]) throws -> AttachReply {
+  func hello(
+    _ device: DeviceID, of user: UserID = alice, generation: UInt64, seen: [UInt64], lives: [UInt64] = []
+  ) throws -> AttachReply {
     try simulation.run {
       try await self.attach(
-        AttachRequest(user: user.text, device: device.text, generation: generation, seen: seen))
+        AttachRequest(user: user.text, device: device.text, generation: generation, seen: seen, lives: lives))
     }
   }
 

@@ -191,7 +191,7 @@ import Testing
           #expect(error?.code == .invalidData)
           return error?.message ?? ""
         }
-        for at in stride(from: 0, to: good.count, by: max(1, good.count / 67)) {
+        for at in stride(from: 0, to: good.count, by: max(1, good.count / 37)) {
           var bytes = good
           bytes[at] ^= 0x10
           #expect(try refusal(bytes).hasPrefix("the backup "), "byte \(at) changed")

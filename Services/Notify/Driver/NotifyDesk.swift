@@ -117,7 +117,7 @@ actor NotifyDesk {
       return AttachReply(resubscribe: generation != 0)
     }
     machine.attachBegan(device)
-    let behind = try await behind(list, seen: request.seen, user: user)
+    let behind = try await behind(list, request, user: user)
     await carryOut(machine.attached(device, generation: generation, behind: behind, now: now))
     return AttachReply()
   }
@@ -128,16 +128,21 @@ actor NotifyDesk {
 
   /// Which subscriptions the store has more of than the device has seen. A device that does not say what it has seen
   /// has seen nothing.
-  private func behind(_ list: DeviceList, seen: [UInt64], user: UserID) async throws(CaravanError) -> Bitmap {
-    var heads: [ZoneID: Seq] = [:]
+  private func behind(
+    _ list: DeviceList, _ request: AttachRequest, user: UserID
+  ) async throws(CaravanError) -> Bitmap {
+    var heads: [ZoneID: ZoneHead] = [:]
     for head in try await storage.zones(ofOwner: user) {
-      heads[try required(head.zone, "zone").model()] = head.seq
+      heads[try required(head.zone, "zone").model()] = head
     }
     var behind = Bitmap(count: list.items.count)
     for (slot, item) in list.items.enumerated() {
-      let held = seen.count == list.items.count ? seen[slot] : 0
-      // A zone that is gone is news, too, to who has something of it.
-      behind[slot] = heads[item.zone].map { $0 > held } ?? (held > 0)
+      let held = request.seen.count == list.items.count ? request.seen[slot] : 0
+      let life = request.lives.count == list.items.count ? request.lives[slot] : 0
+      // A zone that is gone is news, too, to who has something of it, and so is one in another life (UNI-18): of a
+      // restored store that may be younger.
+      behind[slot] =
+        heads[item.zone].map { $0.seq > held || held > 0 && life > 0 && life != $0.incarnation } ?? (held > 0)
     }
     return behind
   }

@@ -20,7 +20,7 @@ extension DeviceSession {
     }
     let list = stored.record.list
     let seen = list.subscriptions.indices.map { index in
-      index < hello.tokens.count ? seq(of: hello.tokens[index], in: list.subscriptions[index]) : 0
+      index < hello.tokens.count ? position(of: hello.tokens[index], in: list.subscriptions[index]) : Self.beginning
     }
     result.resubscribe = await attach(list, seen: seen)?.resubscribe ?? false
     return result
@@ -82,18 +82,21 @@ extension DeviceSession {
     }
   }
 
-  /// 0, from the beginning, for a token that is none of this zone's: the device is told of a change once too often.
-  private func seq(of token: [UInt8], in subscription: Subscription) -> UInt64 {
+  private static let beginning = ChangePosition(incarnation: 0, seq: 0)
+
+  /// The beginning for a token that is none of this zone's: the device is told of a change once too often.
+  private func position(of token: [UInt8], in subscription: Subscription) -> ChangePosition {
     guard let zone = try? subscription.zone?.model(), let position = try? cloud.tokens.open(token, of: zone) else {
-      return 0
+      return Self.beginning
     }
-    return position.seq
+    return position
   }
 
   /// - Returns: nil when the notifier did not answer.
-  private func attach(_ list: SubscriptionList, seen: [UInt64]) async -> AttachReply? {
+  private func attach(_ list: SubscriptionList, seen: [ChangePosition]) async -> AttachReply? {
     let request = AttachRequest(
-      user: user.text, device: device.text, generation: list.generation, seen: seen, list: list)
+      user: user.text, device: device.text, generation: list.generation, seen: seen.map(\.seq), list: list,
+      lives: seen.map(\.incarnation))
     do {
       return try await cloud.bus.call(request, to: notifier("attach"), deadline: SyncLimits.notifyDeadline)
     } catch {

@@ -83,19 +83,22 @@ public struct AttachRequest: WireMessage, Equatable {
   public var generation: UInt64
   public var seen: [UInt64]
   public var list: SubscriptionList?
+  public var lives: [UInt64]
 
   public init(
     user: String = "",
     device: String = "",
     generation: UInt64 = 0,
     seen: [UInt64] = [],
-    list: SubscriptionList? = nil
+    list: SubscriptionList? = nil,
+    lives: [UInt64] = []
   ) {
     self.user = user
     self.device = device
     self.generation = generation
     self.seen = seen
     self.list = list
+    self.lives = lives
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AttachRequest> {
@@ -105,6 +108,7 @@ public struct AttachRequest: WireMessage, Equatable {
     if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
     (m.pointee.n_seen, m.pointee.seen) = arena.scalars(seen)
     if let list { m.pointee.list = list.pack(into: &arena) }
+    (m.pointee.n_lives, m.pointee.lives) = arena.scalars(lives)
     return m
   }
 
@@ -114,6 +118,7 @@ public struct AttachRequest: WireMessage, Equatable {
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
     seen = copyScalars(m.pointee.n_seen, m.pointee.seen)
     list = if let p = m.pointee.list { try SubscriptionList(c: p) } else { nil }
+    lives = copyScalars(m.pointee.n_lives, m.pointee.lives)
   }
 
   public func encoded() -> [UInt8] {

@@ -379,7 +379,7 @@ const ProtobufCMessageDescriptor caravan__v1__subscription_list__descriptor =
   (ProtobufCMessageInit) caravan__v1__subscription_list__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descriptors[6] =
 {
   {
     "user",
@@ -441,18 +441,32 @@ static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lives",
+    40,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__AttachRequest, n_lives),
+    offsetof(Caravan__V1__AttachRequest, lives),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__attach_request__field_indices_by_name[] = {
   1,   /* field[1] = device */
   2,   /* field[2] = generation */
   4,   /* field[4] = list */
+  5,   /* field[5] = lives */
   3,   /* field[3] = seen */
   0,   /* field[0] = user */
 };
-static const ProtobufCIntRange caravan__v1__attach_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__attach_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 40, 5 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor =
 {
@@ -462,10 +476,10 @@ const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor =
   "Caravan__V1__AttachRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AttachRequest),
-  5,
+  6,
   caravan__v1__attach_request__field_descriptors,
   caravan__v1__attach_request__field_indices_by_name,
-  1,  caravan__v1__attach_request__number_ranges,
+  2,  caravan__v1__attach_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__attach_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -73,10 +73,15 @@ struct  Caravan__V1__AttachRequest
   size_t n_seen;
   uint64_t *seen;
   Caravan__V1__SubscriptionList *list;
+  /*
+   * Of each zone, in which of its lives; absent: in whichever it has. A store that was restored has fewer changes.
+   */
+  size_t n_lives;
+  uint64_t *lives;
 };
 #define CARAVAN__V1__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__attach_request__descriptor) \
-    , NULL, NULL, 0, 0, 0,NULL, NULL }
+    , NULL, NULL, 0, 0, 0,NULL, NULL, 0,NULL }
 
 
 struct  Caravan__V1__AttachReply
