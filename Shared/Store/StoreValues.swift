@@ -89,6 +89,22 @@ public struct ZonePosition: Sendable, Hashable {
   }
 }
 
+/// A record that may be deleted, unless it has changed.
+public struct ExpiredRecord: Sendable, Hashable {
+  public var zone: ZoneID
+  public var name: String
+  public var version: Seq
+  /// Unix milliseconds.
+  public var expires: Int64
+
+  public init(zone: ZoneID, name: String, version: Seq, expires: Int64) {
+    self.zone = zone
+    self.name = name
+    self.version = version
+    self.expires = expires
+  }
+}
+
 public struct ChunkBytes: Sendable, Hashable {
   public var hash: ChunkHash
   public var bytes: [UInt8]

@@ -34,7 +34,9 @@ struct GroupSave {
       throw PostgresError(state: "40001", message: "the transaction was rolled back")
     }
     for (state, at, records) in shown {
-      for row in answers[at] { state.entries[records[row.ordinal]] = Entry(row, name: records[row.ordinal].name) }
+      for row in answers[at] where row.isInSight(at: state.now) {
+        state.entries[records[row.ordinal]] = Entry(row, name: records[row.ordinal].name)
+      }
     }
   }
 
@@ -198,6 +200,14 @@ extension Pipeline {
 
 extension PartitionState {
   fileprivate var key: Int32 { Int32(partition.number) }
+}
+
+extension Row {
+  /// Whether answers show the entry in these columns.
+  func isInSight(at now: Int64) -> Bool {
+    RecordHead(version: unsigned(1), created: unsigned(2), flags: EntryFlags(rawValue: integer(3)), expires: integer(7))
+      .isInSight(at: now)
+  }
 }
 
 extension Entry {

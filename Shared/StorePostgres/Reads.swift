@@ -69,11 +69,24 @@ struct Reads {
       names.map { _ in zone.name }, names)
     let answers = try db.run(pipeline)
     let now = answers[0].first?.integer(0) ?? 0
-    return answers[1].filter { row in
-      let flags = EntryFlags(rawValue: row.integer(3))
-      let head = RecordHead(version: row.unsigned(1), created: 0, flags: flags, expires: row.integer(7))
-      return head.isDeleted || head.isLive(at: now)
-    }.map { Entry($0, name: names[$0.ordinal]) }
+    return answers[1].filter { $0.isInSight(at: now) }.map { Entry($0, name: names[$0.ordinal]) }
+  }
+
+  /// - Parameter clock: nil: the database's.
+  func expired(after time: Int64, atMost count: Int, clock: Int64?) throws(PostgresError) -> [ExpiredRecord] {
+    let now = try db.run(Statements.clock, clock).first?.integer(0) ?? 0
+    var pipeline = Pipeline()
+    for partition in Partition.all {
+      pipeline.add(Statements.expired, Int32(partition.number), time, now, Int64(count))
+    }
+    var all: [ExpiredRecord] = []
+    for rows in try db.run(pipeline) {
+      all += try rows.map { (row) throws(PostgresError) in
+        ExpiredRecord(
+          zone: try row.zone(from: 3), name: row.text(2), version: row.unsigned(1), expires: row.integer(0))
+      }
+    }
+    return Array(all.sorted { $0.expires < $1.expires }.prefix(count))
   }
 
   // MARK: Zones

@@ -211,6 +211,16 @@ enum Statements {
     ORDER BY w.ordinal
     """
 
+  static let expired: StaticString = """
+    SELECT r.expires, r.seq, r.name, z.database, z.name
+    FROM (
+      SELECT expires, seq, name, zone FROM caravan_records
+      WHERE partition = $1 AND expires > 0 AND expires > $2 AND expires <= $3 ORDER BY expires LIMIT $4) AS r
+    CROSS JOIN LATERAL (
+      SELECT database, name, stage FROM caravan_zones WHERE partition = $1 AND id = r.zone LIMIT 1) AS z
+    WHERE z.stage = 0 ORDER BY r.expires
+    """
+
   static let aliveZone: StaticString = """
     SELECT p.life, z.id, z.seq FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.database = $2 AND z.name = $3 AND z.stage = 0

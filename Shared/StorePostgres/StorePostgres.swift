@@ -127,6 +127,13 @@ public final class StorePostgres: Store {
     return entries
   }
 
+  public func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
+    let clock = clock
+    return try await read { (reads) throws(PostgresError) in
+      try reads.expired(after: time, atMost: count, clock: clock)
+    }
+  }
+
   // MARK: Zones
 
   public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {

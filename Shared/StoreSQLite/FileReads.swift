@@ -85,12 +85,27 @@ struct FileReads {
     guard let row = try self.zone(zone), row.isAlive else { return [] }
     var entries: [Entry] = []
     for name in names {
-      guard let head = try head(of: name, in: row.id), head.isDeleted || head.isLive(at: now) else { continue }
+      guard let head = try head(of: name, in: row.id), head.isInSight(at: now) else { continue }
       var entry = try entry(name, head, in: row.id)
       if let fields { try entry.select(fields) }
       entries.append(entry)
     }
     return entries
+  }
+
+  /// - Parameter now: Unix milliseconds.
+  func expired(after time: Int64, by now: Int64, atMost count: Int) throws(CaravanError) -> [ExpiredRecord] {
+    try db.all(
+      """
+      SELECT e.expires, e.key, e.name, z.name, d.container, d.environment, d.owner FROM entries e
+      JOIN zones z ON z.id = e.key >> 40 JOIN databases d ON d.id = z.database
+      WHERE e.expires > ? AND e.expires <= ? AND z.state = 0 ORDER BY e.expires LIMIT ?
+      """, time, now, count
+    ) { (row) throws(CaravanError) in
+      ExpiredRecord(
+        zone: try zoneID(row, from: 3), name: row.text(2), version: Key.counter(row.integer(1)),
+        expires: row.integer(0))
+    }
   }
 
   /// Records that refer to one, by name.

@@ -76,9 +76,10 @@ extension FileState {
       let row = try self.zone(zone)
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(verdicts.count)
+      let now = now
       let entry = { (name: String) throws(CaravanError) -> Entry? in
-        guard let row else { return nil }
-        return try self.reads.entry(name, in: row.id)
+        guard let row, let head = try self.reads.head(of: name, in: row.id), head.isInSight(at: now) else { return nil }
+        return try self.reads.entry(name, head, in: row.id)
       }
       for verdict in verdicts {
         switch verdict {

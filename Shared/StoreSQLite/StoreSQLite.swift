@@ -79,6 +79,17 @@ public final class StoreSQLite: Store {
     }
   }
 
+  public func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
+    let now = clock.wallTime.milliseconds
+    var all: [ExpiredRecord] = []
+    for file in files {
+      all += try await file.read { (file) throws(CaravanError) in
+        try file.expired(after: time, by: now, atMost: count)
+      }
+    }
+    return Array(all.sorted { $0.expires < $1.expires }.prefix(count))
+  }
+
   // MARK: Zones
 
   public func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {

@@ -37,6 +37,9 @@ package enum StorageLimits {
   package static let objectTenure: Duration = .seconds(10)
   /// Upload tickets whose use is remembered at once.
   package static let ticketsRemembered = 16_384
+  /// Records whose time is over that one step of upkeep deletes, and how long one process does so alone.
+  package static let expiredPerStep = 256
+  package static let expiryTenure: Duration = .seconds(30)
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)

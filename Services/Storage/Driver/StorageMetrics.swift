@@ -26,6 +26,7 @@ struct StorageMetrics: Sendable {
   let merged: Counter
   let refused: Counter
   let groups: Counter
+  let expired: Counter
   let entriesRead: Counter
   let chunkBytesIn: Counter
   let chunkBytesOut: Counter
@@ -45,6 +46,7 @@ struct StorageMetrics: Sendable {
     merged = registry.counter(.rows, [.outcome: "merged"])
     refused = registry.counter(.rows, [.outcome: "refused"])
     groups = registry.counter(.groups)
+    expired = registry.counter(.rows, [.outcome: "expired"])
     entriesRead = registry.counter(.entriesRead)
     chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
     chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])

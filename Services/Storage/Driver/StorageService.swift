@@ -73,10 +73,14 @@ package final class StorageService: Service {
 
   /// Until the task is cancelled.
   private func upkeep() async {
+    var expiry = Expiry(store: store, host: host)
     while !Task.isCancelled {
       var hasMore = false
       do {
-        hasMore = try await store.collect()
+        let collected = try await store.collect()
+        let expired = try await expiry.step()
+        metrics.expired.add(expired.deleted)
+        hasMore = collected || expired.hasMore
         metrics.show(try await store.status())
       } catch {
         host.log.warning("upkeep of the store failed", [.error: error])

@@ -23,7 +23,10 @@ public struct RecordHead: Sendable, Hashable {
   public var holdsChunks: Bool { flags.contains(.holdsChunks) }
   public var holdsReferences: Bool { flags.contains(.holdsReferences) }
 
-  /// Whether it can be seen: not deleted, and not expired out of sight (CK-30).
+  /// Whether answers show it, as a record or as a tombstone: it is not expired out of sight (CK-30).
+  public func isInSight(at now: Int64) -> Bool { isDeleted || isLive(at: now) }
+
+  /// Not deleted, and not expired out of sight.
   public func isLive(at now: Int64) -> Bool {
     guard !isDeleted else { return false }
     return expires == 0 || expires > now || !flags.contains(.hidesExpired)

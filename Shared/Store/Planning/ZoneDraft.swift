@@ -187,7 +187,8 @@ struct ZoneDraft {
     } else if !fits {
       return .conflict(name: name)
     }
-    guard let head, head.isLive(at: now) else { return .accepted(version: head?.version ?? 0) }
+    // What has expired out of sight is still to be deleted.
+    guard let head, !head.isDeleted else { return .accepted(version: head?.version ?? 0) }
     do throws(CaravanError) {
       let owned = try owned(by: name)
       if !isAtomic { try checkReferrers(of: [name] + owned) }

@@ -1,0 +1,68 @@
+package import Model
+package import Runtime
+import StorageCore
+package import Store
+
+/// Deletes records whose time is over (CK-30), as anybody deletes: with what they own, in the log, for all to hear. Of
+/// the processes that share a store, the one with the lease does it.
+package struct Expiry: Sendable {
+  /// No device can be called so.
+  package static let writer = "svc_storage"
+  package static let lease = "storage/expiry"
+
+  private let store: any Store
+  /// Another in every life of the process.
+  private let epoch: UInt64
+  private var number: UInt64 = 0
+  /// What expired until then cannot be deleted for now, and is left for the next round.
+  private var position: Int64 = 0
+
+  package init(store: any Store, host: Host) {
+    self.store = store
+    epoch = 1 + host.random.below(1 << 40)
+  }
+
+  /// One bounded step.
+  /// - Returns: `hasMore`: there may be more to delete at once.
+  package mutating func step() async throws(CaravanError) -> (deleted: Int, hasMore: Bool) {
+    let over = try await next()
+    guard let last = over.last, try await isMine() else { return (0, false) }
+    let deleted = try await delete(over)
+    // What others refer to waits for another round, and keeps nothing behind it waiting.
+    if deleted == 0 { position = last.expires }
+    return (deleted, deleted > 0 || over.count == StorageLimits.expiredPerStep)
+  }
+
+  private mutating func next() async throws(CaravanError) -> [ExpiredRecord] {
+    let over = try await store.expired(after: position, atMost: StorageLimits.expiredPerStep)
+    guard over.isEmpty, position > 0 else { return over }
+    position = 0
+    return try await store.expired(after: 0, atMost: StorageLimits.expiredPerStep)
+  }
+
+  private func isMine() async throws(CaravanError) -> Bool {
+    try await store.lease([Self.lease], holder: "\(Self.writer)/\(epoch)", ttl: StorageLimits.expiryTenure)
+      .contains(where: \.isGranted)
+  }
+
+  /// What has changed since it was looked up stays, as does what others refer to.
+  /// - Returns: how many are deleted, without those that went with them.
+  package mutating func delete(_ records: [ExpiredRecord]) async throws(CaravanError) -> Int {
+    var deleted = 0
+    var rest = records[...]
+    while let zone = rest.first?.zone {
+      let mutations = rest.filter { $0.zone == zone }.map { record in
+        Mutation(name: record.name, base: .version(record.version), change: .delete)
+      }
+      rest.removeAll { $0.zone == zone }
+      number += 1
+      let commit = Commit(
+        zone: zone, op: OpID(writer: Self.writer, epoch: epoch, number: number), opFloor: number, isAtomic: false,
+        mutations: mutations)
+      if case .applied(let outcomes, _, _) = try await store.commit(commit) {
+        deleted += outcomes.count { if case .accepted = $0 { true } else { false } }
+      }
+    }
+    return deleted
+  }
+}

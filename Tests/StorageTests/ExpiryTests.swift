@@ -1,0 +1,111 @@
+import Model
+import Runtime
+import StorageDriver
+import Store
+import StoreSQLite
+import TestKit
+import Testing
+
+/// Goal: records whose time is over go by themselves, once, for all to hear. Method: the sweep on a store in memory,
+/// with time in the test's hands.
+@Suite(.timeLimit(.minutes(1))) struct ExpiryTests {
+  private static func with(_ body: (StoreSQLite, StorageBench) async throws -> Void) async throws {
+    let bench = try StorageBench()
+    let store = try await StoreSQLite(.simulation(.memory), host: bench.host)
+    try await body(store, bench)
+    await store.close()
+  }
+
+  private static func save(_ name: String, _ references: [Model.Reference] = [], seconds: Int64? = nil) -> Mutation {
+    var mutation = StorageBench.save(name, body: [])
+    mutation.terms = WriteTerms(references: references, expiry: seconds.map { .after($0 * 1_000) } ?? .keep)
+    return mutation
+  }
+
+  private static func commit(_ store: StoreSQLite, _ number: UInt64, _ mutations: [Mutation]) async throws {
+    let op = OpID(writer: "phone", epoch: 1, number: number)
+    let commit = Commit(zone: try StorageBench.zone(), op: op, isAtomic: false, mutations: mutations)
+    guard case .applied(let outcomes, _, _) = try await store.commit(commit) else { return }
+    #expect(outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }, "\(outcomes)")
+  }
+
+  /// Steps until there is no more to do.
+  private static func sweep(_ expiry: inout Expiry) async throws -> Int {
+    var deleted = 0
+    for _ in 0..<100 {
+      let step = try await expiry.step()
+      deleted += step.deleted
+      guard step.hasMore else { return deleted }
+    }
+    throw CaravanError(.internalError, "a sweep does not end")
+  }
+
+  @Test("CK-30, CK-32: what is over goes with what it owns, and everybody hears of it; the rest stays")
+  func sweep() async throws {
+    try await Self.with { store, bench in
+      let zone = try StorageBench.zone()
+      try await Self.commit(store, 1, [Self.save("over", seconds: 1), Self.save("later", seconds: 60), Self.save("r")])
+      try await Self.commit(store, 2, [Self.save("owned", [Model.Reference(to: "over", .owning)])])
+      var expiry = Expiry(store: store, host: bench.host)
+      #expect(try await Self.sweep(&expiry) == 0)
+      bench.clock.advance(by: .seconds(2))
+      #expect(try await Self.sweep(&expiry) == 1)
+      let entries = try await store.fetch(["over", "later", "r", "owned"], in: zone)
+      #expect(entries.map(\.isDeleted) == [true, false, false, true])
+      let log = try await store.log(of: StorageBench.partition, after: 2, atMost: 9)
+      #expect(log.entries.count == 1 && log.entries.allSatisfy { $0.writer != "phone" })
+      #expect(try await Self.sweep(&expiry) == 0)
+    }
+  }
+
+  @Test("CK-28: what is referred to stays until it is not, and keeps nothing else from going")
+  func referredTo() async throws {
+    try await Self.with { store, bench in
+      try await Self.commit(store, 1, [Self.save("held", seconds: 1), Self.save("free", seconds: 2)])
+      try await Self.commit(store, 2, [Self.save("holder", [Model.Reference(to: "held", .validating)])])
+      bench.clock.advance(by: .seconds(3))
+      var expiry = Expiry(store: store, host: bench.host)
+      #expect(try await Self.sweep(&expiry) == 1)
+      try await Self.commit(store, 3, [Mutation(name: "holder", base: .any, change: .delete)])
+      #expect(try await Self.sweep(&expiry) == 1)
+    }
+  }
+
+  @Test("CK-30: what was renewed, or lives on for ever, between the look and the deletion stays")
+  func renewed() async throws {
+    try await Self.with { store, bench in
+      let names = ["gone", "renewed", "kept", "written"]
+      try await Self.commit(store, 1, names.map { Self.save($0, seconds: 1) })
+      bench.clock.advance(by: .seconds(2))
+      let over = try await store.expired(after: 0, atMost: 9)
+      #expect(over.map(\.name) == names)
+      var kept = Self.save("kept")
+      kept.terms?.expiry = .never
+      try await Self.commit(store, 2, [Self.save("renewed", seconds: 60), kept, Self.save("written")])
+      var expiry = Expiry(store: store, host: bench.host)
+      #expect(try await expiry.delete(over) == 1)
+      let entries = try await store.fetch(names, in: StorageBench.zone())
+      #expect(entries.map(\.isDeleted) == [true, false, false, false])
+      // Written without a word about its end, which has passed: it goes now, in its newer version.
+      #expect(try await Self.sweep(&expiry) == 1)
+      #expect(try await store.fetch(names, in: StorageBench.zone()).map(\.isDeleted) == [true, false, false, true])
+    }
+  }
+
+  @Test("CK-32: more than one step takes go in several; of two processes one works, until its lease ends")
+  func shared() async throws {
+    try await Self.with { store, bench in
+      for batch in 0..<3 as Range<UInt64> {
+        try await Self.commit(store, batch + 1, (0..<100).map { Self.save("\(batch).\($0)", seconds: 1) })
+      }
+      bench.clock.advance(by: .seconds(2))
+      var (one, other) = (Expiry(store: store, host: bench.host), Expiry(store: store, host: bench.host))
+      let first = try await one.step()
+      #expect(first.deleted == 256 && first.hasMore)
+      let idle = try await other.step()
+      #expect(idle.deleted == 0 && !idle.hasMore)
+      bench.clock.advance(by: .seconds(31))
+      #expect(try await Self.sweep(&other) == 44)
+    }
+  }
+}
