@@ -199,7 +199,7 @@ let package = Package(
           "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
           "Compression",
           "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncDriver", "SchemaDriver",
-          "NotifyDriver",
+          "NotifyDriver", "SchemaClient",
         ]),
       tests(
         "CLITests",

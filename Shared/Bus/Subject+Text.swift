@@ -11,6 +11,7 @@ extension Subject {
     case .service(let service, let method): "svc.\(service.rawValue).\(method)"
     case .partitioned(let service, let partition, let method): "svc.\(service.rawValue).\(partition).\(method)"
     case .changes(let partition): "changes.\(partition)"
+    case .extension(let container, let type): "ext.\(container).\(type)"
     case .discovery(let verb, let service, let instance):
       ["$SRV", verb.rawValue, service, instance].compactMap(\.self).joined(separator: ".")
     case .claimsUpdate: Self.claimsUpdateText
@@ -48,6 +49,7 @@ extension Subject {
       let partition = try partition(tokens[2])
       return ServiceName(rawValue: tokens[1]).map { Subject.partitioned($0, partition, method: tokens[3]) }
     case ("changes", 2): return .changes(try partition(tokens[1]))
+    case ("ext", 3) where isName(tokens[2]): return .extension(try ContainerID(tokens[1]), type: tokens[2])
     case ("$SRV", 2...4) where tokens.dropFirst(2).allSatisfy(isName):
       let names = tokens.dropFirst(2).map { Optional($0) } + [nil, nil]
       return DiscoveryVerb(rawValue: tokens[1]).map { .discovery($0, service: names[0], instance: names[1]) }
@@ -81,6 +83,7 @@ extension SubjectPattern {
     case .everyAck(let partition): "edge.*.*.acks.\(partition?.description ?? "*")"
     case .everyPartition(let service, let method): "svc.\(service.rawValue).*.\(method)"
     case .everyChange: "changes.*"
+    case .everyExtension: "ext.*.*"
     }
   }
 
@@ -92,8 +95,10 @@ extension SubjectPattern {
     case (.everyAck(let wanted), .acks(_, _, let partition)): wanted == nil || wanted == partition
     case (.everyPartition(let service, let method), .partitioned(let toService, _, let toMethod)):
       service == toService && method == toMethod
-    case (.everyChange, .changes): true
-    case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyPartition, _), (.everyChange, _): false
+    case (.everyChange, .changes), (.everyExtension, .extension): true
+    case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyPartition, _), (.everyChange, _),
+      (.everyExtension, _):
+      false
     }
   }
 }

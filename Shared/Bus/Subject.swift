@@ -27,6 +27,8 @@ public enum Subject: Sendable, Hashable {
   case partitioned(ServiceName, Partition, method: String)
   /// `changes.<partition>`
   case changes(Partition)
+  /// `ext.<container>.<type>`: a program of the app, which decides conflicts of its record type (CK-36)
+  case `extension`(ContainerID, type: String)
   /// `$SRV.<verb>[.<service>[.<instance>]]` (ADR-32)
   case discovery(DiscoveryVerb, service: String? = nil, instance: String? = nil)
   /// `$SYS.REQ.CLAIMS.UPDATE`: hands the broker a new account token (revocations); system account only.
@@ -38,7 +40,7 @@ extension Subject {
   public var sender: DeviceID? {
     switch self {
     case .exchange(_, let device), .chunks(_, let device, _), .acks(_, let device, _): device
-    case .notify, .service, .partitioned, .changes, .discovery, .claimsUpdate: nil
+    case .notify, .service, .partitioned, .changes, .extension, .discovery, .claimsUpdate: nil
     }
   }
 }
@@ -56,4 +58,6 @@ public enum SubjectPattern: Sendable, Hashable {
   case everyPartition(ServiceName, method: String)
   /// `changes.*`
   case everyChange
+  /// `ext.*.*`
+  case everyExtension
 }

@@ -35,11 +35,13 @@ public struct WriteTerms: Sendable, Hashable {
   public var stamp: HybridStamp?
   /// Of fields that were edited at another time than `stamp`.
   public var fieldStamps: [UInt32: HybridStamp]
+  /// Encoded `Fields` that the edit began with, for a server extension; to the store it is nothing.
+  public var ancestor: [UInt8]
 
   public init(
     scope: Scope = .whole, guards: [UInt8] = [], references: [Reference] = [], expiry: Expiry = .keep,
     hidesExpired: Bool? = nil, policy: ConflictPolicy = .manual, stamp: HybridStamp? = nil,
-    fieldStamps: [UInt32: HybridStamp] = [:]
+    fieldStamps: [UInt32: HybridStamp] = [:], ancestor: [UInt8] = []
   ) {
     self.scope = scope
     self.guards = guards
@@ -49,6 +51,7 @@ public struct WriteTerms: Sendable, Hashable {
     self.policy = policy
     self.stamp = stamp
     self.fieldStamps = fieldStamps
+    self.ancestor = ancestor
   }
 }
 

@@ -44,10 +44,11 @@ public final class SchemaClient: Sendable {
   /// The latest version of this name, up to a second old.
   /// - Throws: `tableNotFound`.
   public func type(
-    named name: String, of container: ContainerID, in environment: Model.Environment
+    named name: String, of container: ContainerID, in environment: Model.Environment,
+    deadline: Duration = SchemaClient.deadline
   ) async throws(CaravanError) -> Model.RecordType {
     let request = TypeRequest(container: container.text, environment: environment.rawValue, name: name)
-    return try await ask(.type, request, container, environment)
+    return try await ask(.type, request, container, environment, deadline)
   }
 
   /// The latest version of every name, by name.
@@ -63,9 +64,10 @@ public final class SchemaClient: Sendable {
   }
 
   private func ask(
-    _ method: SchemaMethod, _ request: some WireMessage, _ container: ContainerID, _ environment: Model.Environment
+    _ method: SchemaMethod, _ request: some WireMessage, _ container: ContainerID, _ environment: Model.Environment,
+    _ deadline: Duration = SchemaClient.deadline
   ) async throws(CaravanError) -> Model.RecordType {
-    let reply: TypeReply = try await bus.call(request, to: method.subject, deadline: Self.deadline)
+    let reply: TypeReply = try await bus.call(request, to: method.subject, deadline: deadline)
     let type = try required(reply.type, "type").model()
     let key = Key(container: container, environment: environment, id: type.id)
     types.withLock { $0.insert(type, for: key) }

@@ -18,6 +18,7 @@ extension Mutation {
     hideExpired = terms.hidesExpired ?? false
     policy = ConflictPolicy(terms.policy)
     stamp = terms.stamp?.rawValue ?? 0
+    ancestor = terms.ancestor
     fieldStamps = terms.fieldStamps.sorted { $0.key < $1.key }.map { FieldStamp(id: $0.key, stamp: $0.value.rawValue) }
   }
 

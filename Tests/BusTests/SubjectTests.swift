@@ -20,6 +20,7 @@ struct SubjectTests {
     (.discovery(.stats, service: "sync", instance: "abc"), "$SRV.STATS.sync.abc"),
     (.claimsUpdate, "$SYS.REQ.CLAIMS.UPDATE"),
     (.acks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[5]), "edge.ann.d.acks.5"),
+    (.extension(ContainerID(unchecked: "album"), type: "photos"), "ext.album.photos"),
   ]
 
   @Test("Rendering and parsing undo each other", arguments: all)
@@ -36,7 +37,8 @@ struct SubjectTests {
       "inbox.d.other",
       "svc.unknown.define", "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64",
       "changes.-1", "changes",
-      "$SRV", "$SRV.NAP", "$SRV.PING.", "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
+      "ext.album", "ext.Album.photos", "ext.album.", "ext.album.a.b", "$SRV", "$SRV.NAP", "$SRV.PING.",
+      "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try Subject(parsing: text) } }
 
@@ -53,6 +55,7 @@ struct SubjectTests {
     #expect(matching(.everyPartition(.storage, method: "commit")).isEmpty)
     #expect(matching(.everyPartition(.query, method: "readLog")).isEmpty)
     #expect(matching(.everyChange) == [subjects[5]])
+    #expect(matching(.everyExtension) == [subjects[11]])
     #expect(matching(.everyAck(nil)) == [subjects[10]] && matching(.everyAck(Partition.all[5])) == [subjects[10]])
     #expect(matching(.everyAck(Partition.all[6])).isEmpty)
     #expect(SubjectPattern.everyChunks(nil).text == "edge.*.*.chunks.*")

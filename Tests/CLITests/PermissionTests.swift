@@ -72,7 +72,8 @@ struct PermissionTests {
       .sync,
       ["commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease"].map {
         "svc.storage.3.\($0)"
-      } + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"],
+      } + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"]
+        + ["ext.album.photos"],
       ["edge.*.*.exchange"]
     ),
     (
@@ -92,7 +93,7 @@ struct PermissionTests {
       ["changes.4", "svc.query.4.find"]
     ),
     (.gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"], []),
-    (.cli, ["svc.query.4.find", "svc.schema.type", "svc.storage.3.status", "$SRV.PING"], []),
+    (.cli, ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.storage.3.status", "$SRV.PING"], []),
     (.system, ["$SYS.REQ.CLAIMS.UPDATE"], []),
   ]
 
@@ -100,14 +101,14 @@ struct PermissionTests {
   static let secrets =
     Self.storage.map { "svc.storage.3.\($0)" } + [
       "edge.ann.cam-1.exchange", "edge.ann.cam-1.chunks.3", "edge.ann.cam-1.acks.5", "changes.7", "svc.schema.propose",
-      "svc.notify.5.attach",
+      "svc.notify.5.attach", "ext.album.photos",
       "inbox.cam-1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]
 
   static let ears = [
     ">", "*", "$SYS.>", "inbox.>", "inbox.cam-1.>", "inbox.svc_sync.>", "inbox.svc_storage.>", "svc.>", "svc.storage.>",
     "svc.schema.>", "edge.>", "edge.*.*.exchange", "edge.*.*.chunks.*", "edge.*.*.acks.*", "changes.>", "changes.*",
-    "_INBOX.>",
+    "_INBOX.>", "ext.>", "ext.album.photos",
   ]
 
   /// What is its own, said with wildcards. Where `*` is allowed at the end, the broker allows `>` as well; nothing is
@@ -176,6 +177,27 @@ struct PermissionTests {
       }
       // No device has the name of a service's credentials: their inboxes are apart.
       for holder in Holder.allCases { #expect(throws: CaravanError.self) { try DeviceID(holder.userName) } }
+    }
+  }
+
+  @Test("CK-36: a program that decides conflicts hears those of its record type, and may do nothing else")
+  func extensions() async throws {
+    try await Self.with { world in
+      let (album, photos) = (try ContainerID("album"), "photos")
+      let claims = UserClaims(.explicit(.decider(of: album, type: photos)))
+      let seconds = world.host.clock.wallTime.milliseconds / 1000
+      let credentials = try world.keys.credentials(named: "ext.album.photos", claims, at: seconds)
+      let own = ["SUB ext.album.photos resolver 1", "SUB ext.album.photos 2"]
+      #expect(try world.broker.answers(credentials, own) == [])
+      for subject in Self.ears + ["ext.*.*", "ext.album.*", "ext.album.notes", "ext.other.photos", "$SRV.>"]
+      where subject != "ext.album.photos" {
+        let answers = try world.broker.answers(credentials, ["SUB \(subject) 1"])
+        #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(subject)")
+      }
+      for subject in Self.secrets + ["$SRV.PING", "inbox.svc_extension.r"] {
+        let answers = try world.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+        #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(subject)")
+      }
     }
   }
 

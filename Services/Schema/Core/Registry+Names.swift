@@ -28,9 +28,13 @@ extension Registry {
   }
 
   private static func check(_ settings: TypeSettings, of type: String) throws(CaravanError) {
-    guard settings.fallback != .serverExtension else {
+    switch settings.fallback {
+    case .manual, .fieldMerge, .lastWriterWins: break
+    case .deterministic, .serverExtension:
       throw CaravanError(
-        .schemaViolation, "record type '\(type)' falls back on the server extension itself: choose another policy")
+        .schemaViolation,
+        "record type '\(type)' falls back on \(settings.fallback.rawValue): choose manual, fieldMerge or "
+          + "lastWriterWins")
     }
     guard settings.extensionMilliseconds <= SchemaLimits.extensionMilliseconds else {
       throw CaravanError(

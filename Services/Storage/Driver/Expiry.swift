@@ -7,7 +7,7 @@ package import Store
 /// the processes that share a store, the one with the lease does it.
 package struct Expiry: Sendable {
   /// No device can be called so.
-  package static let writer = "svc_storage"
+  package static let writer = "@storage"
   package static let lease = "storage/expiry"
 
   private let store: any Store

@@ -44,7 +44,8 @@ package enum PushCheck {
   ) throws(CaravanError) {
     guard body.count <= Limits.recordBytes else {
       throw CaravanError(
-        .limitExceeded, "record '\(record)' has \(body.count) bytes of guards: the limit is \(Limits.recordBytes)")
+        .limitExceeded,
+        "record '\(record)' comes with \(body.count) bytes of other fields: the limit is \(Limits.recordBytes)")
     }
     do throws(BodyProblem) {
       var scanner = BodyScanner()

@@ -32,6 +32,14 @@ package enum SyncLimits {
   package static let subscribeAttempts = 4
   /// A lock that does not say how long it is for.
   package static let lockMilliseconds: UInt32 = 60_000
+  /// How often a server extension is asked about one row whose record changes meanwhile.
+  package static let disputesPerRow = 4
+  /// Disputes that are put to server extensions at once; those beyond are decided by their types' fallbacks.
+  package static let disputesInFlight = 64
+  /// How records of a type behave is asked for again after so long; a device in conflict waits no longer for it.
+  package static let behaviourFreshness: Duration = .seconds(2)
+  package static let behaviourDeadline: Duration = .milliseconds(500)
+  package static let behavioursKnown = 1_024
   package static let notifyDeadline: Duration = .seconds(1)
   /// How long a client has its turn between SYNC_BEGIN and SYNC_CONTINUE; one that vanishes keeps others out no longer
   /// (DIF-14).

@@ -9,11 +9,12 @@ extension DeviceSession {
   /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
   func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
     let zone = try zone(push.container, push.zone, push.database)
-    let mutations = try await checked(push, of: zone)
+    let checked = try await checked(push, of: zone)
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: push.op, opFloor: push.opFloor,
-      atomic: push.atomic, mutations: mutations, chunks: push.chunks)
-    let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
+      atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks)
+    var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
+    if !push.atomic { await settleConflicts(of: push, checked, &reply, in: zone) }
     cloud.metrics.count(reply)
     return try admit(reply, expected: ReplyBudget.estimate(push), account)
   }
@@ -42,27 +43,36 @@ extension DeviceSession {
 
   // MARK: Checks
 
+  /// What a push brings, as it goes on to storage.
+  struct Checked {
+    var mutations: [Wire.Mutation]
+    /// By id, those that the mutations name.
+    var types: [UInt32: Model.RecordType] = [:]
+  }
+
   /// Every row against its record type, and with what the type says of it. Bodies are looked at once and pass on as
   /// they are; the chunks they name are those the store will count.
-  func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> [Wire.Mutation] {
+  func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> Checked {
     try PushCheck.batch(push.mutations.map(\.name))
-    var types: [UInt32: Model.RecordType] = [:]
-    var mutations = push.mutations
-    for index in mutations.indices {
-      let id = mutations[index].type
-      if id != 0, types[id] == nil {
-        types[id] = try await cloud.schema.type(id, of: zone.database.container, in: zone.database.environment)
-      }
-      try check(&mutations[index], types[id], in: zone)
+    var checked = Checked(mutations: push.mutations)
+    for index in checked.mutations.indices {
+      let id = checked.mutations[index].type
+      if id != 0, checked.types[id] == nil { checked.types[id] = try await type(id, in: zone) }
+      try check(&checked.mutations[index], checked.types[id], in: zone)
     }
     if zone.name == DefaultZone.name {
       try PushCheck.defaultZone(
-        records: mutations.count, isAtomic: push.atomic, hasReferences: !mutations[0].references.isEmpty)
+        records: checked.mutations.count, isAtomic: push.atomic,
+        hasReferences: !checked.mutations[0].references.isEmpty)
     }
-    return mutations
+    return checked
   }
 
-  private func check(
+  func type(_ id: UInt32, in zone: ZoneID) async throws(CaravanError) -> Model.RecordType {
+    try await cloud.schema.type(id, of: zone.database.container, in: zone.database.environment)
+  }
+
+  func check(
     _ mutation: inout Wire.Mutation, _ type: Model.RecordType?, in zone: ZoneID
   ) throws(CaravanError) {
     // Said by the body and its record type, or by nobody.
@@ -84,6 +94,7 @@ extension DeviceSession {
       mutation.references = named.references.map { Reference($0) }
     }
     try PushCheck.fields(mutation.name, mutation.guards, against: type)
+    try PushCheck.fields(mutation.name, mutation.ancestor, against: nil)
     mutation.ancestor = []
     guard let type else { return }
     mutation.obey(type)

@@ -4,6 +4,7 @@ import Wire
 extension CounterName {
   static let operations = CounterName("caravan_sync_operations_total", "Operations of device frames.")
   static let rows = CounterName("caravan_sync_rows_total", "Rows pushed by devices.")
+  static let disputes = CounterName("caravan_sync_disputes_total", "Conflicts put to server extensions.")
   static let pageBytes = CounterName("caravan_sync_page_bytes_total", "Bytes of change pages sent to devices.")
 }
 
@@ -14,6 +15,7 @@ struct SyncMetrics: Sendable {
   private let accepted: Counter
   private let conflicts: Counter
   private let merged: Counter
+  let disputes: DisputeMetrics
   let pageBytes: Counter
 
   init(_ registry: MetricsRegistry) {
@@ -22,6 +24,7 @@ struct SyncMetrics: Sendable {
     accepted = registry.counter(.rows, [.outcome: "accepted"])
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
     merged = registry.counter(.rows, [.outcome: "merged"])
+    disputes = DisputeMetrics(registry)
     pageBytes = registry.counter(.pageBytes)
   }
 

@@ -50,6 +50,9 @@ package final class SyncService: Service {
 
 /// What every session uses of the services behind.
 struct Cloud: Sendable {
+  /// Of what sync writes for others; no device can be called so.
+  static let writer = "@sync"
+
   let bus: any MessageBus
   let host: Host
   let environment: Model.Environment
@@ -62,6 +65,8 @@ struct Cloud: Sendable {
   let metrics: SyncMetrics
   let faults: FaultSwitch
   let turnstile: Turnstile
+  let disputes = DisputeGate()
+  let behaviour: Behaviour
 
   init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, rates: RateLimits,
@@ -71,8 +76,9 @@ struct Cloud: Sendable {
     self.bus = bus
     self.host = host
     self.environment = environment
-    storage = StorageClient(bus: bus, host: host, writer: "@sync")
+    storage = StorageClient(bus: bus, host: host, writer: Self.writer)
     schema = SchemaClient(bus: bus)
+    behaviour = Behaviour(schema, clock: host.clock)
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)
     turns = TurnSeal(key: ticketKey)

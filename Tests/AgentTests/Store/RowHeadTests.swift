@@ -169,4 +169,15 @@ struct RowHeadTests {
     let line = Self.cases[index]
     #expect(ArrivalDecision.of(line.arrival, at: line.head, isBusy: line.isBusy) == line.decision, "\(line.name)")
   }
+
+  @Test("UNI-02: where the cloud decides, what would be a conflict waits, unless the row cannot be sent")
+  func cloudDecides() {
+    for line in Self.cases {
+      let decision = ArrivalDecision.of(line.arrival, at: line.head, isBusy: line.isBusy, cloudDecides: true)
+      let isContested = line.decision == .conflict && line.head?.flags.inConflict == false
+      #expect(decision == (isContested ? .hold : line.decision), "\(line.name)")
+    }
+    let torn = RowHead(flags: Self.dirty, version: 2, presence: .torn)
+    #expect(ArrivalDecision.of(Arrival(version: 3), at: torn, isBusy: false, cloudDecides: true) == .conflict)
+  }
 }

@@ -44,30 +44,34 @@ final class SuiteWorld: Sendable {
   }
 
   /// The device of this name, started on whatever its directory holds.
-  func start(_ name: String) async throws -> RunningDevice {
+  /// - Parameter ahead: how wrong its clock is.
+  func start(_ name: String, ahead: Duration = .zero) async throws -> RunningDevice {
     var options = LocalStoreOptions()
     options.isDurable = false
-    return try await start(name, in: "\(directory.path)/\(name)", options)
+    return try await start(name, in: "\(directory.path)/\(name)", options, ahead: ahead)
   }
 
   /// - Parameter look: sees the device before it runs.
   func start(
-    _ name: String, in directory: String, _ options: LocalStoreOptions,
+    _ name: String, in directory: String, _ options: LocalStoreOptions, ahead: Duration = .zero,
     look: (Agent) async throws -> Void = { _ in }
   ) async throws -> RunningDevice {
-    let host = world.host(name).host
+    let machine = world.host(name)
+    machine.adjustWallTime(by: ahead)
+    let host = machine.host
     let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: name))
     let hub = hub
     let agent = try await Agent(
       Agent.Configuration(directory: directory, identity: identity, link: .wired, store: options), host: host
     ) { () throws(CaravanError) in hub.connect(as: name) }
     try await look(agent)
-    return RunningDevice(agent: agent, clock: host.clock, task: world.start { try await agent.run() })
+    return RunningDevice(name: name, agent: agent, clock: host.clock, task: world.start { try await agent.run() })
   }
 }
 
 struct RunningDevice: Sendable {
   static let table = TableID(app: ContainerID(unchecked: "photos"), name: "album")
+  let name: String
   let agent: Agent
   let clock: any Clock
   let task: SimulatedTask<Void>

@@ -30,7 +30,8 @@ public enum ArrivalDecision: Sendable, Hashable {
   case remove
   /// The row keeps its content; the entry is kept aside as the cloud's copy (replacing an older one).
   case conflict
-  /// Not now: the row's push has no result yet, an app has it open, or conflicts of its table are being resolved.
+  /// Not now: the row's push has no result yet, an app has it open, conflicts of its table are being resolved, or the
+  /// cloud decides what becomes of the row's change once that is there.
   case hold
   /// An echo of a write this store knows nothing about: its file is older than what it has sent.
   case unexplained
@@ -38,7 +39,10 @@ public enum ArrivalDecision: Sendable, Hashable {
   /// - Parameters:
   ///   - head: the row here, nil if there is none.
   ///   - isBusy: an app has an object of the row open, or its table's conflict resolution is going on.
-  public static func of(_ arrival: Arrival, at head: RowHead?, isBusy: Bool) -> ArrivalDecision {
+  ///   - cloudDecides: conflicts of the table have a policy (UNI-02): the app hears of those only that it leaves.
+  public static func of(
+    _ arrival: Arrival, at head: RowHead?, isBusy: Bool, cloudDecides: Bool = false
+  ) -> ArrivalDecision {
     guard let head else {
       if arrival.isDeleted { return .ignore }
       return arrival.isOwn ? .unexplained : .insert
@@ -49,7 +53,10 @@ public enum ArrivalDecision: Sendable, Hashable {
     if isBusy { return .hold }
     if head.flags.inConflict { return contested(arrival, head) }
     switch DownstreamRecovery.of(head.flags, lacksObjects: false) {
-    case .conflict: return contested(arrival, head)
+    case .conflict:
+      let decision = contested(arrival, head)
+      // What is torn cannot be sent, and nobody else can decide it.
+      return decision == .conflict && cloudDecides && head.presence != .torn ? .hold : decision
     case .update, .fetchObjects: return arrival.isDeleted ? .remove : .apply
     }
   }

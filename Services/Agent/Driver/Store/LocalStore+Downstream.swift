@@ -70,7 +70,8 @@ extension LocalStore {
         arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
       }
     }
-    return ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy)
+    let policy = state.type?.settings?.conflicts ?? .manual
+    return ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
   }
 
   private func carryOut(

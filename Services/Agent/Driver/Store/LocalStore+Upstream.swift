@@ -95,7 +95,14 @@ extension LocalStore {
       "INSERT INTO plan_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", op, position, row.key, row.id, row.head.version, type,
       body,
       armed.objects ? 2 : 1)
-    return Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
+    var mutation = Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
+    // A program in the cloud decides conflicts of this table from all three copies (CK-34, CK-36).
+    if state.type?.settings?.conflicts == .serverExtension, body != nil,
+      let ancestor = try ancestor(of: row.key, in: state)
+    {
+      mutation.terms = WriteTerms(ancestor: ancestor)
+    }
+    return mutation
   }
 
   private static func mutation(

@@ -292,7 +292,7 @@ extension FramePacking.Load {
   init(_ operation: Operation.Kind) {
     switch operation {
     case .push(let push):
-      let rows = push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count }
+      let rows = push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count + $1.ancestor.count }
       self.init(bytes: push.chunks.reduce(rows) { $0 + 48 + $1.bases.count + $1.data.count })
     case .pull(let pull): self.init(bytes: 192 + pull.token.count, isPull: true)
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })

@@ -1,4 +1,7 @@
+internal import Bus
 internal import CLICore
+internal import Crypto
+internal import Encoding
 internal import Launch
 internal import Model
 internal import Runtime
@@ -49,5 +52,27 @@ struct Deployment: Sendable {
     return try BusSession(
       url: place.url, authority: place.authority,
       credentials: KeyDirectory.credentialsFile(holder, in: keysPath()), name: "caravan")
+  }
+
+  /// Makes everything void that was signed for this user key, first at the broker, then for its next start; the
+  /// registry of devices comes after, and is the caller's.
+  func revoke(_ key: PublicNKey) async throws(CaravanError) {
+    let keys = try keyDirectory()
+    let token = try keys.accountToken(revoking: key, at: host.clock.wallTime.milliseconds / 1000)
+    try await bus(.system).with(host) { bus throws(CaravanError) in
+      try Self.check(
+        await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: BusSession.connectDeadline))
+    }
+    try keys.save(account: token)
+  }
+
+  /// - Throws: `internalError` when the broker did not take the token.
+  private static func check(_ answer: Message) throws(CaravanError) {
+    let json: JSON?
+    do { json = try JSON.parse(answer.payload) } catch { json = nil }
+    guard json?["data"]?["code"]?.intValue == 200 else {
+      let reason = json?["error"]?["description"]?.stringValue ?? String(decoding: answer.payload, as: UTF8.self)
+      throw CaravanError(.internalError, "the broker does not take the revocation: \(reason.prefix(300))")
+    }
   }
 }

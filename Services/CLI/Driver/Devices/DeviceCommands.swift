@@ -1,4 +1,3 @@
-internal import Bus
 internal import CLICore
 internal import Crypto
 internal import Encoding
@@ -101,26 +100,9 @@ enum DeviceCommands {
     let record = try await gateway.call("GET", "/v1/devices/\(device)")
     let publicKey = try text(record, "public_key")
     let key = try crypto { () throws(CryptoError) in try PublicNKey(publicKey, kind: .user) }
-    let keys = try deployment.keyDirectory()
-    let token = try keys.accountToken(revoking: key, at: terminal.host.clock.wallTime.milliseconds / 1000)
-    try await deployment.bus(.system).with(terminal.host) { bus throws(CaravanError) in
-      try Self.check(
-        await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: BusSession.connectDeadline))
-    }
-    // The broker knows; from here on its next start must know too, and then the registry.
-    try keys.save(account: token)
+    try await deployment.revoke(key)
     _ = try await gateway.call("DELETE", "/v1/devices/\(device)")
     terminal.say("device '\(device)' is revoked")
-  }
-
-  /// - Throws: `internalError` when the broker did not take the token.
-  private static func check(_ answer: Message) throws(CaravanError) {
-    let json: JSON?
-    do { json = try JSON.parse(answer.payload) } catch { json = nil }
-    guard json?["data"]?["code"]?.intValue == 200 else {
-      let reason = json?["error"]?["description"]?.stringValue ?? String(decoding: answer.payload, as: UTF8.self)
-      throw CaravanError(.internalError, "the broker does not take the revocation: \(reason.prefix(300))")
-    }
   }
 
   // MARK: List

@@ -1,5 +1,6 @@
 internal import Bus
 internal import Crypto
+internal import Model
 internal import SchemaClient
 internal import StorageClient
 
@@ -16,7 +17,7 @@ enum Holder: String, Sendable, CaseIterable {
   var userName: String { "svc_\(rawValue)" }
 
   /// A request's answer may come so late.
-  private static let answerLifetime: Int64 = 120_000_000_000
+  fileprivate static let answerLifetime: Int64 = 120_000_000_000
 
   /// The subjects its code needs, and nothing else (architecture §4). Answers go where their requests say, once.
   var permissions: Permissions {
@@ -40,7 +41,8 @@ enum Holder: String, Sendable, CaseIterable {
     case .storage: [SubjectPattern.everyChange.text] + Self.schema([.type])
     case .sync:
       Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
-        + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"]) + [SubjectPattern.everyAck(nil).text]
+        + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"])
+        + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
@@ -49,7 +51,8 @@ enum Holder: String, Sendable, CaseIterable {
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
-      Self.storage([.status, .quota]) + Self.partitioned(.storage, ["floor"]) + Self.schema([.type, .types])
+      Self.storage([.status, .quota]) + Self.partitioned(.storage, ["floor"])
+        + Self.schema([.type, .types, .propose])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .system: [Subject.claimsUpdate.text]
     }
@@ -85,4 +88,13 @@ extension Permissions {
   /// What the broker makes of a device's name and user (architecture §4).
   static let device = Permissions(
     publish: Rules(allow: ["edge.{{tag(user)}}.{{name()}}.>"]), subscribe: Rules(allow: ["inbox.{{name()}}.>"]))
+
+  /// Of a program that decides the conflicts of one record type (CK-36): it hears disputes of that type, answers each
+  /// once, and neither asks nor hears anything else.
+  static func decider(of container: ContainerID, type: String) -> Permissions {
+    var permissions = Permissions(
+      publish: .nothing, subscribe: Rules(allow: [Subject.extension(container, type: type).text]))
+    permissions.responses = Responses(count: 1, lifetime: Holder.answerLifetime)
+    return permissions
+  }
 }

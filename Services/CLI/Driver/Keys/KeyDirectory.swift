@@ -159,6 +159,16 @@ struct KeyDirectory: Sendable {
     try creds.write(credentials.rendered, to: name)
   }
 
+  /// Credentials for somebody new, whom the keys of this deployment vouch for.
+  func credentials(
+    named name: String, _ claims: UserClaims, at seconds: Int64
+  ) throws(CaravanError) -> Credentials {
+    let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
+    let token = try sign(
+      JWTClaims(subject: key.publicKey, name: name, issuedAt: seconds, .user(claims)), with: accountKey)
+    return try crypto { () throws(CryptoError) in try Credentials(jwt: token, key: key) }
+  }
+
   private func sign(_ claims: JWTClaims, with key: NKey) throws(CaravanError) -> JWT {
     try crypto { () throws(CryptoError) in try claims.sign(with: key) }
   }

@@ -45,7 +45,7 @@ extension DeviceSession {
 
   func upload(_ part: UploadPart) async throws(CaravanError) -> PartState {
     let zone = try groupZone(part.container, part.zone)
-    let mutations = try await checked(Push(mutations: part.mutations), of: zone)
+    let mutations = try await checked(Push(mutations: part.mutations), of: zone).mutations
     guard !mutations.contains(where: { $0.kind == .read }) else {
       throw CaravanError(.invalidData, "a part has saves and deletions only: read records by themselves")
     }

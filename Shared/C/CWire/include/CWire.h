@@ -2,6 +2,7 @@
 #include "caravan/v1/app.pb-c.h"
 #include "caravan/v1/archive.pb-c.h"
 #include "caravan/v1/edge.pb-c.h"
+#include "caravan/v1/extension.pb-c.h"
 #include "caravan/v1/model.pb-c.h"
 #include "caravan/v1/notify.pb-c.h"
 #include "caravan/v1/query.pb-c.h"

@@ -1,0 +1,153 @@
+internal import Bus
+internal import CLICore
+internal import Encoding
+internal import Model
+internal import Runtime
+internal import SchemaClient
+
+/// `caravan schema list|set`: record types, and how their records behave (UNI-02, CK-30).
+enum SchemaCommands {
+  private static let container = Flag<String>("container", "C", "the container: an app's name")
+  private static let type = Flag<String>("type", "T", "the record type: a table's name")
+  private static let fields = Flag<String?>(
+    "fields", "SCHEMA", "its fields, as apps write them: 'name VARCHAR, count INTEGER'; registers what is new")
+  private static let conflicts = Flag<String?>(
+    "conflicts", "POLICY", "what becomes of saves in conflict: \(policies(ConflictPolicy.allCases))")
+  private static let fallback = Flag<String?>(
+    "fallback", "POLICY", "where an extension does not decide: \(policies(fallbacks))")
+  private static let patience = Flag<Duration?>("extension-within", "TIME", "how long an extension may take")
+  private static let lifetime = Flag<String?>(
+    "ttl", "TIME", "records end so long after their last write: 90s, 12h, 30d; 0 or never: they do not")
+  private static let hidesExpired = Flag<Bool?>(
+    "hide-expired", "true|false", "whether expired records are out of sight before they are collected")
+  private static let json = Flag<Bool>("json", "a JSON array")
+
+  private static let fallbacks: [ConflictPolicy] = [.manual, .fieldMerge, .lastWriterWins]
+  private static let place: FlagList = [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
+
+  static let tools = [
+    Tool(
+      Command("caravan schema list", "Shows a container's record types.", flags: [container, json] + place)
+    ) { options, terminal in try await list(options, terminal) },
+    Tool(
+      Command(
+        "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
+        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired] + place)
+    ) { options, terminal in try await set(options, terminal) },
+  ]
+
+  private static func policies(_ policies: [ConflictPolicy]) -> String {
+    policies.map(\.rawValue).joined(separator: ", ")
+  }
+
+  private static func policy(_ text: String, _ flag: String) throws(CaravanError) -> ConflictPolicy {
+    guard let policy = ConflictPolicy(rawValue: text) else {
+      throw CaravanError(
+        .invalidData, "--\(flag) \(text.prefix(40)): there is no such policy, use \(policies(ConflictPolicy.allCases))")
+    }
+    return policy
+  }
+
+  // MARK: Set
+
+  private static func set(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let container = try ContainerID(options[container])
+    let name = options[type]
+    let change = try settings(options)
+    let proposed = try options[fields].map { text throws(CaravanError) in try SchemaText(parsing: text) }
+    let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
+    let registered = try await bus.with(terminal.host) { bus throws(CaravanError) in
+      let schema = SchemaClient(bus: bus)
+      var type: RecordType
+      if let proposed {
+        type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
+        type.settings = try await known(name, of: container, schema)?.settings
+      } else {
+        type = try await schema.type(named: name, of: container, in: .development)
+      }
+      var settings = type.settings ?? TypeSettings()
+      change(&settings)
+      type.settings = settings
+      return try await schema.propose(type, to: container, in: .development)
+    }
+    terminal.say("'\(name)' of '\(container)': \((registered.settings ?? TypeSettings()).text)")
+  }
+
+  private static func known(
+    _ name: String, of container: ContainerID, _ schema: SchemaClient
+  ) async throws(CaravanError) -> RecordType? {
+    do { return try await schema.type(named: name, of: container, in: .development) } catch {
+      guard error.code == .tableNotFound else { throw error }
+      return nil
+    }
+  }
+
+  private static func settings(
+    _ options: Options
+  ) throws(CaravanError) -> @Sendable (inout TypeSettings) -> Void {
+    let conflicts = try options[conflicts].map { text throws(CaravanError) in try policy(text, "conflicts") }
+    let fallback = try options[fallback].map { text throws(CaravanError) in try policy(text, "fallback") }
+    let patience = options[patience].map { UInt32(clamping: $0.wholeMilliseconds) }
+    let lifetime = try options[lifetime].map { text throws(CaravanError) in try LifetimeText.milliseconds(text) }
+    let hidesExpired = options[hidesExpired]
+    return { settings in
+      if let conflicts { settings.conflicts = conflicts }
+      if let fallback { settings.fallback = fallback }
+      if let patience { settings.extensionMilliseconds = patience }
+      if let lifetime { settings.ttlMilliseconds = lifetime }
+      if let hidesExpired { settings.hidesExpired = hidesExpired }
+    }
+  }
+
+  // MARK: List
+
+  private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let container = try ContainerID(options[container])
+    let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
+    let types = try await bus.with(terminal.host) { bus throws(CaravanError) in
+      try await SchemaClient(bus: bus).types(of: container, in: .development)
+    }
+    if options[json] { return terminal.say(JSON.array(types.map(\.json)).encoded()) }
+    var table = TextTable(["TYPE", ">ID", "FIELDS", "BEHAVIOUR"])
+    for type in types {
+      table.add([
+        type.name, String(type.id), type.fields.map { "\($0.name) \($0.shape)" }.joined(separator: ", "),
+        (type.settings ?? TypeSettings()).text,
+      ])
+    }
+    terminal.say(table.isEmpty ? "'\(container)' has no record types" : table.text)
+  }
+}
+
+extension SchemaText {
+  fileprivate var definitions: [FieldDefinition] {
+    columns.map { FieldDefinition(id: 0, name: $0.name, kind: $0.kind) }
+  }
+}
+
+extension RecordType {
+  fileprivate var json: JSON {
+    let settings = settings ?? TypeSettings()
+    return [
+      "name": .string(name), "id": .int(Int64(id)),
+      "fields": .array(fields.map { ["name": .string($0.name), "kind": .string($0.shape)] }),
+      "conflicts": .string(settings.conflicts.rawValue), "fallback": .string(settings.fallback.rawValue),
+      "extension_milliseconds": .int(Int64(settings.extensionMilliseconds)),
+      "ttl_milliseconds": .int(Int64(clamping: settings.ttlMilliseconds)),
+      "hide_expired": .bool(settings.hidesExpired),
+    ]
+  }
+}
+
+extension TypeSettings {
+  fileprivate var text: String {
+    var parts = ["conflicts \(conflicts.rawValue)"]
+    if conflicts == .serverExtension {
+      parts.append("within \(extensionMilliseconds) ms, else \(fallback.rawValue)")
+    }
+    if ttlMilliseconds > 0 {
+      parts.append("ends after \(LifetimeText.text(ttlMilliseconds))\(hidesExpired ? ", hidden then" : "")")
+    }
+    return parts.joined(separator: "; ")
+  }
+}

@@ -1,0 +1,152 @@
+import Bus
+import Model
+import Runtime
+import Sealing
+import StorageClient
+import SyncCore
+import Wire
+
+/// Conflicts that a program of the app decides (CK-36): sync asks it at `ext.<container>.<type>`, saves what it says
+/// over the copy that it saw, and asks again when that changed meanwhile.
+extension DeviceSession {
+  /// Settles what can be settled; the rest stays in conflict.
+  func settleConflicts(of push: Push, _ checked: Checked, _ reply: inout CommitReply, in zone: ZoneID) async {
+    // One deadline for all: the device waits for the whole push.
+    let start = cloud.host.clock.now
+    var isAnswering = true
+    for index in reply.outcomes.indices where reply.outcomes[index].verdict == .conflict {
+      let mutation = checked.mutations[index]
+      // What must not have changed is for its writer to decide (E15).
+      guard mutation.kind == .save, mutation.guards.isEmpty, let server = reply.outcomes[index].server,
+        !server.deleted, let type = checked.types[mutation.type]
+      else { continue }
+      let behaviour = await cloud.behaviour.now(of: type, in: zone.database)
+      guard behaviour.conflicts == .serverExtension, let ops = SettlementOps(push, index) else { continue }
+      let row = DisputedRow(
+        mutation: mutation, type: type, ancestor: push.mutations[index].ancestor, zone: zone, ops: ops,
+        fallback: behaviour.fallback, deadline: start + .milliseconds(Int64(behaviour.extensionMilliseconds)))
+      (reply.outcomes[index], isAnswering) = await settle(row, against: server, asking: isAnswering)
+    }
+  }
+
+  /// - Parameter asking: false: nobody answered for the row before, and the device has waited enough.
+  /// - Returns: the outcome, and whether there is somebody who answers.
+  private func settle(
+    _ row: DisputedRow, against server: Wire.Entry, asking: Bool
+  ) async -> (Wire.Outcome, isAnswering: Bool) {
+    var failure: CaravanError
+    do throws(CaravanError) {
+      guard asking else { throw CaravanError(.unavailable, "the extension has just not answered") }
+      guard cloud.disputes.enter() else { throw CaravanError(.serverBusy, "too many disputes are being decided") }
+      defer { cloud.disputes.leave() }
+      return (try await decide(row, against: server), true)
+    } catch { failure = error }
+    cloud.metrics.disputes.count(DisputeOutcome(failure))
+    cloud.host.log.debug("an extension did not decide", [.database: row.zone.database, .error: failure])
+    let outcome = (try? await fallBack(row, against: server)) ?? Outcome(verdict: .conflict, server: server)
+    return (outcome, failure.code != .unavailable && failure.code != .timedOut)
+  }
+
+  private func decide(_ row: DisputedRow, against server: Wire.Entry) async throws(CaravanError) -> Wire.Outcome {
+    var server = server
+    for attempt in 0..<SyncLimits.disputesPerRow {
+      let type = server.type > row.type.id ? try await self.type(server.type, in: row.zone) : row.type
+      let decision = try await ask(row, server, type)
+      switch decision.kind {
+      case nil:
+        cloud.metrics.disputes.count(.left)
+        return Outcome(verdict: .conflict, server: server)
+      case .keep:
+        cloud.metrics.disputes.count(.kept)
+        return Outcome(verdict: .merged, version: server.version, server: server)
+      case .merged(let body):
+        let outcome = try await save(body, type, over: server, attempt, row)
+        guard outcome.verdict == .conflict, let newer = outcome.server, !newer.deleted else {
+          cloud.metrics.disputes.count(outcome.verdict == .conflict ? .left : .merged)
+          return outcome
+        }
+        server = newer
+      }
+    }
+    throw CaravanError(.serverBusy, "record '\(row.mutation.name)' changed as often as it was decided")
+  }
+
+  private func ask(
+    _ row: DisputedRow, _ server: Wire.Entry, _ type: Model.RecordType
+  ) async throws(CaravanError) -> Decision {
+    let database = row.zone.database
+    let left = row.deadline - cloud.host.clock.now
+    guard left > .zero else { throw CaravanError(.timedOut, "the time of the extension is over") }
+    let dispute = Dispute(
+      container: database.container.text, environment: database.environment.rawValue, zone: row.zone.name,
+      user: database.owner == nil ? "" : cloud.aliases.user(user, in: database.container), type: RecordType(type),
+      record: row.mutation.name, client: row.mutation.body, partial: row.mutation.scope == .changed,
+      server: server.body, version: server.version, ancestor: row.ancestor)
+    return try await cloud.bus.call(
+      dispute, to: .extension(database.container, type: type.name), deadline: left)
+  }
+
+  // MARK: What becomes of it
+
+  private func save(
+    _ body: [UInt8], _ type: Model.RecordType, over server: Wire.Entry, _ attempt: Int, _ row: DisputedRow
+  ) async throws(CaravanError) -> Wire.Outcome {
+    var mutation = Wire.Mutation(
+      name: server.name, kind: .save, basedOn: server.version, type: type.id, body: body)
+    try check(&mutation, type, in: row.zone)
+    mutation.policy = .unspecified
+    let outcome = try await commit(mutation, attempt, row)
+    guard outcome.verdict == .accepted else { return outcome }
+    // The answer to the first sending was lost: what was decided then is in what the store holds now.
+    guard outcome.version > server.version else {
+      return Outcome(verdict: .merged, version: server.version, server: server)
+    }
+    let entry = Wire.Entry(
+      name: server.name, version: outcome.version, created: server.created, type: type.id, body: body,
+      writer: SettlementOps.writer(for: writer(in: row.zone.database)), expires: server.expires)
+    return Outcome(verdict: .merged, version: outcome.version, server: entry)
+  }
+
+  /// As if the type had its fallback for a policy.
+  private func fallBack(_ row: DisputedRow, against server: Wire.Entry) async throws(CaravanError) -> Wire.Outcome? {
+    guard row.fallback != .manual else { return nil }
+    var mutation = row.mutation
+    mutation.policy = ConflictPolicy(row.fallback)
+    let outcome = try await commit(mutation, SyncLimits.disputesPerRow, row)
+    guard outcome.verdict == .accepted, outcome.version <= server.version else { return outcome }
+    return Outcome(verdict: .merged, version: server.version, server: server)
+  }
+
+  /// Under an op id that follows from the device's: a push that is sent again settles nothing twice.
+  private func commit(
+    _ mutation: Wire.Mutation, _ attempt: Int, _ row: DisputedRow
+  ) async throws(CaravanError) -> Wire.Outcome {
+    let request = CommitRequest(
+      zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: writer(in: row.zone.database)), epoch: epoch,
+      op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation])
+    let reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
+    guard let outcome = reply.outcomes.first else {
+      throw CaravanError(.chunksMissing, "record '\(mutation.name)' names chunks that are not there")
+    }
+    switch outcome.verdict {
+    case .accepted, .conflict, .merged: return outcome
+    case .refused, .aborted, .read, .unspecified:
+      throw outcome.failure?.model() ?? CaravanError(.serverBusy, "record '\(mutation.name)' was not written")
+    }
+  }
+}
+
+/// A save in conflict, of a type whose conflicts a program decides.
+private struct DisputedRow {
+  let mutation: Wire.Mutation
+  let type: Model.RecordType
+  let ancestor: [UInt8]
+  let zone: ZoneID
+  let ops: SettlementOps
+  let fallback: Model.ConflictPolicy
+  let deadline: Instant
+}
+
+extension SettlementOps {
+  fileprivate init?(_ push: Push, _ index: Int) { self.init(op: push.op, floor: push.opFloor, row: index) }
+}
