@@ -1,8 +1,8 @@
-import Model
+package import Model
 import Runtime
 
 /// Numbers the commits of one instance of a service. The epoch is drawn at random, so no two lives share op ids.
-final class OpSource: Sendable {
+package final class OpSource: Sendable {
   private struct State {
     var next: UInt64 = 1
     /// Numbers given out and not yet answered; bounded by the service's requests in flight.
@@ -13,13 +13,13 @@ final class OpSource: Sendable {
   private let epoch: UInt64
   private let state = Mutex(State())
 
-  init(writer: String, epoch: UInt64) {
+  package init(writer: String, epoch: UInt64) {
     self.writer = writer
     self.epoch = epoch
   }
 
   /// A new op id; `floor` is the oldest number that may still be sent again.
-  func begin() -> (op: OpID, floor: UInt64) {
+  package func begin() -> (op: OpID, floor: UInt64) {
     state.withLock { state in
       let number = state.next
       state.next += 1
@@ -28,7 +28,7 @@ final class OpSource: Sendable {
     }
   }
 
-  func end(_ op: OpID) {
+  package func end(_ op: OpID) {
     state.withLock { _ = $0.open.remove(op.number) }
   }
 }

@@ -206,6 +206,41 @@ extension StorageClient {
     return reply.existed
   }
 
+  // MARK: What is done later (CK-32)
+
+  /// Has a zone or all of a user's data deleted when the time is over. Where that was asked for before, nothing changes.
+  /// - Throws: `zoneDoesNotExist`.
+  public func schedule(
+    _ target: DelayedAction.Target, after grace: Duration, by requester: String
+  ) async throws(CaravanError) -> DelayedAction {
+    let request = ScheduleRequest(
+      action: DelayedAction(requestedBy: requester, target: target),
+      graceMilliseconds: UInt64(max(0, grace.wholeMilliseconds)))
+    let reply: ScheduleReply = try await call(.schedule, in: Self.home(of: target), request)
+    return try required(reply.action, "action")
+  }
+
+  /// - Throws: `noSuchObject` when there is nothing to call off, or it has begun.
+  @discardableResult
+  public func cancel(_ target: DelayedAction.Target) async throws(CaravanError) -> DelayedAction {
+    let request = CancelRequest(action: DelayedAction(target: target))
+    let reply: CancelReply = try await call(.cancel, in: Self.home(of: target), request)
+    return try required(reply.action, "action")
+  }
+
+  public func actions() async throws(CaravanError) -> ListActionsReply {
+    try await call(.actions, in: Partition.all[0], Empty())
+  }
+
+  private static func home(of target: DelayedAction.Target) throws(CaravanError) -> Partition {
+    switch target {
+    case .zone(let zone): Partition(of: try zone.model().database)
+    case .user(let user): Partition(of: DatabaseID(container: .system, owner: try UserID(user)))
+    }
+  }
+
+  // MARK: Chunks
+
   /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
   public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
     let request = MissingChunksRequest(database: DatabaseRef(database), hashes: ChunkHash.joined(hashes))

@@ -37,6 +37,12 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case quota
   /// `Empty` → `StorageStatus`
   case status
+  /// `ScheduleRequest` → `ScheduleReply`
+  case schedule
+  /// `CancelRequest` → `CancelReply`
+  case cancel
+  /// `Empty` → `ListActionsReply`, whatever the partition
+  case actions
 
   public func subject(in partition: Partition) -> Subject { .partitioned(.storage, partition, method: rawValue) }
 
@@ -47,9 +53,10 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease,
-      .cursor, .quota, .status:
+      .cursor, .quota, .status, .schedule, .actions:
       true
     case .drop: false  // a zone made anew meanwhile would go too
+    case .cancel: false  // the answer would be that there is nothing to call off
     }
   }
 }

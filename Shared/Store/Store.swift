@@ -38,8 +38,9 @@ public protocol Store: Sendable {
 
   /// Removes the zone from sight at once; its entries go in steps of `collect`. A zone of the same name gets another
   /// incarnation, and versions that continue the old ones, so that no old version fits a new record.
+  /// - Parameter incarnation: only this life of it; nil: whichever there is.
   /// - Returns: whether there was such a zone.
-  func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool
+  func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) async throws(CaravanError) -> Bool
 
   // MARK: Chunks
 
@@ -140,6 +141,10 @@ public protocol Store: Sendable {
 }
 
 extension Store {
+  public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+    try await deleteZone(zone, incarnation: nil, writer: writer)
+  }
+
   public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
     try await fetch(names, fields: nil, in: zone)
   }

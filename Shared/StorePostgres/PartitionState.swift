@@ -190,8 +190,10 @@ final class PartitionState {
   }
 
   /// - Returns: whether there was such a zone.
-  func deleteZone(_ name: ZoneID, writer: String) -> Bool {
-    guard var zone = zone(name) else { return false }
+  func deleteZone(_ name: ZoneID, incarnation: Incarnation?, writer: String) -> Bool {
+    guard var zone = zone(name), incarnation ?? self.incarnation(of: zone.id) == self.incarnation(of: zone.id) else {
+      return false
+    }
     zone.stage = ZoneStage.purging
     grow(name.database, by: Usage(records: -zone.records, bytes: -zone.bytes))
     (zone.records, zone.bytes) = (0, 0)

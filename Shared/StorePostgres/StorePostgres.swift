@@ -149,13 +149,15 @@ public final class StorePostgres: Store {
     }
   }
 
-  public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
+  public func deleteZone(
+    _ zone: ZoneID, incarnation: Incarnation?, writer: String
+  ) async throws(CaravanError) -> Bool {
     // Of a try whose commit was never heard of, the next one finds nothing more to delete.
     let existed = Latch()
     return try await write(to: Partition(of: zone.database)) {
       $0.add(zone)
     } _: { (state) throws(CaravanError) in
-      if state.deleteZone(zone, writer: writer) { existed.open() }
+      if state.deleteZone(zone, incarnation: incarnation, writer: writer) { existed.open() }
       return { _ throws(CaravanError) in existed.isOpen }
     }
   }

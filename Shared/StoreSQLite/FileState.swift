@@ -150,8 +150,10 @@ final class FileState {
     return ZonePosition(zone: zone, seq: row.seq, incarnation: reads.incarnation(row.id))
   }
 
-  func deleteZone(_ zone: ZoneID, writer: String) throws(CaravanError) -> Bool {
-    guard let row = try self.zone(zone) else { return false }
+  func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) throws(CaravanError) -> Bool {
+    guard let row = try self.zone(zone), incarnation ?? reads.incarnation(row.id) == reads.incarnation(row.id) else {
+      return false
+    }
     try db.run("UPDATE zones SET state = 1, records = 0, bytes = 0 WHERE id = ?", row.id)
     accounts.grow(zone.database, by: Usage(records: -row.records, bytes: -row.bytes))
     zoneRows[zone] = nil

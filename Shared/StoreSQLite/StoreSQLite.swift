@@ -100,8 +100,12 @@ public final class StoreSQLite: Store {
     try await file(zone.database).write { (file) throws(CaravanError) in try file.createZone(zone, writer: writer) }
   }
 
-  public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
-    try await file(zone.database).write { (file) throws(CaravanError) in try file.deleteZone(zone, writer: writer) }
+  public func deleteZone(
+    _ zone: ZoneID, incarnation: Incarnation?, writer: String
+  ) async throws(CaravanError) -> Bool {
+    try await file(zone.database).write { (file) throws(CaravanError) in
+      try file.deleteZone(zone, incarnation: incarnation, writer: writer)
+    }
   }
 
   // MARK: Chunks

@@ -62,7 +62,7 @@ struct PermissionTests {
 
   static let storage = [
     "commit", "settle", "changes", "fetch", "zones", "create", "drop", "missing", "log", "heads", "lease",
-    "group", "lock",
+    "group", "lock", "schedule", "cancel", "actions",
   ]
 
   /// What each may publish to and subscribe to: what its code does.
@@ -70,9 +70,10 @@ struct PermissionTests {
     (.storage, ["changes.7", "svc.schema.type"], ["svc.storage.*.commit", "edge.*.*.chunks.*"]),
     (
       .sync,
-      ["commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease"].map {
-        "svc.storage.3.\($0)"
-      } + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"]
+      [
+        "commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease", "schedule", "cancel",
+      ].map { "svc.storage.3.\($0)" }
+        + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"]
         + ["ext.album.photos"],
       ["edge.*.*.exchange"]
     ),
@@ -93,7 +94,11 @@ struct PermissionTests {
       ["changes.4", "svc.query.4.find"]
     ),
     (.gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"], []),
-    (.cli, ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.storage.3.status", "$SRV.PING"], []),
+    (
+      .cli,
+      ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "$SRV.PING"]
+        + ["status", "schedule", "cancel", "actions"].map { "svc.storage.3.\($0)" }, []
+    ),
     (.system, ["$SYS.REQ.CLAIMS.UPDATE"], []),
   ]
 

@@ -29,6 +29,10 @@ import Testing
     #expect(outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }, "\(outcomes)")
   }
 
+  private static func expiry(_ store: StoreSQLite, _ bench: StorageBench) -> Expiry {
+    Expiry(store: store, actions: DelayedActions(store: store, host: bench.host), host: bench.host)
+  }
+
   /// Steps until there is no more to do.
   private static func sweep(_ expiry: inout Expiry) async throws -> Int {
     var deleted = 0
@@ -46,7 +50,7 @@ import Testing
       let zone = try StorageBench.zone()
       try await Self.commit(store, 1, [Self.save("over", seconds: 1), Self.save("later", seconds: 60), Self.save("r")])
       try await Self.commit(store, 2, [Self.save("owned", [Model.Reference(to: "over", .owning)])])
-      var expiry = Expiry(store: store, host: bench.host)
+      var expiry = Self.expiry(store, bench)
       #expect(try await Self.sweep(&expiry) == 0)
       bench.clock.advance(by: .seconds(2))
       #expect(try await Self.sweep(&expiry) == 1)
@@ -64,7 +68,7 @@ import Testing
       try await Self.commit(store, 1, [Self.save("held", seconds: 1), Self.save("free", seconds: 2)])
       try await Self.commit(store, 2, [Self.save("holder", [Model.Reference(to: "held", .validating)])])
       bench.clock.advance(by: .seconds(3))
-      var expiry = Expiry(store: store, host: bench.host)
+      var expiry = Self.expiry(store, bench)
       #expect(try await Self.sweep(&expiry) == 1)
       try await Self.commit(store, 3, [Mutation(name: "holder", base: .any, change: .delete)])
       #expect(try await Self.sweep(&expiry) == 1)
@@ -82,7 +86,7 @@ import Testing
       var kept = Self.save("kept")
       kept.terms?.expiry = .never
       try await Self.commit(store, 2, [Self.save("renewed", seconds: 60), kept, Self.save("written")])
-      var expiry = Expiry(store: store, host: bench.host)
+      var expiry = Self.expiry(store, bench)
       #expect(try await expiry.delete(over) == 1)
       let entries = try await store.fetch(names, in: StorageBench.zone())
       #expect(entries.map(\.isDeleted) == [true, false, false, false])
@@ -99,7 +103,7 @@ import Testing
         try await Self.commit(store, batch + 1, (0..<100).map { Self.save("\(batch).\($0)", seconds: 1) })
       }
       bench.clock.advance(by: .seconds(2))
-      var (one, other) = (Expiry(store: store, host: bench.host), Expiry(store: store, host: bench.host))
+      var (one, other) = (Self.expiry(store, bench), Self.expiry(store, bench))
       let first = try await one.step()
       #expect(first.deleted == 256 && first.hasMore)
       let idle = try await other.step()

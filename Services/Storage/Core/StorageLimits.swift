@@ -40,6 +40,16 @@ package enum StorageLimits {
   /// Records whose time is over that one step of upkeep deletes, and how long one process does so alone.
   package static let expiredPerStep = 256
   package static let expiryTenure: Duration = .seconds(30)
+  /// How long a deletion can be put off.
+  package static let longestGrace: Duration = .seconds(366 * 86_400)
+  /// Actions whose time has come that one step of upkeep sees to, and zones that one of them deletes in it.
+  package static let actionsPerStep = 4
+  package static let zonesPerStep = 64
+  /// Zones whose contention is counted apart; three series each.
+  package static let zonesCounted = 128
+  package static let actionsListed = 1_000
+  /// Looks at an action that is being changed before it is given up.
+  package static let actionAttempts = 4
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)

@@ -3,34 +3,50 @@ package import Runtime
 import StorageCore
 package import Store
 
-/// Deletes records whose time is over (CK-30), as anybody deletes: with what they own, in the log, for all to hear. Of
-/// the processes that share a store, the one with the lease does it.
+/// Deletes records whose time is over (CK-30), as anybody deletes: with what they own, in the log, for all to hear; and
+/// does what was put off until now (CK-32). Of the processes that share a store, the one with the lease does it.
 package struct Expiry: Sendable {
   /// No device can be called so.
   package static let writer = "@storage"
   package static let lease = "storage/expiry"
 
   private let store: any Store
+  private let actions: DelayedActions
   /// Another in every life of the process.
   private let epoch: UInt64
   private var number: UInt64 = 0
   /// What expired until then cannot be deleted for now, and is left for the next round.
   private var position: Int64 = 0
 
-  package init(store: any Store, host: Host) {
+  package init(store: any Store, actions: DelayedActions, host: Host) {
     self.store = store
+    self.actions = actions
     epoch = 1 + host.random.below(1 << 40)
   }
 
   /// One bounded step.
-  /// - Returns: `hasMore`: there may be more to delete at once.
-  package mutating func step() async throws(CaravanError) -> (deleted: Int, hasMore: Bool) {
+  package mutating func step() async throws(CaravanError) -> Progress {
     let over = try await next()
-    guard let last = over.last, try await isMine() else { return (0, false) }
-    let deleted = try await delete(over)
+    guard let last = over.last, try await isMine() else { return Progress() }
+    var progress = Progress()
+    for action in over.filter(actions.isAction).prefix(StorageLimits.actionsPerStep) {
+      if try await actions.perform(action) { progress.actions += 1 }
+      progress.hasMore = true
+    }
+    progress.deleted = try await delete(over.filter { !actions.isAction($0) })
     // What others refer to waits for another round, and keeps nothing behind it waiting.
-    if deleted == 0 { position = last.expires }
-    return (deleted, deleted > 0 || over.count == StorageLimits.expiredPerStep)
+    if progress.deleted == 0, !progress.hasMore { position = last.expires }
+    if progress.deleted > 0 || over.count == StorageLimits.expiredPerStep { progress.hasMore = true }
+    return progress
+  }
+
+  package struct Progress: Sendable, Hashable {
+    /// Records, without those that went with them.
+    package var deleted = 0
+    /// Actions that are done.
+    package var actions = 0
+    /// There may be more to do at once.
+    package var hasMore = false
   }
 
   private mutating func next() async throws(CaravanError) -> [ExpiredRecord] {

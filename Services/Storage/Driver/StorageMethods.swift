@@ -9,13 +9,15 @@ import Wire
 /// What storage answers to services.
 struct StorageMethods: Sendable {
   let store: any Store
+  let actions: DelayedActions
   let metrics: StorageMetrics
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
   private let groups: GroupDesk
 
-  init(store: any Store, metrics: StorageMetrics) {
+  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics) {
     self.store = store
+    self.actions = actions
     self.metrics = metrics
     traffic = ChunkTraffic(store: store, metrics: metrics)
     lists = ListedChunks(store: store)
@@ -43,6 +45,9 @@ struct StorageMethods: Sendable {
     case .cursor: serve(method, StorageLimits.leasesInFlight, cursor)
     case .quota: serve(method, StorageLimits.leasesInFlight, quota)
     case .status: serve(method, StorageLimits.readsInFlight, status)
+    case .schedule: serve(method, StorageLimits.leasesInFlight, schedule)
+    case .cancel: serve(method, StorageLimits.leasesInFlight, cancel)
+    case .actions: serve(method, StorageLimits.leasesInFlight, list)
     }
   }
 
@@ -71,8 +76,9 @@ struct StorageMethods: Sendable {
       case .missing(let hashes): return CommitReply(.missing(hashes))
       }
     }
-    let result = try await store.commit(request.model())
-    metrics.count(result)
+    let commit = try request.model()
+    let result = try await store.commit(commit)
+    metrics.count(result, in: commit.zone)
     if case .missing(let hashes) = result {
       // As many as an answer has room for: the rest is missing the next time.
       return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))

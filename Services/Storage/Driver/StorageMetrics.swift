@@ -9,6 +9,8 @@ extension CounterName {
   static let patches = CounterName(
     "caravan_storage_patches_total", "Patches of chunks moved, by direction and outcome.")
   static let groups = CounterName("caravan_storage_groups_total", "Commits in parts that were decided.")
+  static let actions = CounterName(
+    "caravan_storage_actions_total", "Deletions that were put off: asked for, called off, done.")
   static let hints = CounterName("caravan_storage_hints_total", "Change hints.")
 }
 
@@ -27,6 +29,10 @@ struct StorageMetrics: Sendable {
   let refused: Counter
   let groups: Counter
   let expired: Counter
+  let contention: Contention
+  let actionsScheduled: Counter
+  let actionsCancelled: Counter
+  let actionsDone: Counter
   let entriesRead: Counter
   let chunkBytesIn: Counter
   let chunkBytesOut: Counter
@@ -47,6 +53,10 @@ struct StorageMetrics: Sendable {
     refused = registry.counter(.rows, [.outcome: "refused"])
     groups = registry.counter(.groups)
     expired = registry.counter(.rows, [.outcome: "expired"])
+    contention = Contention(registry)
+    actionsScheduled = registry.counter(.actions, [.outcome: "scheduled"])
+    actionsCancelled = registry.counter(.actions, [.outcome: "cancelled"])
+    actionsDone = registry.counter(.actions, [.outcome: "done"])
     entriesRead = registry.counter(.entriesRead)
     chunkBytesIn = registry.counter(.chunkBytes, [.direction: "in"])
     chunkBytesOut = registry.counter(.chunkBytes, [.direction: "out"])
@@ -61,8 +71,9 @@ struct StorageMetrics: Sendable {
     chunkStoreBytes = registry.gauge(.chunkStoreBytes)
   }
 
-  func count(_ result: CommitResult) {
+  func count(_ result: CommitResult, in zone: ZoneID) {
     guard case .applied(let outcomes, _, _) = result else { return }
+    contention.count(outcomes, in: zone)
     for outcome in outcomes {
       switch outcome {
       case .accepted: accepted.add()

@@ -15,6 +15,7 @@ package final class StorageService: Service {
   private let host: Host
   private let metrics: StorageMetrics
   private let objects: ObjectMover?
+  private let actions: DelayedActions
 
   /// - Parameters:
   ///   - feed: the observer that `store` was opened with.
@@ -31,7 +32,8 @@ package final class StorageService: Service {
     self.bus = bus
     self.host = host
     metrics = StorageMetrics(host.metrics)
-    let methods = StorageMethods(store: store, metrics: metrics)
+    actions = DelayedActions(store: store, host: host)
+    let methods = StorageMethods(store: store, actions: actions, metrics: metrics)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
     service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host,
@@ -73,14 +75,15 @@ package final class StorageService: Service {
 
   /// Until the task is cancelled.
   private func upkeep() async {
-    var expiry = Expiry(store: store, host: host)
+    var expiry = Expiry(store: store, actions: actions, host: host)
     while !Task.isCancelled {
       var hasMore = false
       do {
         let collected = try await store.collect()
-        let expired = try await expiry.step()
-        metrics.expired.add(expired.deleted)
-        hasMore = collected || expired.hasMore
+        let progress = try await expiry.step()
+        metrics.expired.add(progress.deleted)
+        metrics.actionsDone.add(progress.actions)
+        hasMore = collected || progress.hasMore
         metrics.show(try await store.status())
       } catch {
         host.log.warning("upkeep of the store failed", [.error: error])

@@ -40,10 +40,20 @@ extension DeviceSession {
     return try await cloud.storage.changes(of: zone, request)
   }
 
-  /// Removes the table's zone with all its rows; none there is done already.
+  /// Removes the table's zone with all its rows, at once or when its grace is over, or calls that off (CK-32); none
+  /// there is done already.
   func drop(_ drop: DropTable) async throws(CaravanError) -> Empty {
     let zone = try zone(drop.container, drop.zone)
     try DefaultZone.refuse(zone, "cannot be deleted")
+    guard !drop.cancel else {
+      try await cloud.storage.cancel(.zone(ZoneRef(zone)))
+      return Empty()
+    }
+    guard drop.graceMilliseconds == 0 else {
+      let grace = Duration.milliseconds(Int64(clamping: drop.graceMilliseconds))
+      _ = try await cloud.storage.schedule(.zone(ZoneRef(zone)), after: grace, by: device.text)
+      return Empty()
+    }
     _ = try await cloud.storage.drop(zone, writer: device.text)
     return Empty()
   }

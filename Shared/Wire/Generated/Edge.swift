@@ -744,25 +744,35 @@ public struct RequestTicket: WireMessage, Equatable {
 public struct DropTable: WireMessage, Equatable {
   public var container: String
   public var zone: String
+  public var graceMilliseconds: UInt64
+  public var cancel: Bool
 
   public init(
     container: String = "",
-    zone: String = ""
+    zone: String = "",
+    graceMilliseconds: UInt64 = 0,
+    cancel: Bool = false
   ) {
     self.container = container
     self.zone = zone
+    self.graceMilliseconds = graceMilliseconds
+    self.cancel = cancel
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DropTable> {
     let m = arena.make(Caravan__V1__DropTable.self, caravan__v1__drop_table__init)
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if graceMilliseconds != 0 { m.pointee.has_grace_milliseconds = 1; m.pointee.grace_milliseconds = graceMilliseconds }
+    if cancel { m.pointee.has_cancel = 1; m.pointee.cancel = cancel ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__DropTable>) throws(WireError) {
     container = try copyText(m.pointee.container)
     zone = try copyText(m.pointee.zone)
+    graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
+    cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -2115,6 +2115,250 @@ public struct QuotaReply: WireMessage, Equatable {
   }
 }
 
+public struct DelayedAction: WireMessage, Equatable {
+  public enum Target: Sendable, Equatable {
+    case zone(ZoneRef)
+    case user(String)
+  }
+
+  public var incarnation: UInt64
+  public var requestedBy: String
+  public var requestedMilliseconds: UInt64
+  public var dueMilliseconds: UInt64
+  public var begun: Bool
+  public var target: Target?
+
+  public init(
+    incarnation: UInt64 = 0,
+    requestedBy: String = "",
+    requestedMilliseconds: UInt64 = 0,
+    dueMilliseconds: UInt64 = 0,
+    begun: Bool = false,
+    target: Target? = nil
+  ) {
+    self.incarnation = incarnation
+    self.requestedBy = requestedBy
+    self.requestedMilliseconds = requestedMilliseconds
+    self.dueMilliseconds = dueMilliseconds
+    self.begun = begun
+    self.target = target
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DelayedAction> {
+    let m = arena.make(Caravan__V1__DelayedAction.self, caravan__v1__delayed_action__init)
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if !requestedBy.isEmpty { m.pointee.requested_by = arena.string(requestedBy) }
+    if requestedMilliseconds != 0 { m.pointee.has_requested_milliseconds = 1; m.pointee.requested_milliseconds = requestedMilliseconds }
+    if dueMilliseconds != 0 { m.pointee.has_due_milliseconds = 1; m.pointee.due_milliseconds = dueMilliseconds }
+    if begun { m.pointee.has_begun = 1; m.pointee.begun = begun ? 1 : 0 }
+    switch target {
+    case .zone(let value):
+      m.pointee.target_case = CARAVAN__V1__DELAYED_ACTION__TARGET_ZONE
+      m.pointee.zone = value.pack(into: &arena)
+    case .user(let value):
+      m.pointee.target_case = CARAVAN__V1__DELAYED_ACTION__TARGET_USER
+      m.pointee.user = arena.string(value)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DelayedAction>) throws(WireError) {
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    requestedBy = try copyText(m.pointee.requested_by)
+    requestedMilliseconds = m.pointee.has_requested_milliseconds != 0 ? m.pointee.requested_milliseconds : 0
+    dueMilliseconds = m.pointee.has_due_milliseconds != 0 ? m.pointee.due_milliseconds : 0
+    begun = m.pointee.has_begun != 0 ? m.pointee.begun != 0 : false
+    switch m.pointee.target_case {
+    case CARAVAN__V1__DELAYED_ACTION__TARGET_ZONE: target = .zone(try ZoneRef(c: m.pointee.zone))
+    case CARAVAN__V1__DELAYED_ACTION__TARGET_USER: target = .user(try copyText(m.pointee.user))
+    default: target = nil
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__delayed_action__get_packed_size(m)) { caravan__v1__delayed_action__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__delayed_action__unpack(nil, data.count, data) else { throw .malformed("DelayedAction") }
+    defer { caravan__v1__delayed_action__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ScheduleRequest: WireMessage, Equatable {
+  public var action: DelayedAction?
+  public var graceMilliseconds: UInt64
+
+  public init(
+    action: DelayedAction? = nil,
+    graceMilliseconds: UInt64 = 0
+  ) {
+    self.action = action
+    self.graceMilliseconds = graceMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ScheduleRequest> {
+    let m = arena.make(Caravan__V1__ScheduleRequest.self, caravan__v1__schedule_request__init)
+    if let action { m.pointee.action = action.pack(into: &arena) }
+    if graceMilliseconds != 0 { m.pointee.has_grace_milliseconds = 1; m.pointee.grace_milliseconds = graceMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ScheduleRequest>) throws(WireError) {
+    action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
+    graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schedule_request__get_packed_size(m)) { caravan__v1__schedule_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__schedule_request__unpack(nil, data.count, data) else { throw .malformed("ScheduleRequest") }
+    defer { caravan__v1__schedule_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ScheduleReply: WireMessage, Equatable {
+  public var action: DelayedAction?
+
+  public init(
+    action: DelayedAction? = nil
+  ) {
+    self.action = action
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ScheduleReply> {
+    let m = arena.make(Caravan__V1__ScheduleReply.self, caravan__v1__schedule_reply__init)
+    if let action { m.pointee.action = action.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ScheduleReply>) throws(WireError) {
+    action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schedule_reply__get_packed_size(m)) { caravan__v1__schedule_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__schedule_reply__unpack(nil, data.count, data) else { throw .malformed("ScheduleReply") }
+    defer { caravan__v1__schedule_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CancelRequest: WireMessage, Equatable {
+  public var action: DelayedAction?
+
+  public init(
+    action: DelayedAction? = nil
+  ) {
+    self.action = action
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CancelRequest> {
+    let m = arena.make(Caravan__V1__CancelRequest.self, caravan__v1__cancel_request__init)
+    if let action { m.pointee.action = action.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CancelRequest>) throws(WireError) {
+    action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cancel_request__get_packed_size(m)) { caravan__v1__cancel_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cancel_request__unpack(nil, data.count, data) else { throw .malformed("CancelRequest") }
+    defer { caravan__v1__cancel_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct CancelReply: WireMessage, Equatable {
+  public var action: DelayedAction?
+
+  public init(
+    action: DelayedAction? = nil
+  ) {
+    self.action = action
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CancelReply> {
+    let m = arena.make(Caravan__V1__CancelReply.self, caravan__v1__cancel_reply__init)
+    if let action { m.pointee.action = action.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CancelReply>) throws(WireError) {
+    action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cancel_reply__get_packed_size(m)) { caravan__v1__cancel_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__cancel_reply__unpack(nil, data.count, data) else { throw .malformed("CancelReply") }
+    defer { caravan__v1__cancel_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ListActionsReply: WireMessage, Equatable {
+  public var actions: [DelayedAction]
+  public var more: Bool
+
+  public init(
+    actions: [DelayedAction] = [],
+    more: Bool = false
+  ) {
+    self.actions = actions
+    self.more = more
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListActionsReply> {
+    let m = arena.make(Caravan__V1__ListActionsReply.self, caravan__v1__list_actions_reply__init)
+    (m.pointee.n_actions, m.pointee.actions) = arena.messages(actions) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListActionsReply>) throws(WireError) {
+    actions = try copyMessages(m.pointee.n_actions, m.pointee.actions) { (p) throws(WireError) in try DelayedAction(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_actions_reply__get_packed_size(m)) { caravan__v1__list_actions_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_actions_reply__unpack(nil, data.count, data) else { throw .malformed("ListActionsReply") }
+    defer { caravan__v1__list_actions_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct StorageStatus: WireMessage, Equatable {
   public var zones: UInt64
   public var records: UInt64

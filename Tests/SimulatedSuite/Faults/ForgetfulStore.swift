@@ -46,8 +46,10 @@ final class ForgetfulStore: Store {
     try await store.createZone(zone, writer: writer)
   }
 
-  func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
-    try await store.deleteZone(zone, writer: writer)
+  func deleteZone(
+    _ zone: ZoneID, incarnation: Incarnation?, writer: String
+  ) async throws(CaravanError) -> Bool {
+    try await store.deleteZone(zone, incarnation: incarnation, writer: writer)
   }
 
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {

@@ -20,6 +20,7 @@ public enum BenchCommand {
   public static let commands: [Command] = [
     command("latency", "A row saved on one device until it is durable and read on another."),
     command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
+    command("zones", "Durable single saves a second of 64 devices: to one zone, to a zone each, to a default zone."),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
@@ -49,6 +50,7 @@ public enum BenchCommand {
       case "latency": try await LatencyBench(suite: suite, report: report, rounds: options[rounds]).run()
       case "throughput":
         try await ThroughputBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
+      case "zones": try await ZonesBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
       case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
       case "fanout":
         try await FanoutBench(

@@ -71,12 +71,14 @@ struct EdgeDevice: Sendable {
 
   /// Saves new records under one op.
   func save(
-    _ bodies: [[UInt8]], names: [String], type: UInt32, op: UInt64, to zone: String, in container: String
+    _ bodies: [[UInt8]], names: [String], type: UInt32, op: UInt64, to zone: String, in container: String,
+    _ database: DatabaseScope = .private
   ) async throws(CaravanError) {
     let mutations = zip(names, bodies).map {
       Wire.Mutation(name: $0, kind: .save, basedOn: 0, type: type, body: $1)
     }
-    let push = Push(container: container, zone: zone, op: op, opFloor: op, mutations: mutations)
+    let push = Push(
+      container: container, zone: zone, op: op, opFloor: op, mutations: mutations, database: database)
     guard case .commit(let reply) = try await ask(.push(push)), reply.outcomes.count == mutations.count,
       reply.outcomes.allSatisfy({ $0.verdict == .accepted })
     else { throw CaravanError(.internalError, "a push was not accepted") }

@@ -41,6 +41,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .storage: [SubjectPattern.everyChange.text] + Self.schema([.type])
     case .sync:
       Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
+        + Self.storage([.schedule, .cancel])
         + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])
@@ -51,7 +52,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
-      Self.storage([.status, .quota]) + Self.partitioned(.storage, ["floor"])
+      Self.storage([.status, .quota, .schedule, .cancel, .actions]) + Self.partitioned(.storage, ["floor"])
         + Self.schema([.type, .types, .propose])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .system: [Subject.claimsUpdate.text]

@@ -84,7 +84,7 @@ struct GroupDesk: Sendable {
       Commit(
         zone: zone, op: op, opFloor: floor, isAtomic: request.atomic, mutations: mutations,
         parts: Int(request.parts), fence: fence))
-    metrics.count(result)
+    metrics.count(result, in: zone)
     if group.isOpen { metrics.groups.add() }
     return GroupReply(commit: CommitReply(result))
   }

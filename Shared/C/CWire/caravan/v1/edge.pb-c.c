@@ -3216,7 +3216,7 @@ const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor =
   (ProtobufCMessageInit) caravan__v1__request_ticket__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__drop_table__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__drop_table__field_descriptors[4] =
 {
   {
     "container",
@@ -3242,15 +3242,42 @@ static const ProtobufCFieldDescriptor caravan__v1__drop_table__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "grace_milliseconds",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DropTable, has_grace_milliseconds),
+    offsetof(Caravan__V1__DropTable, grace_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cancel",
+    71,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__DropTable, has_cancel),
+    offsetof(Caravan__V1__DropTable, cancel),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__drop_table__field_indices_by_name[] = {
+  3,   /* field[3] = cancel */
   0,   /* field[0] = container */
+  2,   /* field[2] = grace_milliseconds */
   1,   /* field[1] = zone */
 };
-static const ProtobufCIntRange caravan__v1__drop_table__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__drop_table__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 70, 2 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor =
 {
@@ -3260,10 +3287,10 @@ const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor =
   "Caravan__V1__DropTable",
   "caravan.v1",
   sizeof(Caravan__V1__DropTable),
-  2,
+  4,
   caravan__v1__drop_table__field_descriptors,
   caravan__v1__drop_table__field_indices_by_name,
-  1,  caravan__v1__drop_table__number_ranges,
+  2,  caravan__v1__drop_table__number_ranges,
   (ProtobufCMessageInit) caravan__v1__drop_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -1987,6 +1987,276 @@ void   caravan__v1__quota_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__quota_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__delayed_action__init
+                     (Caravan__V1__DelayedAction         *message)
+{
+  static const Caravan__V1__DelayedAction init_value = CARAVAN__V1__DELAYED_ACTION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__delayed_action__get_packed_size
+                     (const Caravan__V1__DelayedAction *message)
+{
+  assert(message->base.descriptor == &caravan__v1__delayed_action__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__delayed_action__pack
+                     (const Caravan__V1__DelayedAction *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__delayed_action__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__delayed_action__pack_to_buffer
+                     (const Caravan__V1__DelayedAction *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__delayed_action__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DelayedAction *
+       caravan__v1__delayed_action__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DelayedAction *)
+     protobuf_c_message_unpack (&caravan__v1__delayed_action__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__delayed_action__free_unpacked
+                     (Caravan__V1__DelayedAction *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__delayed_action__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schedule_request__init
+                     (Caravan__V1__ScheduleRequest         *message)
+{
+  static const Caravan__V1__ScheduleRequest init_value = CARAVAN__V1__SCHEDULE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schedule_request__get_packed_size
+                     (const Caravan__V1__ScheduleRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schedule_request__pack
+                     (const Caravan__V1__ScheduleRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schedule_request__pack_to_buffer
+                     (const Caravan__V1__ScheduleRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ScheduleRequest *
+       caravan__v1__schedule_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ScheduleRequest *)
+     protobuf_c_message_unpack (&caravan__v1__schedule_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schedule_request__free_unpacked
+                     (Caravan__V1__ScheduleRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schedule_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schedule_reply__init
+                     (Caravan__V1__ScheduleReply         *message)
+{
+  static const Caravan__V1__ScheduleReply init_value = CARAVAN__V1__SCHEDULE_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schedule_reply__get_packed_size
+                     (const Caravan__V1__ScheduleReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schedule_reply__pack
+                     (const Caravan__V1__ScheduleReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schedule_reply__pack_to_buffer
+                     (const Caravan__V1__ScheduleReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schedule_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ScheduleReply *
+       caravan__v1__schedule_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ScheduleReply *)
+     protobuf_c_message_unpack (&caravan__v1__schedule_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schedule_reply__free_unpacked
+                     (Caravan__V1__ScheduleReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schedule_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__cancel_request__init
+                     (Caravan__V1__CancelRequest         *message)
+{
+  static const Caravan__V1__CancelRequest init_value = CARAVAN__V1__CANCEL_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__cancel_request__get_packed_size
+                     (const Caravan__V1__CancelRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__cancel_request__pack
+                     (const Caravan__V1__CancelRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__cancel_request__pack_to_buffer
+                     (const Caravan__V1__CancelRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CancelRequest *
+       caravan__v1__cancel_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CancelRequest *)
+     protobuf_c_message_unpack (&caravan__v1__cancel_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__cancel_request__free_unpacked
+                     (Caravan__V1__CancelRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__cancel_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__cancel_reply__init
+                     (Caravan__V1__CancelReply         *message)
+{
+  static const Caravan__V1__CancelReply init_value = CARAVAN__V1__CANCEL_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__cancel_reply__get_packed_size
+                     (const Caravan__V1__CancelReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__cancel_reply__pack
+                     (const Caravan__V1__CancelReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__cancel_reply__pack_to_buffer
+                     (const Caravan__V1__CancelReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__cancel_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CancelReply *
+       caravan__v1__cancel_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CancelReply *)
+     protobuf_c_message_unpack (&caravan__v1__cancel_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__cancel_reply__free_unpacked
+                     (Caravan__V1__CancelReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__cancel_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__list_actions_reply__init
+                     (Caravan__V1__ListActionsReply         *message)
+{
+  static const Caravan__V1__ListActionsReply init_value = CARAVAN__V1__LIST_ACTIONS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__list_actions_reply__get_packed_size
+                     (const Caravan__V1__ListActionsReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__list_actions_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__list_actions_reply__pack
+                     (const Caravan__V1__ListActionsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__list_actions_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__list_actions_reply__pack_to_buffer
+                     (const Caravan__V1__ListActionsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__list_actions_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ListActionsReply *
+       caravan__v1__list_actions_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ListActionsReply *)
+     protobuf_c_message_unpack (&caravan__v1__list_actions_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__list_actions_reply__free_unpacked
+                     (Caravan__V1__ListActionsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__list_actions_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message)
 {
@@ -5308,6 +5578,338 @@ const ProtobufCMessageDescriptor caravan__v1__quota_reply__descriptor =
   caravan__v1__quota_reply__field_indices_by_name,
   1,  caravan__v1__quota_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__quota_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__delayed_action__field_descriptors[7] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__DelayedAction, target_case),
+    offsetof(Caravan__V1__DelayedAction, zone),
+    &caravan__v1__zone_ref__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__DelayedAction, target_case),
+    offsetof(Caravan__V1__DelayedAction, user),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DelayedAction, has_incarnation),
+    offsetof(Caravan__V1__DelayedAction, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "requested_by",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DelayedAction, requested_by),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "requested_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DelayedAction, has_requested_milliseconds),
+    offsetof(Caravan__V1__DelayedAction, requested_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "due_milliseconds",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DelayedAction, has_due_milliseconds),
+    offsetof(Caravan__V1__DelayedAction, due_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "begun",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__DelayedAction, has_begun),
+    offsetof(Caravan__V1__DelayedAction, begun),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__delayed_action__field_indices_by_name[] = {
+  6,   /* field[6] = begun */
+  5,   /* field[5] = due_milliseconds */
+  2,   /* field[2] = incarnation */
+  3,   /* field[3] = requested_by */
+  4,   /* field[4] = requested_milliseconds */
+  1,   /* field[1] = user */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__delayed_action__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__delayed_action__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DelayedAction",
+  "DelayedAction",
+  "Caravan__V1__DelayedAction",
+  "caravan.v1",
+  sizeof(Caravan__V1__DelayedAction),
+  7,
+  caravan__v1__delayed_action__field_descriptors,
+  caravan__v1__delayed_action__field_indices_by_name,
+  1,  caravan__v1__delayed_action__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__delayed_action__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schedule_request__field_descriptors[2] =
+{
+  {
+    "action",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ScheduleRequest, action),
+    &caravan__v1__delayed_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grace_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ScheduleRequest, has_grace_milliseconds),
+    offsetof(Caravan__V1__ScheduleRequest, grace_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schedule_request__field_indices_by_name[] = {
+  0,   /* field[0] = action */
+  1,   /* field[1] = grace_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__schedule_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schedule_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ScheduleRequest",
+  "ScheduleRequest",
+  "Caravan__V1__ScheduleRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ScheduleRequest),
+  2,
+  caravan__v1__schedule_request__field_descriptors,
+  caravan__v1__schedule_request__field_indices_by_name,
+  1,  caravan__v1__schedule_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schedule_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schedule_reply__field_descriptors[1] =
+{
+  {
+    "action",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ScheduleReply, action),
+    &caravan__v1__delayed_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schedule_reply__field_indices_by_name[] = {
+  0,   /* field[0] = action */
+};
+static const ProtobufCIntRange caravan__v1__schedule_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schedule_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ScheduleReply",
+  "ScheduleReply",
+  "Caravan__V1__ScheduleReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ScheduleReply),
+  1,
+  caravan__v1__schedule_reply__field_descriptors,
+  caravan__v1__schedule_reply__field_indices_by_name,
+  1,  caravan__v1__schedule_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schedule_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__cancel_request__field_descriptors[1] =
+{
+  {
+    "action",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CancelRequest, action),
+    &caravan__v1__delayed_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__cancel_request__field_indices_by_name[] = {
+  0,   /* field[0] = action */
+};
+static const ProtobufCIntRange caravan__v1__cancel_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__cancel_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CancelRequest",
+  "CancelRequest",
+  "Caravan__V1__CancelRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__CancelRequest),
+  1,
+  caravan__v1__cancel_request__field_descriptors,
+  caravan__v1__cancel_request__field_indices_by_name,
+  1,  caravan__v1__cancel_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__cancel_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__cancel_reply__field_descriptors[1] =
+{
+  {
+    "action",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CancelReply, action),
+    &caravan__v1__delayed_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__cancel_reply__field_indices_by_name[] = {
+  0,   /* field[0] = action */
+};
+static const ProtobufCIntRange caravan__v1__cancel_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__cancel_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CancelReply",
+  "CancelReply",
+  "Caravan__V1__CancelReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__CancelReply),
+  1,
+  caravan__v1__cancel_reply__field_descriptors,
+  caravan__v1__cancel_reply__field_indices_by_name,
+  1,  caravan__v1__cancel_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__cancel_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__list_actions_reply__field_descriptors[2] =
+{
+  {
+    "actions",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ListActionsReply, n_actions),
+    offsetof(Caravan__V1__ListActionsReply, actions),
+    &caravan__v1__delayed_action__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ListActionsReply, has_more),
+    offsetof(Caravan__V1__ListActionsReply, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__list_actions_reply__field_indices_by_name[] = {
+  0,   /* field[0] = actions */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange caravan__v1__list_actions_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__list_actions_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ListActionsReply",
+  "ListActionsReply",
+  "Caravan__V1__ListActionsReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ListActionsReply),
+  2,
+  caravan__v1__list_actions_reply__field_descriptors,
+  caravan__v1__list_actions_reply__field_indices_by_name,
+  1,  caravan__v1__list_actions_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__list_actions_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[8] =

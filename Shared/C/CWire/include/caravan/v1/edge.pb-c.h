@@ -427,10 +427,20 @@ struct  Caravan__V1__DropTable
   ProtobufCMessage base;
   char *container;
   char *zone;
+  /*
+   * it goes so long from now, unless that is called off
+   */
+  protobuf_c_boolean has_grace_milliseconds;
+  uint64_t grace_milliseconds;
+  /*
+   * it stays after all
+   */
+  protobuf_c_boolean has_cancel;
+  protobuf_c_boolean cancel;
 };
 #define CARAVAN__V1__DROP_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__drop_table__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 /*

@@ -60,6 +60,12 @@ typedef struct Caravan__V1__CursorReply Caravan__V1__CursorReply;
 typedef struct Caravan__V1__Quota Caravan__V1__Quota;
 typedef struct Caravan__V1__QuotaRequest Caravan__V1__QuotaRequest;
 typedef struct Caravan__V1__QuotaReply Caravan__V1__QuotaReply;
+typedef struct Caravan__V1__DelayedAction Caravan__V1__DelayedAction;
+typedef struct Caravan__V1__ScheduleRequest Caravan__V1__ScheduleRequest;
+typedef struct Caravan__V1__ScheduleReply Caravan__V1__ScheduleReply;
+typedef struct Caravan__V1__CancelRequest Caravan__V1__CancelRequest;
+typedef struct Caravan__V1__CancelReply Caravan__V1__CancelReply;
+typedef struct Caravan__V1__ListActionsReply Caravan__V1__ListActionsReply;
 typedef struct Caravan__V1__StorageStatus Caravan__V1__StorageStatus;
 typedef struct Caravan__V1__Empty Caravan__V1__Empty;
 
@@ -1032,6 +1038,122 @@ struct  Caravan__V1__QuotaReply
     , 0, 0, 0, 0, NULL, 0, 0 }
 
 
+typedef enum {
+  CARAVAN__V1__DELAYED_ACTION__TARGET__NOT_SET = 0,
+  CARAVAN__V1__DELAYED_ACTION__TARGET_ZONE = 1,
+  CARAVAN__V1__DELAYED_ACTION__TARGET_USER = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__DELAYED_ACTION__TARGET__CASE)
+} Caravan__V1__DelayedAction__TargetCase;
+
+/*
+ * Something that is done when its time has come, unless it is called off before (CK-32): a zone's deletion, or that of
+ * everything a user has.
+ */
+struct  Caravan__V1__DelayedAction
+{
+  ProtobufCMessage base;
+  /*
+   * the zone's life that is meant
+   */
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  char *requested_by;
+  /*
+   * Unix time, as the next
+   */
+  protobuf_c_boolean has_requested_milliseconds;
+  uint64_t requested_milliseconds;
+  protobuf_c_boolean has_due_milliseconds;
+  uint64_t due_milliseconds;
+  /*
+   * too late to be called off
+   */
+  protobuf_c_boolean has_begun;
+  protobuf_c_boolean begun;
+  Caravan__V1__DelayedAction__TargetCase target_case;
+  union {
+    Caravan__V1__ZoneRef *zone;
+    char *user;
+  };
+};
+#define CARAVAN__V1__DELAYED_ACTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__delayed_action__descriptor) \
+    , 0, 0, NULL, 0, 0, 0, 0, 0, 0, CARAVAN__V1__DELAYED_ACTION__TARGET__NOT_SET, {0} }
+
+
+struct  Caravan__V1__ScheduleRequest
+{
+  ProtobufCMessage base;
+  /*
+   * its target, and who asks
+   */
+  Caravan__V1__DelayedAction *action;
+  protobuf_c_boolean has_grace_milliseconds;
+  uint64_t grace_milliseconds;
+};
+#define CARAVAN__V1__SCHEDULE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schedule_request__descriptor) \
+    , NULL, 0, 0 }
+
+
+struct  Caravan__V1__ScheduleReply
+{
+  ProtobufCMessage base;
+  /*
+   * the one there was already, if there was one
+   */
+  Caravan__V1__DelayedAction *action;
+};
+#define CARAVAN__V1__SCHEDULE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schedule_reply__descriptor) \
+    , NULL }
+
+
+struct  Caravan__V1__CancelRequest
+{
+  ProtobufCMessage base;
+  /*
+   * its target
+   */
+  Caravan__V1__DelayedAction *action;
+};
+#define CARAVAN__V1__CANCEL_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__cancel_request__descriptor) \
+    , NULL }
+
+
+struct  Caravan__V1__CancelReply
+{
+  ProtobufCMessage base;
+  /*
+   * what will not be done
+   */
+  Caravan__V1__DelayedAction *action;
+};
+#define CARAVAN__V1__CANCEL_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__cancel_reply__descriptor) \
+    , NULL }
+
+
+struct  Caravan__V1__ListActionsReply
+{
+  ProtobufCMessage base;
+  /*
+   * the first due first
+   */
+  size_t n_actions;
+  Caravan__V1__DelayedAction **actions;
+  /*
+   * there are more than these
+   */
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+};
+#define CARAVAN__V1__LIST_ACTIONS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_actions_reply__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
 struct  Caravan__V1__StorageStatus
 {
   ProtobufCMessage base;
@@ -1907,6 +2029,120 @@ Caravan__V1__QuotaReply *
 void   caravan__v1__quota_reply__free_unpacked
                      (Caravan__V1__QuotaReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__DelayedAction methods */
+void   caravan__v1__delayed_action__init
+                     (Caravan__V1__DelayedAction         *message);
+size_t caravan__v1__delayed_action__get_packed_size
+                     (const Caravan__V1__DelayedAction   *message);
+size_t caravan__v1__delayed_action__pack
+                     (const Caravan__V1__DelayedAction   *message,
+                      uint8_t             *out);
+size_t caravan__v1__delayed_action__pack_to_buffer
+                     (const Caravan__V1__DelayedAction   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DelayedAction *
+       caravan__v1__delayed_action__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__delayed_action__free_unpacked
+                     (Caravan__V1__DelayedAction *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ScheduleRequest methods */
+void   caravan__v1__schedule_request__init
+                     (Caravan__V1__ScheduleRequest         *message);
+size_t caravan__v1__schedule_request__get_packed_size
+                     (const Caravan__V1__ScheduleRequest   *message);
+size_t caravan__v1__schedule_request__pack
+                     (const Caravan__V1__ScheduleRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schedule_request__pack_to_buffer
+                     (const Caravan__V1__ScheduleRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ScheduleRequest *
+       caravan__v1__schedule_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schedule_request__free_unpacked
+                     (Caravan__V1__ScheduleRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ScheduleReply methods */
+void   caravan__v1__schedule_reply__init
+                     (Caravan__V1__ScheduleReply         *message);
+size_t caravan__v1__schedule_reply__get_packed_size
+                     (const Caravan__V1__ScheduleReply   *message);
+size_t caravan__v1__schedule_reply__pack
+                     (const Caravan__V1__ScheduleReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schedule_reply__pack_to_buffer
+                     (const Caravan__V1__ScheduleReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ScheduleReply *
+       caravan__v1__schedule_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schedule_reply__free_unpacked
+                     (Caravan__V1__ScheduleReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CancelRequest methods */
+void   caravan__v1__cancel_request__init
+                     (Caravan__V1__CancelRequest         *message);
+size_t caravan__v1__cancel_request__get_packed_size
+                     (const Caravan__V1__CancelRequest   *message);
+size_t caravan__v1__cancel_request__pack
+                     (const Caravan__V1__CancelRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__cancel_request__pack_to_buffer
+                     (const Caravan__V1__CancelRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CancelRequest *
+       caravan__v1__cancel_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__cancel_request__free_unpacked
+                     (Caravan__V1__CancelRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CancelReply methods */
+void   caravan__v1__cancel_reply__init
+                     (Caravan__V1__CancelReply         *message);
+size_t caravan__v1__cancel_reply__get_packed_size
+                     (const Caravan__V1__CancelReply   *message);
+size_t caravan__v1__cancel_reply__pack
+                     (const Caravan__V1__CancelReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__cancel_reply__pack_to_buffer
+                     (const Caravan__V1__CancelReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CancelReply *
+       caravan__v1__cancel_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__cancel_reply__free_unpacked
+                     (Caravan__V1__CancelReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ListActionsReply methods */
+void   caravan__v1__list_actions_reply__init
+                     (Caravan__V1__ListActionsReply         *message);
+size_t caravan__v1__list_actions_reply__get_packed_size
+                     (const Caravan__V1__ListActionsReply   *message);
+size_t caravan__v1__list_actions_reply__pack
+                     (const Caravan__V1__ListActionsReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__list_actions_reply__pack_to_buffer
+                     (const Caravan__V1__ListActionsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ListActionsReply *
+       caravan__v1__list_actions_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__list_actions_reply__free_unpacked
+                     (Caravan__V1__ListActionsReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__StorageStatus methods */
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message);
@@ -2079,6 +2315,24 @@ typedef void (*Caravan__V1__QuotaRequest_Closure)
 typedef void (*Caravan__V1__QuotaReply_Closure)
                  (const Caravan__V1__QuotaReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__DelayedAction_Closure)
+                 (const Caravan__V1__DelayedAction *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ScheduleRequest_Closure)
+                 (const Caravan__V1__ScheduleRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ScheduleReply_Closure)
+                 (const Caravan__V1__ScheduleReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CancelRequest_Closure)
+                 (const Caravan__V1__CancelRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CancelReply_Closure)
+                 (const Caravan__V1__CancelReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ListActionsReply_Closure)
+                 (const Caravan__V1__ListActionsReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__StorageStatus_Closure)
                  (const Caravan__V1__StorageStatus *message,
                   void *closure_data);
@@ -2139,6 +2393,12 @@ extern const ProtobufCMessageDescriptor caravan__v1__cursor_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__quota__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__quota_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__quota_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__delayed_action__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schedule_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schedule_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__cancel_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__cancel_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__list_actions_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__empty__descriptor;
 

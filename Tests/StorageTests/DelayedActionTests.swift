@@ -1,0 +1,181 @@
+import Model
+import Runtime
+import StorageClient
+import StorageDriver
+import Store
+import StoreSQLite
+import TestKit
+import Testing
+import Wire
+
+/// Goal: what is put off is done when its time has come, once, unless it is called off, whatever dies meanwhile
+/// (CK-32). Method: the actions on a store in memory, with time in the test's hands; and once through the service.
+@Suite(.timeLimit(.minutes(1))) struct DelayedActionTests {
+  private static let month: Int64 = 30 * 86_400_000
+
+  /// What one process has in memory.
+  private struct Process {
+    let actions: DelayedActions
+    var expiry: Expiry
+
+    init(_ store: StoreSQLite, _ bench: StorageBench) {
+      actions = DelayedActions(store: store, host: bench.host)
+      expiry = Expiry(store: store, actions: actions, host: bench.host)
+    }
+
+    mutating func sweep() async throws -> Int {
+      var done = 0
+      for _ in 0..<100 {
+        let progress = try await expiry.step()
+        done += progress.actions
+        guard progress.hasMore else { return done }
+      }
+      throw CaravanError(.internalError, "a sweep does not end")
+    }
+  }
+
+  private static func with(_ body: (StoreSQLite, StorageBench) async throws -> Void) async throws {
+    let bench = try StorageBench()
+    let store = try await StoreSQLite(.simulation(.memory), host: bench.host)
+    try await body(store, bench)
+    await store.close()
+  }
+
+  private static func zone(_ name: String, of user: String = "ada") throws -> ZoneID {
+    try ZoneID(DatabaseID(container: ContainerID(unchecked: "notes"), owner: UserID(unchecked: user)), name)
+  }
+
+  private static func exists(_ zone: ZoneID, _ store: StoreSQLite) async throws -> Bool {
+    try await store.zones(in: Partition(of: zone.database), .database(zone.database)).contains { $0.zone == zone }
+  }
+
+  private static func target(_ zone: ZoneID) -> DelayedAction { DelayedAction(target: .zone(ZoneRef(zone))) }
+
+  private static func code(_ body: () async throws -> Void) async -> ErrorCode? {
+    do { try await body() } catch { return (error as? CaravanError)?.code }
+    return nil
+  }
+
+  @Test("CK-32: a zone goes when its grace is over, not before, and once; who asks twice waits no longer")
+  func zone() async throws {
+    try await Self.with { store, bench in
+      let (zone, other) = (try Self.zone("t"), try Self.zone("u"))
+      for zone in [zone, other] { _ = try await store.createZone(zone, writer: "phone") }
+      var process = Process(store, bench)
+      let start = bench.clock.wallTime.milliseconds
+      let first = try await process.actions.schedule(Self.target(zone), after: Self.month)
+      #expect(first.dueMilliseconds == UInt64(start + Self.month))
+      bench.clock.advance(by: .seconds(86_400))
+      #expect(try await process.actions.schedule(Self.target(zone), after: Self.month) == first)
+      #expect(try await process.actions.list().actions == [first])
+      #expect(try await process.sweep() == 0)
+      #expect(try await Self.exists(zone, store))
+      bench.clock.advance(by: .seconds(29 * 86_400 + 1))
+      #expect(try await process.sweep() == 1)
+      #expect(try await !Self.exists(zone, store))
+      #expect(try await Self.exists(other, store))
+      #expect(try await process.actions.list().actions.isEmpty)
+      #expect(try await process.sweep() == 0)
+    }
+  }
+
+  @Test("CK-32: what is called off is not done; what has begun, or is not there, cannot be called off")
+  func cancel() async throws {
+    try await Self.with { store, bench in
+      let zone = try Self.zone("t")
+      _ = try await store.createZone(zone, writer: "phone")
+      var process = Process(store, bench)
+      _ = try await process.actions.schedule(Self.target(zone), after: 1_000)
+      _ = try await process.actions.cancel(Self.target(zone))
+      bench.clock.advance(by: .seconds(2))
+      #expect(try await process.sweep() == 0)
+      #expect(try await Self.exists(zone, store))
+      #expect(await Self.code { _ = try await process.actions.cancel(Self.target(zone)) } == .noSuchObject)
+      // Late, and not begun.
+      _ = try await process.actions.schedule(Self.target(zone), after: 1_000)
+      bench.clock.advance(by: .seconds(2))
+      _ = try await process.actions.cancel(Self.target(zone))
+      #expect(try await process.sweep() == 0)
+      let nowhere = Self.target(try Self.zone("nowhere"))
+      #expect(await Self.code { _ = try await process.actions.schedule(nowhere, after: 1) } == .zoneDoesNotExist)
+      for grace in [-1, 367 * 86_400_000] as [Int64] {
+        let code = await Self.code { _ = try await process.actions.schedule(Self.target(zone), after: grace) }
+        #expect(code == .limitExceeded)
+      }
+      #expect(await Self.code { _ = try await process.actions.cancel(DelayedAction()) } == .invalidData)
+    }
+  }
+
+  @Test("CK-32, CK-45: a zone made anew under the name is not the one that was meant, also for who begins again")
+  func anotherLife() async throws {
+    try await Self.with { store, bench in
+      let zone = try Self.zone("t")
+      _ = try await store.createZone(zone, writer: "phone")
+      var process = Process(store, bench)
+      _ = try await process.actions.schedule(Self.target(zone), after: 1_000)
+      _ = try await store.deleteZone(zone, writer: "phone")
+      _ = try await store.createZone(zone, writer: "phone")
+      bench.clock.advance(by: .seconds(2))
+      #expect(try await process.sweep() == 1)
+      #expect(try await Self.exists(zone, store))
+      // An action for the life before gives way to one for this.
+      _ = try await process.actions.schedule(Self.target(zone), after: 1_000)
+      _ = try await store.deleteZone(zone, writer: "phone")
+      _ = try await store.createZone(zone, writer: "phone")
+      let again = try await process.actions.schedule(Self.target(zone), after: 9_000)
+      #expect(again.dueMilliseconds == UInt64(bench.clock.wallTime.milliseconds + 9_000))
+      bench.clock.advance(by: .seconds(10))
+      #expect(try await process.sweep() == 1)
+      #expect(try await !Self.exists(zone, store))
+    }
+  }
+
+  @Test("CK-32: everything of a user goes, in bounded steps; others' stays")
+  func user() async throws {
+    try await Self.with { store, bench in
+      let zones = try (0..<150).map { try Self.zone("z\($0)") } + [Self.zone(DefaultZone.name)]
+      let others = [try Self.zone("t", of: "adam"), try Self.zone(DefaultZone.name, of: "ad")]
+      for zone in zones + others { _ = try await store.createZone(zone, writer: "phone") }
+      var process = Process(store, bench)
+      _ = try await process.actions.schedule(DelayedAction(target: .user("ada")), after: Self.month)
+      bench.clock.advance(by: .milliseconds(Self.month + 1))
+      let progress = try await process.expiry.step()
+      #expect(progress.actions == 0 && progress.hasMore)
+      #expect(try await process.actions.list().actions.map(\.begun) == [true])
+      let cancelled = await Self.code { _ = try await process.actions.cancel(DelayedAction(target: .user("ada"))) }
+      #expect(cancelled == .noSuchObject)
+      // The process dies, and another takes over when the lease of the first is over.
+      var next = Process(store, bench)
+      bench.clock.advance(by: .seconds(31))
+      #expect(try await next.sweep() == 1)
+      for zone in zones { #expect(try await !Self.exists(zone, store), "\(zone)") }
+      for zone in others { #expect(try await Self.exists(zone, store), "\(zone)") }
+    }
+  }
+
+  @Test("CK-32: the service does it by itself, for who asks on the bus, and says how often")
+  func service() async throws {
+    try await StorageBench.with { bench in
+      let zone = try StorageBench.zone()
+      _ = try await bench.commit(1, [StorageBench.save("r")], to: zone)
+      let target = DelayedAction.Target.zone(ZoneRef(zone))
+      let action = try await bench.storage.schedule(target, after: .seconds(60), by: "phone")
+      #expect(action.requestedBy == "phone" && !action.begun)
+      #expect(try await bench.storage.actions().actions == [action])
+      #expect(try await bench.storage.cancel(target) == action)
+      _ = try await bench.storage.schedule(target, after: .seconds(60), by: "phone")
+      try await eventually("the zone is gone") {
+        bench.clock.advance(by: .seconds(10))
+        return try await bench.storage.zones(of: zone.database).isEmpty
+      }
+      try await eventually("it is counted") { bench.actions("done") == 1 }
+      #expect(bench.actions("scheduled") == 2 && bench.actions("cancelled") == 1)
+    }
+  }
+}
+
+extension StorageBench {
+  fileprivate func actions(_ outcome: String) -> UInt64 {
+    host.metrics.counter(CounterName("caravan_storage_actions_total", ""), [.outcome: outcome]).value
+  }
+}
