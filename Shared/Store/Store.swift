@@ -24,9 +24,9 @@ public protocol Store: Sendable {
   /// - Parameter fields: ids of those the bodies are to have; nil: all (CK-24).
   func fetch(_ names: [String], fields: Set<UInt32>?, in zone: ZoneID) async throws(CaravanError) -> [Entry]
 
-  /// Live records whose time was over by now, and after `time`, the longest over first (CK-30).
-  /// - Parameter time: Unix milliseconds.
-  func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord]
+  /// Live records whose time is over by now, the longest over first (CK-30), those of one time in the order of names.
+  /// - Parameter last: only those that come after this one.
+  func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord]
 
   // MARK: Zones
 

@@ -103,6 +103,12 @@ public struct ExpiredRecord: Sendable, Hashable {
     self.version = version
     self.expires = expires
   }
+
+  /// The order in which stores find them.
+  public static func comesFirst(_ one: ExpiredRecord, _ other: ExpiredRecord) -> Bool {
+    one.expires == other.expires
+      ? one.name.utf8.lexicographicallyPrecedes(other.name.utf8) : one.expires < other.expires
+  }
 }
 
 public struct ChunkBytes: Sendable, Hashable {

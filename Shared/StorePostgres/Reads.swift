@@ -73,11 +73,14 @@ struct Reads {
   }
 
   /// - Parameter clock: nil: the database's.
-  func expired(after time: Int64, atMost count: Int, clock: Int64?) throws(PostgresError) -> [ExpiredRecord] {
+  func expired(
+    after last: ExpiredRecord?, atMost count: Int, clock: Int64?
+  ) throws(PostgresError) -> [ExpiredRecord] {
     let now = try db.run(Statements.clock, clock).first?.integer(0) ?? 0
     var pipeline = Pipeline()
     for partition in Partition.all {
-      pipeline.add(Statements.expired, Int32(partition.number), time, now, Int64(count))
+      pipeline.add(
+        Statements.expired, Int32(partition.number), last?.expires ?? 0, now, last?.name ?? "", Int64(count))
     }
     var all: [ExpiredRecord] = []
     for rows in try db.run(pipeline) {
@@ -86,7 +89,7 @@ struct Reads {
           zone: try row.zone(from: 3), name: row.text(2), version: row.unsigned(1), expires: row.integer(0))
       }
     }
-    return Array(all.sorted { $0.expires < $1.expires }.prefix(count))
+    return Array(all.sorted(by: ExpiredRecord.comesFirst).prefix(count))
   }
 
   // MARK: Zones

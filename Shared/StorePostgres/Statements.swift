@@ -215,10 +215,11 @@ enum Statements {
     SELECT r.expires, r.seq, r.name, z.database, z.name
     FROM (
       SELECT expires, seq, name, zone FROM caravan_records
-      WHERE partition = $1 AND expires > 0 AND expires > $2 AND expires <= $3 ORDER BY expires LIMIT $4) AS r
+      WHERE partition = $1 AND expires > 0 AND expires >= $2 AND expires <= $3 AND (expires > $2 OR name > $4)
+      ORDER BY expires, name LIMIT $5) AS r
     CROSS JOIN LATERAL (
       SELECT database, name, stage FROM caravan_zones WHERE partition = $1 AND id = r.zone LIMIT 1) AS z
-    WHERE z.stage = 0 ORDER BY r.expires
+    WHERE z.stage = 0 ORDER BY r.expires, r.name
     """
 
   static let aliveZone: StaticString = """

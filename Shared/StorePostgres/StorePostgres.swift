@@ -127,10 +127,10 @@ public final class StorePostgres: Store {
     return entries
   }
 
-  public func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
+  public func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
     let clock = clock
     return try await read { (reads) throws(PostgresError) in
-      try reads.expired(after: time, atMost: count, clock: clock)
+      try reads.expired(after: last, atMost: count, clock: clock)
     }
   }
 

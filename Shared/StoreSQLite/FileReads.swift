@@ -94,13 +94,15 @@ struct FileReads {
   }
 
   /// - Parameter now: Unix milliseconds.
-  func expired(after time: Int64, by now: Int64, atMost count: Int) throws(CaravanError) -> [ExpiredRecord] {
-    try db.all(
+  func expired(after last: ExpiredRecord?, by now: Int64, atMost count: Int) throws(CaravanError) -> [ExpiredRecord] {
+    let time = last?.expires ?? 0
+    return try db.all(
       """
       SELECT e.expires, e.key, e.name, z.name, d.container, d.environment, d.owner FROM entries e
       JOIN zones z ON z.id = e.key >> 40 JOIN databases d ON d.id = z.database
-      WHERE e.expires > ? AND e.expires <= ? AND z.state = 0 ORDER BY e.expires LIMIT ?
-      """, time, now, count
+      WHERE e.expires >= ? AND e.expires <= ? AND (e.expires > ? OR e.name > ?) AND z.state = 0
+      ORDER BY e.expires, e.name LIMIT ?
+      """, time, now, time, last?.name ?? "", count
     ) { (row) throws(CaravanError) in
       ExpiredRecord(
         zone: try zoneID(row, from: 3), name: row.text(2), version: Key.counter(row.integer(1)),

@@ -79,15 +79,15 @@ public final class StoreSQLite: Store {
     }
   }
 
-  public func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
+  public func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
     let now = clock.wallTime.milliseconds
     var all: [ExpiredRecord] = []
     for file in files {
       all += try await file.read { (file) throws(CaravanError) in
-        try file.expired(after: time, by: now, atMost: count)
+        try file.expired(after: last, by: now, atMost: count)
       }
     }
-    return Array(all.sorted { $0.expires < $1.expires }.prefix(count))
+    return Array(all.sorted(by: ExpiredRecord.comesFirst).prefix(count))
   }
 
   // MARK: Zones

@@ -16,7 +16,7 @@ package struct Expiry: Sendable {
   private let epoch: UInt64
   private var number: UInt64 = 0
   /// What expired until then cannot be deleted for now, and is left for the next round.
-  private var position: Int64 = 0
+  private var position: ExpiredRecord?
 
   package init(store: any Store, actions: DelayedActions, host: Host) {
     self.store = store
@@ -26,17 +26,22 @@ package struct Expiry: Sendable {
 
   /// One bounded step.
   package mutating func step() async throws(CaravanError) -> Progress {
-    let over = try await next()
-    guard let last = over.last, try await isMine() else { return Progress() }
+    let over = try await store.expired(after: position, atMost: StorageLimits.expiredPerStep)
+    guard !over.isEmpty, try await isMine() else {
+      position = nil
+      return Progress()
+    }
     var progress = Progress()
     for action in over.filter(actions.isAction).prefix(StorageLimits.actionsPerStep) {
       if try await actions.perform(action) { progress.actions += 1 }
       progress.hasMore = true
     }
     progress.deleted = try await delete(over.filter { !actions.isAction($0) })
+    if progress.deleted > 0 { progress.hasMore = true }
+    guard !progress.hasMore else { return progress }
     // What others refer to waits for another round, and keeps nothing behind it waiting.
-    if progress.deleted == 0, !progress.hasMore { position = last.expires }
-    if progress.deleted > 0 || over.count == StorageLimits.expiredPerStep { progress.hasMore = true }
+    progress.hasMore = over.count == StorageLimits.expiredPerStep
+    position = progress.hasMore ? over.last : nil
     return progress
   }
 
@@ -47,13 +52,6 @@ package struct Expiry: Sendable {
     package var actions = 0
     /// There may be more to do at once.
     package var hasMore = false
-  }
-
-  private mutating func next() async throws(CaravanError) -> [ExpiredRecord] {
-    let over = try await store.expired(after: position, atMost: StorageLimits.expiredPerStep)
-    guard over.isEmpty, position > 0 else { return over }
-    position = 0
-    return try await store.expired(after: 0, atMost: StorageLimits.expiredPerStep)
   }
 
   private func isMine() async throws(CaravanError) -> Bool {

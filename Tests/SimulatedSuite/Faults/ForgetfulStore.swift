@@ -34,8 +34,8 @@ final class ForgetfulStore: Store {
     try await store.fetch(names, fields: fields, in: zone)
   }
 
-  func expired(after time: Int64, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
-    try await store.expired(after: time, atMost: count)
+  func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
+    try await store.expired(after: last, atMost: count)
   }
 
   func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
