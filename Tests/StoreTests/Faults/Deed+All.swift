@@ -168,6 +168,13 @@ extension Deed {
       let partition = Partition(of: place.database)
       return "\(try await place.store.zones(in: partition, .database(place.database)).map(\.seq))"
     },
+    Deed("finding what is over") { place throws(CaravanError) in
+      let over = WriteTerms(expiry: .at(1))
+      try await place.commit(1, [Sample.save("a", [:], over), Sample.save("b"), Sample.save("c", [:], over)])
+    } act: { place throws(CaravanError) in
+      let over = try await place.store.expired(after: nil, atMost: 4_096).filter { $0.zone == place.zone }
+      return "\(over.map { [$0.version, UInt64($0.expires)] })"
+    },
     Deed("reading the log", prepare: fill) { place throws(CaravanError) in
       let page = try await place.store.log(of: Partition(of: place.database), after: 0, atMost: 4_096)
       return "\(page.entries.filter { $0.zone == place.zone }.map { [$0.low, $0.high] })"
