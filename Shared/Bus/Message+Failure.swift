@@ -40,7 +40,7 @@ extension ErrorCode {
   /// For tools that know ADR-32 but not Caravan; the meaning is HTTP's.
   package var statusCode: Int {
     switch self {
-    case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken: 400
+    case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken, .customZoneNeeded: 400
     case .notAuthenticated: 401
     case .networkNotPermitted, .lockNotHeld: 403
     case .tableNotFound, .noSuchObject, .noOperationId, .zoneDoesNotExist: 404

@@ -14,6 +14,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case objectExists
   /// The record changed meanwhile; the server's copy comes with it.
   case serverRecordChanged
+  /// The default zone does not do this: its records stand alone (CK-10).
+  case customZoneNeeded
   /// A reference points to a record that is not there, or a record is still referred to: the message names both.
   case referenceViolation
   /// The change token no longer fits: drop it and sync from the beginning, keeping unsynced rows.
@@ -76,7 +78,8 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
       .lockAlreadyHeld, .storageFull, .quotaExceeded, .cancelled:
       true
     case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
-      .serverRecordChanged, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing, .chunkDamaged,
+      .serverRecordChanged, .customZoneNeeded, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing,
+      .chunkDamaged,
       .invalidSyncToken,
       .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .rowTorn, .rowInConflict,
       .notInConflictResolution,

@@ -53,14 +53,20 @@ public struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
   public let container: ContainerID
   public let environment: Environment
   public let owner: UserID?
+  /// 0: the database with all its zones. Others are parts of it, each with one shard of its default zone (CK-10), in a
+  /// partition of its own.
+  public let shard: UInt32
 
-  public init(container: ContainerID, environment: Environment = .development, owner: UserID?) {
+  public init(
+    container: ContainerID, environment: Environment = .development, owner: UserID?, shard: UInt32 = 0
+  ) {
     self.container = container
     self.environment = environment
     self.owner = owner
+    self.shard = shard
   }
 
-  public var description: String { "\(container)/\(environment.rawValue)/\(owner?.text ?? "")" }
+  public var description: String { "\(container)/\(environment.rawValue)/\(ownerText)" }
 }
 
 public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
@@ -97,12 +103,14 @@ public struct Partition: Sendable, Hashable, Comparable, CustomStringConvertible
     self.number = number
   }
 
-  /// FNV-1a of the owner (public databases: of the container), reduced. Stable for ever: rows live where it says.
+  /// FNV-1a of the owner (public databases: of the container), reduced; shards lie in those that follow. Stable for
+  /// ever: rows live where it says.
   public init(of database: DatabaseID) {
     let key = database.owner.map { "user/\($0.text)" } ?? "container/\(database.container.text)"
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    number = UInt32(truncatingIfNeeded: (hash ^ (hash >> 32)) % UInt64(Self.count))
+    let first = (hash ^ (hash >> 32)) % UInt64(Self.count)
+    number = UInt32(truncatingIfNeeded: (first + UInt64(database.shard)) % UInt64(Self.count))
   }
 
   public static let all: [Partition] = (0..<count).compactMap { try? Partition($0) }

@@ -17,6 +17,12 @@ public final class SchemaClient: Sendable {
   }
 
   private let bus: any MessageBus
+  private struct Home: Hashable {
+    let container: ContainerID
+    let environment: Model.Environment
+  }
+
+  private let containers = Mutex(BoundedCache<Home, Model.ContainerSettings>(capacity: cachedTypes))
   private let types = Mutex(BoundedCache<Key, Model.RecordType>(capacity: cachedTypes))
 
   public init(bus: any MessageBus) { self.bus = bus }
@@ -61,6 +67,34 @@ public final class SchemaClient: Sendable {
     var list: [Model.RecordType] = []
     for type in reply.types { list.append(try type.model()) }
     return list
+  }
+
+  // MARK: Containers
+
+  /// What was said of a container, which never changes. nil: nothing yet.
+  /// - Parameters:
+  ///   - wanted: to be said, unless something else was: then `objectExists`.
+  ///   - isSettled: if nothing was said, what is usual is said now.
+  public func settings(
+    of container: ContainerID, in environment: Model.Environment, saying wanted: Model.ContainerSettings? = nil,
+    isSettled: Bool = false
+  ) async throws(CaravanError) -> Model.ContainerSettings? {
+    let home = Home(container: container, environment: environment)
+    if wanted == nil, let known = containers.withLock({ $0.value(for: home) }) { return known }
+    let request = ContainerRequest(
+      container: container.text, environment: environment.rawValue, settings: wanted.map { Wire.ContainerSettings($0) },
+      settle: isSettled)
+    let reply: ContainerReply = try await bus.call(
+      request, to: SchemaMethod.container.subject, deadline: Self.deadline)
+    guard let settings = reply.settings?.model() else { return nil }
+    containers.withLock { $0.insert(settings, for: home) }
+    return settings
+  }
+
+  /// How many shards the database's default zone has, from now on for ever.
+  public func shards(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
+    let settings = try await settings(of: database.container, in: database.environment, isSettled: true)
+    return settings?.shards(of: database) ?? 1
   }
 
   private func ask(

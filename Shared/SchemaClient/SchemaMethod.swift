@@ -8,6 +8,8 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case type
   /// `ListTypesRequest` → `ListTypesReply`
   case types
+  /// `ContainerRequest` → `ContainerReply`
+  case container
 
   public var subject: Subject { .service(.schema, method: rawValue) }
   public var pattern: SubjectPattern { .exact(subject) }

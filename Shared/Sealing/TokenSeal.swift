@@ -57,7 +57,7 @@ extension SealedMessage {
   mutating func add(_ database: DatabaseID) {
     add(database.container.text)
     add(database.environment.rawValue)
-    add(database.owner?.text ?? "")
+    add(database.ownerText)
   }
 
   mutating func add(_ zone: ZoneID) {

@@ -72,7 +72,7 @@ public struct ChangePage: Sendable, Hashable {
 public enum ZoneFilter: Sendable, Hashable {
   case everything
   case database(DatabaseID)
-  /// Private databases of this user.
+  /// Private databases of this user, and those of their shards that lie in the partition.
   case owner(UserID)
   case named(String)
 }

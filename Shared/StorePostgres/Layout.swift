@@ -244,15 +244,16 @@ enum ZoneStage {
 
 extension DatabaseID {
   /// As the tables have it: what belongs to one owner has one beginning.
-  var key: String { "\(owner?.text ?? "")/\(container.text)/\(environment.rawValue)" }
+  var key: String { "\(ownerText)/\(container.text)/\(environment.rawValue)" }
 
   /// nil when the text is not what `key` makes.
   init?(key: String) {
     let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 3, let environment = Model.Environment(rawValue: parts[2]) else { return nil }
-    self.init(
-      container: ContainerID(unchecked: parts[1]), environment: environment,
-      owner: parts[0].isEmpty ? nil : UserID(unchecked: parts[0]))
+    guard parts.count == 3, let environment = Model.Environment(rawValue: parts[2]),
+      let database = try? DatabaseID(
+        container: ContainerID(unchecked: parts[1]), environment: environment, ownerText: parts[0])
+    else { return nil }
+    self = database
   }
 }
 

@@ -98,11 +98,13 @@ struct Reads {
     let (number, limit) = (Int32(partition.number), Int64(StoreLimits.zonesListed))
     let rows =
       switch filter {
-      case .everything: try db.run(Statements.everyZone, number, limit)
-      case .named(let name): try db.run(Statements.namedZones, number, limit, name)
-      // The next text after all that begin with the owner and a slash.
-      case .owner(let user): try db.run(Statements.zonesBetween, number, limit, "\(user)/", "\(user)0")
-      case .database(let id): try db.run(Statements.zonesBetween, number, limit, id.key, "\(id.key)\u{0}")
+      case .everything: Array(try db.run(Statements.everyZone, number, limit))
+      case .named(let name): Array(try db.run(Statements.namedZones, number, limit, name))
+      // The next text after all that begin with the owner and a slash; shards have a `#` and their number between.
+      case .owner(let user):
+        Array(try db.run(Statements.zonesBetween, number, limit, "\(user)/", "\(user)0"))
+          + Array(try db.run(Statements.zonesBetween, number, limit, "\(user)#", "\(user)$"))
+      case .database(let id): Array(try db.run(Statements.zonesBetween, number, limit, id.key, "\(id.key)\u{0}"))
       }
     return try rows.map { (row) throws(PostgresError) in
       ZonePosition(

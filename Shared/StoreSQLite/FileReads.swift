@@ -26,7 +26,7 @@ struct FileReads {
 
   func database(_ id: DatabaseID) throws(CaravanError) -> Int64? {
     try db.first(
-      "SELECT id FROM databases WHERE owner = ? AND container = ? AND environment = ?", id.owner?.text ?? "",
+      "SELECT id FROM databases WHERE owner = ? AND container = ? AND environment = ?", id.ownerText,
       id.container.text, id.environment.rawValue, read: { $0.integer(0) })
   }
 
@@ -121,9 +121,7 @@ struct FileReads {
 
   func zones(in partition: Partition, _ filter: ZoneFilter) throws(CaravanError) -> [ZonePosition] {
     let read = { (row: Row) throws(CaravanError) -> ZonePosition in try zonePosition(row, from: 0) }
-    let owner: String
-    let container: String
-    let environment: String
+    let database: DatabaseID
     switch filter {
     case .everything:
       return try db.all(
@@ -139,17 +137,23 @@ struct FileReads {
         FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND z.name = ? AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, name, StoreLimits.zonesListed, read: read)
-    case .owner(let user): (owner, container, environment) = (user.text, "%", "%")
-    case .database(let id):
-      (owner, container, environment) = (id.owner?.text ?? "", id.container.text, id.environment.rawValue)
+    case .owner(let user):
+      // Shards have the owner's name, a `#` and their number; the character that follows `#` is `$`.
+      return try db.all(
+        """
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        FROM databases d JOIN zones z ON z.database = d.id
+        WHERE d.partition = ? AND (d.owner = ? OR d.owner > ? AND d.owner < ?) AND z.state = 0 ORDER BY z.id LIMIT ?
+        """, partition.number, user.text, "\(user)#", "\(user)$", StoreLimits.zonesListed, read: read)
+    case .database(let id): database = id
     }
-    // Ids have neither % nor _ in them.
     return try db.all(
       """
       SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
       FROM databases d JOIN zones z ON z.database = d.id
-      WHERE d.owner = ? AND d.container LIKE ? AND d.environment LIKE ? AND z.state = 0 ORDER BY z.id LIMIT ?
-      """, owner, container, environment, StoreLimits.zonesListed, read: read)
+      WHERE d.owner = ? AND d.container = ? AND d.environment = ? AND z.state = 0 ORDER BY z.id LIMIT ?
+      """, database.ownerText, database.container.text, database.environment.rawValue, StoreLimits.zonesListed,
+      read: read)
   }
 
   /// From columns id, name, container, environment, owner, seq, beginning at `column`.
@@ -165,11 +169,9 @@ struct FileReads {
   }
 
   /// From columns container, environment, owner.
-  func databaseID(_ row: Row, from column: Int32) -> DatabaseID {
-    let owner = row.text(column + 2)
-    return DatabaseID(
+  func databaseID(_ row: Row, from column: Int32) throws(CaravanError) -> DatabaseID {
+    try DatabaseID(
       container: ContainerID(unchecked: row.text(column)),
-      environment: Model.Environment(rawValue: row.text(column + 1)) ?? .development,
-      owner: owner.isEmpty ? nil : UserID(unchecked: owner))
+      environment: Model.Environment(rawValue: row.text(column + 1)) ?? .development, ownerText: row.text(column + 2))
   }
 }

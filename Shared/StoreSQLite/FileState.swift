@@ -94,7 +94,7 @@ final class FileState {
     if let known = try databaseID(of: database) { return known }
     try db.run(
       "INSERT INTO databases(partition, container, environment, owner) VALUES (?, ?, ?, ?)",
-      Partition(of: database).number, database.container.text, database.environment.rawValue, database.owner?.text ?? ""
+      Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText
     )
     let id = db.lastInsertedRow
     remember(&databaseRows, database, id)

@@ -2,7 +2,8 @@ public import Model
 
 extension DatabaseRef {
   public init(_ id: DatabaseID) {
-    self.init(container: id.container.text, environment: id.environment.rawValue, owner: id.owner?.text ?? "")
+    self.init(
+      container: id.container.text, environment: id.environment.rawValue, owner: id.owner?.text ?? "", shard: id.shard)
   }
 
   /// - Throws: `invalidData` when a part is absent or not of its form.
@@ -11,8 +12,13 @@ extension DatabaseRef {
       throw CaravanError(
         .invalidData, "environment '\(self.environment)' does not exist: use development or production")
     }
+    guard shard < Model.ContainerSettings.mostShards else {
+      throw CaravanError(
+        .invalidData, "a database has no shard \(shard): there are at most \(Model.ContainerSettings.mostShards)")
+    }
     return DatabaseID(
-      container: try ContainerID(container), environment: environment, owner: owner.isEmpty ? nil : try UserID(owner))
+      container: try ContainerID(container), environment: environment, owner: owner.isEmpty ? nil : try UserID(owner),
+      shard: shard)
   }
 }
 

@@ -73,7 +73,8 @@ struct PermissionTests {
       [
         "commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease", "schedule", "cancel",
       ].map { "svc.storage.3.\($0)" }
-        + ["svc.schema.type", "svc.schema.propose", "svc.notify.5.attach", "edge.ann.cam-1.acks.5"]
+        + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
+        + ["edge.ann.cam-1.acks.5"]
         + ["ext.album.photos"],
       ["edge.*.*.exchange"]
     ),
@@ -90,13 +91,13 @@ struct PermissionTests {
     (
       .query,
       ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["svc.query.abc", "svc.schema.type"],
+        + ["svc.query.abc", "svc.query.4.find", "svc.schema.type", "svc.schema.container"],
       ["changes.4", "svc.query.4.find"]
     ),
     (.gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"], []),
     (
       .cli,
-      ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "$SRV.PING"]
+      ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "$SRV.PING"]
         + ["status", "schedule", "cancel", "actions"].map { "svc.storage.3.\($0)" }, []
     ),
     (.system, ["$SYS.REQ.CLAIMS.UPDATE"], []),

@@ -3,6 +3,7 @@ import Model
 import Partitions
 import QueryDriver
 import Runtime
+import SchemaClient
 import TestKit
 import Testing
 import Wire
@@ -53,6 +54,35 @@ import Wire
       for _ in 0..<20 { try Self.expectSame(world, naive, generator.query(), "seed \(seed) round \(round)") }
     }
     #expect(naive.records.count > 50)
+  }
+
+  @Test(
+    "CK-10, CK-80: a query covers every shard of a default zone, and the database's other zones, as a full scan does",
+    arguments: 1...2)
+  func shards(seed: Int) throws {
+    let world = try World(seed: UInt64(seed))
+    let settings = Model.ContainerSettings(privateShards: 4)
+    _ = try world.simulation.run {
+      try await world.schema.settings(of: album.container, in: .development, saying: settings)
+    }
+    _ = try world.startQuery()
+    let type = try world.define(photos)
+    let parts = (0..<4 as Range<UInt32>).map { album.shard($0) }
+    for part in parts { try world.waitUntilServed(part) }
+    var naive = Naive(type: type)
+    let generator = Generator(random: SeededRandom(seed: UInt64(seed)), type: type)
+    for index in 0..<150 {
+      let (name, fields) = ("row\(index)", generator.record())
+      let part = parts[Int(DefaultZone.shard(of: name, among: 4))]
+      let home = index % 4 == 0 ? try zone("photos") : try zone(DefaultZone.name, in: part)
+      try world.save([(name: name, fields: fields)], type: type, to: home)
+      naive.save(name, in: home.name, fields)
+    }
+    for part in parts { try world.settle(part) }
+    for _ in 0..<60 { try Self.expectSame(world, naive, generator.query(), "seed \(seed)") }
+    #expect(Set(naive.records.values.map(\.zone)).count == 2)
+    let reply = try world.find(query(limit: 5))
+    #expect(reply.hits.allSatisfy { $0.position.isEmpty }, "nobody sees how they were put together")
   }
 
   @Test("answers carry the record as it was saved, its zone, type and the log's position") func answer() throws {

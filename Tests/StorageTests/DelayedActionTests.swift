@@ -41,8 +41,9 @@ import Wire
     await store.close()
   }
 
-  private static func zone(_ name: String, of user: String = "ada") throws -> ZoneID {
-    try ZoneID(DatabaseID(container: ContainerID(unchecked: "notes"), owner: UserID(unchecked: user)), name)
+  private static func zone(_ name: String, of user: String = "ada", shard: UInt32 = 0) throws -> ZoneID {
+    let database = DatabaseID(container: ContainerID(unchecked: "notes"), owner: UserID(unchecked: user), shard: shard)
+    return try ZoneID(database, name)
   }
 
   private static func exists(_ zone: ZoneID, _ store: StoreSQLite) async throws -> Bool {
@@ -130,11 +131,13 @@ import Wire
     }
   }
 
-  @Test("CK-32: everything of a user goes, in bounded steps; others' stays")
+  @Test("CK-32: everything of a user goes, shards of default zones too, in bounded steps; others' stays")
   func user() async throws {
     try await Self.with { store, bench in
-      let zones = try (0..<150).map { try Self.zone("z\($0)") } + [Self.zone(DefaultZone.name)]
-      let others = [try Self.zone("t", of: "adam"), try Self.zone(DefaultZone.name, of: "ad")]
+      let zones =
+        try (0..<150).map { try Self.zone("z\($0)") }
+        + [Self.zone(DefaultZone.name, shard: 3), Self.zone(DefaultZone.name, shard: 40)]
+      let others = [try Self.zone("t", of: "adam"), try Self.zone(DefaultZone.name, of: "ad", shard: 3)]
       for zone in zones + others { _ = try await store.createZone(zone, writer: "phone") }
       var process = Process(store, bench)
       _ = try await process.actions.schedule(DelayedAction(target: .user("ada")), after: Self.month)

@@ -134,7 +134,7 @@ import Wire
       let unknown = AskOperation(container: "album", zone: "photos", op: 9)
       #expect(try await a.refusal(.operation(unknown))?.code == .noOperationId)
       let nowhere = BeginGroup(container: "album", zone: DefaultZone.name, op: 10)
-      #expect(try await a.refusal(.beginGroup(nowhere))?.code == .invalidData)
+      #expect(try await a.refusal(.beginGroup(nowhere))?.code == .customZoneNeeded)
       let broken = UploadPart(
         container: "album", zone: "photos", op: 11, part: 0,
         mutations: [Wire.Mutation(name: "x", kind: .save, type: type.id, body: [0xff])])

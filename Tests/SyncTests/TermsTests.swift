@@ -218,10 +218,15 @@ import Wire
         .push(.of(2, [r, s], to: DefaultZone.name)), .push(atomic), .push(.of(4, [linked], to: DefaultZone.name)),
         .pull(Pull(container: "album", zone: DefaultZone.name)),
         .createZone(CreateZone(container: "album", zone: DefaultZone.name)),
+        .drop(DropTable(container: "album", zone: DefaultZone.name)),
+        .settle(Settle(container: "album", zone: DefaultZone.name, op: 1)),
+        .subscribe(
+          Subscribe(
+            generation: 1, subscriptions: [ZoneSubscription(container: "album", zone: DefaultZone.name)])),
       ]
       for operation in refused {
         let refusal = try await a.refusal(operation)
-        #expect(refusal?.code == .invalidData && refusal?.message.contains("default zone") == true, "\(operation)")
+        #expect(refusal?.code == .customZoneNeeded && refusal?.message.contains("default zone") == true, "\(operation)")
       }
     }
   }

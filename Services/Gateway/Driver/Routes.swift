@@ -143,6 +143,7 @@ extension HTTPResponse {
   private static func status(of code: ErrorCode) -> Int {
     switch code {
     case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken, .chunkDamaged, .chunksMissing,
+      .customZoneNeeded,
       .notInConflictResolution:
       400
     case .notAuthenticated: 401

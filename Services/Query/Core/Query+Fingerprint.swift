@@ -4,7 +4,8 @@ extension Query {
   /// FNV-1a of everything but limit and cursor: a cursor fits the query it came from, in pages of any size.
   package var fingerprint: UInt64 {
     var hash = Hash()
-    hash.add(database.description)
+    // One query of a default zone is asked of each of its shards, and a cursor fits them all.
+    hash.add(database.shard(0).description)
     hash.add(type)
     for term in predicate.terms {
       switch term {

@@ -10,6 +10,8 @@ package enum QueryLimits {
   package static let cachedTypes = 4_096
   /// How long the latest type of a name is believed.
   package static let latestTypeMilliseconds: Int64 = 2_000
+  /// For what another partition has of a default zone.
+  package static let shardDeadline: Duration = .seconds(5)
   /// Requests of one partition at a time.
   package static let inFlight = 8
   /// How long a change may wait for others, to be indexed together with them in one transaction; a query does not wait.

@@ -46,7 +46,7 @@ actor IndexReader {
       var bytes = 0
       var last: [UInt8] = []
       while let row = try statement.next() {
-        let hit = Self.hit(row)
+        var hit = Self.hit(row)
         bytes += hit.entry?.body.count ?? 0
         guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= QueryLimits.answerBytes else {
           page.cursor = last
@@ -54,6 +54,7 @@ actor IndexReader {
         }
         let keys = query.sort.indices.map { row.value(Int32(CompiledQuery.selected.count + $0)).model }
         last = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
+        hit.position = last
         page.hits.append(hit)
       }
       return page

@@ -97,8 +97,3 @@ struct IndexTables {
     remember(table, as: key)
   }
 }
-
-extension DatabaseID {
-  /// Empty for a public database.
-  var ownerText: String { owner?.text ?? "" }
-}

@@ -37,10 +37,8 @@ actor IndexWriter {
       "SELECT container, environment, owner, name, incarnation, seq FROM zones WHERE partition = ?", partition.number
     ) { row throws(CaravanError) in
       guard let environment = Environment(rawValue: row.text(1)) else { return (ZoneID, ZoneProgress)?.none }
-      let owner = row.text(2)
-      let database = DatabaseID(
-        container: try ContainerID(row.text(0)), environment: environment,
-        owner: owner.isEmpty ? nil : try UserID(owner))
+      let database = try DatabaseID(
+        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
       return (try ZoneID(database, row.text(3)), ZoneProgress(incarnation: row.unsigned(4), seq: row.unsigned(5)))
     }
     return Dictionary(rows.compactMap(\.self)) { first, _ in first }

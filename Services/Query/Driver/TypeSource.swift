@@ -17,6 +17,11 @@ final class TypeSource: Sendable {
     let name: String
   }
 
+  private struct Home: Hashable {
+    let container: ContainerID
+    let environment: Environment
+  }
+
   private struct Latest {
     let type: RecordType
     let until: Instant
@@ -27,6 +32,9 @@ final class TypeSource: Sendable {
   /// Ids that no type has; ids are given before records can carry them, so they never will.
   private let unknown = Mutex(BoundedCache<ByID, Bool>(capacity: QueryLimits.cachedTypes))
   private let latest = Mutex(BoundedCache<ByName, Latest>(capacity: QueryLimits.cachedTypes))
+
+  /// Containers of whose default zones nothing was said, until when that is believed.
+  private let undivided = Mutex(BoundedCache<Home, Instant>(capacity: QueryLimits.cachedTypes))
 
   init(_ schema: SchemaClient, clock: any Clock) {
     self.schema = schema
@@ -54,5 +62,17 @@ final class TypeSource: Sendable {
     let until = clock.now + .milliseconds(QueryLimits.latestTypeMilliseconds)
     latest.withLock { $0.insert(Latest(type: type, until: until), for: key) }
     return type
+  }
+
+  /// How many shards the database's default zone has; 1 while it was not used.
+  func shards(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
+    let home = Home(container: database.container, environment: database.environment)
+    if let until = undivided.withLock({ $0.value(for: home) }), clock.now < until { return 1 }
+    guard let settings = try await schema.settings(of: database.container, in: database.environment) else {
+      let until = clock.now + .milliseconds(QueryLimits.latestTypeMilliseconds)
+      undivided.withLock { $0.insert(until, for: home) }
+      return 1
+    }
+    return settings.shards(of: database)
   }
 }

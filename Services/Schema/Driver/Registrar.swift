@@ -87,6 +87,32 @@ final class Registrar: Sendable {
     return reply
   }
 
+  /// Settings are written once: whoever comes second finds what the first has said.
+  func container(_ request: ContainerRequest) async throws(CaravanError) -> ContainerReply {
+    let store = try store(request.container, request.environment)
+    let wanted = request.settings?.model()
+    try wanted?.check()
+    guard store.database.container != .system else {
+      throw CaravanError(.invalidData, "the container '\(ContainerID.system)' has no settings: it is Caravan's own")
+    }
+    for _ in 0..<SchemaLimits.proposalAttempts {
+      if let known = try await store.settings() {
+        guard wanted == nil || wanted == known else {
+          throw CaravanError(
+            .objectExists,
+            "default zones of '\(request.container)' have \(known.publicShards) shards, private ones "
+              + "\(known.privateShards), since their first record: that cannot change")
+        }
+        return ContainerReply(settings: Wire.ContainerSettings(known))
+      }
+      guard let settings = wanted ?? (request.settle ? Model.ContainerSettings() : nil) else { return ContainerReply() }
+      if try await store.add(settings) {
+        host.log.info("container set up", [.database: store.database, .count: settings.publicShards])
+      }
+    }
+    throw CaravanError(.serverBusy, "the container is being set up: ask again", retryAfterMilliseconds: 100)
+  }
+
   // MARK: Look-ups
 
   private func store(_ container: String, _ environment: String) throws(CaravanError) -> SchemaStore {

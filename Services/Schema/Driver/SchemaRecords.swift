@@ -7,8 +7,10 @@ import Wire
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
 /// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first.
 /// - `counter`: field 1: the last type id given out.
+/// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
+  static let settings = "settings"
   static let counter = "counter"
   private static let content: UInt32 = 1
 
@@ -43,6 +45,15 @@ enum SchemaRecords {
       throw damaged(entry)
     }
     return id
+  }
+
+  static func body(of settings: Model.ContainerSettings) -> [UInt8] {
+    RecordFields([content: .data(Wire.ContainerSettings(settings).encoded())]).body
+  }
+
+  static func settings(_ entry: Model.Entry) throws(CaravanError) -> Model.ContainerSettings {
+    guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    return try Wire.ContainerSettings.decode(bytes).model()
   }
 
   static func damaged(_ entry: Model.Entry) -> CaravanError {

@@ -6,7 +6,7 @@ import SchemaCore
 import StorageClient
 import Wire
 
-/// The registry of record types: `svc.schema.propose|type|types`. Its state lies in storage, so any number of
+/// The registry of record types and containers: `svc.schema.propose|type|types|container`. Its state lies in storage, so any number of
 /// instances may run; each keeps what can never change.
 package final class SchemaService: Service {
   private let service: ServiceHost
@@ -22,6 +22,9 @@ package final class SchemaService: Service {
         },
         Self.endpoint(.type) { (request: TypeRequest) throws(CaravanError) in try await registrar.type(request) },
         Self.endpoint(.types) { (request: ListTypesRequest) throws(CaravanError) in try await registrar.types(request)
+        },
+        Self.endpoint(.container) { (request: ContainerRequest) throws(CaravanError) in
+          try await registrar.container(request)
         },
       ])
   }

@@ -84,6 +84,21 @@ struct SchemaStore: Sendable {
     return latest.compactMap { byID[$0] }.sorted { $0.name < $1.name }
   }
 
+  // MARK: The container
+
+  func settings() async throws(CaravanError) -> Model.ContainerSettings? {
+    try await live([SchemaRecords.settings]).first.map { (entry) throws(CaravanError) in
+      try SchemaRecords.settings(entry)
+    }
+  }
+
+  /// - Returns: false when somebody else has said them.
+  func add(_ settings: Model.ContainerSettings) async throws(CaravanError) -> Bool {
+    let mutation = save(SchemaRecords.settings, .absent, SchemaRecords.body(of: settings))
+    guard case .applied(let outcomes, _, _) = try await storage.commit(to: zone, [mutation]) else { return false }
+    if case .accepted? = outcomes.first { return true } else { return false }
+  }
+
   private func save(_ name: String, _ base: Base, _ body: [UInt8]) -> Model.Mutation {
     Model.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
   }

@@ -125,11 +125,13 @@ package struct DelayedActions: Sendable {
 
   private func deleteZones(of user: UserID) async throws(CaravanError) -> Bool {
     var left = StorageLimits.zonesPerStep
-    let partition = Partition(of: DatabaseID(container: .system, owner: user))
-    for position in try await store.zones(in: partition, .owner(user)) {
-      guard left > 0 else { return false }
-      left -= 1
-      _ = try await store.deleteZone(position.zone, incarnation: position.incarnation, writer: Self.writer)
+    // Shards of the user's default zones lie in other partitions than all else.
+    for partition in Partition.all {
+      for position in try await store.zones(in: partition, .owner(user)) {
+        guard left > 0 else { return false }
+        left -= 1
+        _ = try await store.deleteZone(position.zone, incarnation: position.incarnation, writer: Self.writer)
+      }
     }
     return true
   }

@@ -55,17 +55,6 @@ package enum PushCheck {
     }
   }
 
-  /// - Throws: `invalidData` for what the default zone does not have (CK-10).
-  package static func defaultZone(records: Int, isAtomic: Bool, hasReferences: Bool) throws(CaravanError) {
-    guard records == 1, !isAtomic else {
-      throw CaravanError(.invalidData, "the default zone has no batches: push its records one by one")
-    }
-    guard !hasReferences else {
-      throw CaravanError(
-        .invalidData, "the default zone has no owning or validating references: use a zone of your own, or plain ones")
-    }
-  }
-
   /// - Throws: `limitExceeded` or `invalidData` when a push as a whole is not one commit.
   package static func batch(_ names: [String]) throws(CaravanError) {
     guard (1...Limits.recordsPerCommit).contains(names.count) else {

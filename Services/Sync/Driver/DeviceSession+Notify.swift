@@ -43,6 +43,7 @@ extension DeviceSession {
     var list = SubscriptionList(generation: subscribe.generation)
     for wanted in subscribe.subscriptions {
       let zone = try zone(wanted.container, wanted.zone)
+      try DefaultZone.refuse(zone, "keeps no changes to be told of")
       list.subscriptions.append(Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds))
     }
     return list

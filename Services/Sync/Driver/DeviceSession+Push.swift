@@ -8,8 +8,9 @@ import Wire
 extension DeviceSession {
   /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
   func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
-    let zone = try zone(push.container, push.zone, push.database)
-    let checked = try await checked(push, of: zone)
+    let named = try zone(push.container, push.zone, push.database)
+    let checked = try await checked(push, of: named)
+    let zone = try await home(of: push.mutations[0].name, in: named)
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: push.op, opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks)
@@ -20,7 +21,9 @@ extension DeviceSession {
   }
 
   func settle(_ settle: Settle, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
-    let zone = try zone(settle.container, settle.zone, settle.database)
+    let named = try zone(settle.container, settle.zone, settle.database)
+    if settle.record.isEmpty { try DefaultZone.refuse(named, "settles an op only with the name of its record") }
+    let zone = try await home(of: settle.record, in: named)
     let op = OpID(writer: writer(in: zone.database), epoch: epoch, number: settle.op)
     let reply = try await cloud.storage.settle(op, in: zone)
     return try admit(reply, expected: 0, account)
@@ -60,11 +63,9 @@ extension DeviceSession {
       if id != 0, checked.types[id] == nil { checked.types[id] = try await type(id, in: zone) }
       try check(&checked.mutations[index], checked.types[id], in: zone)
     }
-    if zone.name == DefaultZone.name {
-      try PushCheck.defaultZone(
-        records: checked.mutations.count, isAtomic: push.atomic,
-        hasReferences: !checked.mutations[0].references.isEmpty)
-    }
+    try DefaultZone.check(
+      zone, records: checked.mutations.count, isAtomic: push.atomic,
+      hasReferences: checked.mutations.contains { !$0.references.isEmpty })
     return checked
   }
 

@@ -1,5 +1,6 @@
 import Model
 import Runtime
+import SchemaClient
 import Sealing
 import StorageClient
 import SyncCore
@@ -11,7 +12,7 @@ extension DeviceSession {
   func read(_ read: ReadRecords, _ account: ReplyAccount) async throws(CaravanError) -> RecordsResult {
     let zone = try zone(read.container, read.zone, read.database)
     try PushCheck.batch(read.names)
-    let entries = try await cloud.storage.fetch(read.names, fields: read.fields, from: zone).map { Wire.Entry($0) }
+    let entries = try await fetch(read.names, fields: read.fields, from: zone)
     let sizes = entries.map { Outcome(verdict: .read, server: $0).copyBytes }
     let needed = sizes.reduce(0, +)
     guard let granted = account.settle(taken: 0, needed: needed, least: sizes.first ?? 0) else {
@@ -24,6 +25,35 @@ extension DeviceSession {
     }
     let answered = count < entries.count ? read.names.firstIndex(of: entries[count].name) ?? 0 : read.names.count
     return RecordsResult(entries: Array(entries.prefix(count)), answered: UInt32(answered))
+  }
+
+  /// In the order of `names`. Of the default zone each shard is asked for its own, all at once.
+  private func fetch(
+    _ names: [String], fields: [UInt32], from zone: ZoneID
+  ) async throws(CaravanError) -> [Wire.Entry] {
+    guard zone.name == DefaultZone.name else {
+      return try await cloud.storage.fetch(names, fields: fields, from: zone).map { Wire.Entry($0) }
+    }
+    let count = try await cloud.schema.shards(of: zone.database)
+    let byShard = Dictionary(grouping: names) { DefaultZone.shard(of: $0, among: count) }
+    let answers = await withTaskGroup(of: Swift.Result<[Model.Entry], CaravanError>.self) { group in
+      for (shard, names) in byShard {
+        group.addTask {
+          do throws(CaravanError) {
+            let home = try ZoneID(zone.database.shard(shard), zone.name)
+            return .success(try await cloud.storage.fetch(names, fields: fields, from: home))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+      var answers: [Swift.Result<[Model.Entry], CaravanError>] = []
+      for await answer in group { answers.append(answer) }
+      return answers
+    }
+    var found: [String: Wire.Entry] = [:]
+    for answer in answers { for entry in try answer.get() { found[entry.name] = Wire.Entry(entry) } }
+    return names.compactMap { found[$0] }
   }
 
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {
@@ -58,6 +88,13 @@ extension DeviceSession {
 
   func zone(_ container: String, _ name: String, _ scope: DatabaseScope = .private) throws(CaravanError) -> ZoneID {
     try DeviceScope.zone(name, in: database(container, scope))
+  }
+
+  /// Where a record lies: in the zone, or in its shard of the default zone (CK-10).
+  func home(of record: String, in zone: ZoneID) async throws(CaravanError) -> ZoneID {
+    guard zone.name == DefaultZone.name else { return zone }
+    let shard = DefaultZone.shard(of: record, among: try await cloud.schema.shards(of: zone.database))
+    return try ZoneID(zone.database.shard(shard), zone.name)
   }
 
   /// Who the device is to those who can see its writes: in a database that is not its user's alone, nobody they know

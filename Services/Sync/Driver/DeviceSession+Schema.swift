@@ -20,9 +20,11 @@ extension DeviceSession {
   }
 
   /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition.
-  func ticket(_ request: RequestTicket) throws(CaravanError) -> Ticket {
-    let database = try DeviceScope.database(
-      container: request.container, environment: cloud.environment, of: user)
+  func ticket(_ request: RequestTicket) async throws(CaravanError) -> Ticket {
+    var database = try database(request.container, request.database)
+    if !request.record.isEmpty {
+      database = try await home(of: request.record, in: ZoneID(database, DefaultZone.name)).database
+    }
     let expires = cloud.host.clock.wallTime.milliseconds + SyncLimits.ticketLifetime.wholeMilliseconds
     let bytes = request.bytes == 0 ? SyncLimits.ticketBytes : min(request.bytes, SyncLimits.ticketBytes)
     return cloud.tickets.issue(

@@ -87,7 +87,7 @@ struct DeviceSession: Sendable {
     case .pull(let pull): return .pull(try await self.pull(pull, account))
     case .subscribe(let list): return .done(try await subscribe(list))
     case .ack(let ack): return .done(try await acknowledge(ack))
-    case .ticket(let request): return .ticket(try ticket(request))
+    case .ticket(let request): return .ticket(try await ticket(request))
     case .drop(let drop): return .done(try await self.drop(drop))
     case .read(let read): return .records(try await self.read(read, account))
     case .zones(let list): return .zones(try await zones(list, account))

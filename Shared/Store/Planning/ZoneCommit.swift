@@ -82,6 +82,9 @@ public struct ZoneCommit: Sendable {
   }
 
   public func plan(_ commit: Commit) -> Plan {
+    if let refusal = DefaultZone.refusal(of: commit) {
+      return .decided(writes: [], verdicts: commit.mutations.map { _ in .refused(refusal) }, zoneSeq: zoneSeq)
+    }
     var draft = ZoneDraft(commit, on: self)
     var verdicts: [Verdict] = []
     verdicts.reserveCapacity(commit.mutations.count)
@@ -132,4 +135,17 @@ extension [ZoneCommit.Write] {
 
   /// Whether whoever asked for the commit knows all that it wrote.
   public var areKnownToWriter: Bool { !contains { $0.flags.contains(.unseen) } }
+}
+
+extension DefaultZone {
+  /// Why it cannot be, where it goes to a default zone and does what that has not (CK-10).
+  fileprivate static func refusal(of commit: Commit) -> CaravanError? {
+    guard commit.zone.name == name else { return nil }
+    do throws(CaravanError) {
+      try check(
+        commit.zone, records: commit.mutations.count,
+        hasReferences: commit.mutations.contains { $0.terms?.references.isEmpty == false })
+      return nil
+    } catch { return error }
+  }
 }

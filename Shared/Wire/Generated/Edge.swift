@@ -484,17 +484,20 @@ public struct Settle: WireMessage, Equatable {
   public var zone: String
   public var op: UInt64
   public var database: DatabaseScope
+  public var record: String
 
   public init(
     container: String = "",
     zone: String = "",
     op: UInt64 = 0,
-    database: DatabaseScope = .`private`
+    database: DatabaseScope = .`private`,
+    record: String = ""
   ) {
     self.container = container
     self.zone = zone
     self.op = op
     self.database = database
+    self.record = record
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Settle> {
@@ -503,6 +506,7 @@ public struct Settle: WireMessage, Equatable {
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if op != 0 { m.pointee.has_op = 1; m.pointee.op = op }
     if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if !record.isEmpty { m.pointee.record = arena.string(record) }
     return m
   }
 
@@ -511,6 +515,7 @@ public struct Settle: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    record = try copyText(m.pointee.record)
   }
 
   public func encoded() -> [UInt8] {
@@ -703,15 +708,21 @@ public struct RequestTicket: WireMessage, Equatable {
   public var container: String
   public var upload: Bool
   public var bytes: UInt64
+  public var database: DatabaseScope
+  public var record: String
 
   public init(
     container: String = "",
     upload: Bool = false,
-    bytes: UInt64 = 0
+    bytes: UInt64 = 0,
+    database: DatabaseScope = .`private`,
+    record: String = ""
   ) {
     self.container = container
     self.upload = upload
     self.bytes = bytes
+    self.database = database
+    self.record = record
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RequestTicket> {
@@ -719,6 +730,8 @@ public struct RequestTicket: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if upload { m.pointee.has_upload = 1; m.pointee.upload = upload ? 1 : 0 }
     if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if !record.isEmpty { m.pointee.record = arena.string(record) }
     return m
   }
 
@@ -726,6 +739,8 @@ public struct RequestTicket: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     upload = m.pointee.has_upload != 0 ? m.pointee.upload != 0 : false
     bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    record = try copyText(m.pointee.record)
   }
 
   public func encoded() -> [UInt8] {

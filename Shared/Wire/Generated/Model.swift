@@ -73,15 +73,18 @@ public struct DatabaseRef: WireMessage, Equatable {
   public var container: String
   public var environment: String
   public var owner: String
+  public var shard: UInt32
 
   public init(
     container: String = "",
     environment: String = "",
-    owner: String = ""
+    owner: String = "",
+    shard: UInt32 = 0
   ) {
     self.container = container
     self.environment = environment
     self.owner = owner
+    self.shard = shard
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DatabaseRef> {
@@ -89,6 +92,7 @@ public struct DatabaseRef: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
     if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    if shard != 0 { m.pointee.has_shard = 1; m.pointee.shard = shard }
     return m
   }
 
@@ -96,6 +100,7 @@ public struct DatabaseRef: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     environment = try copyText(m.pointee.environment)
     owner = try copyText(m.pointee.owner)
+    shard = m.pointee.has_shard != 0 ? m.pointee.shard : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -178,25 +178,30 @@ public struct QueryRequest: WireMessage, Equatable {
 public struct QueryHit: WireMessage, Equatable {
   public var zone: String
   public var entry: Entry?
+  public var position: [UInt8]
 
   public init(
     zone: String = "",
-    entry: Entry? = nil
+    entry: Entry? = nil,
+    position: [UInt8] = []
   ) {
     self.zone = zone
     self.entry = entry
+    self.position = position
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryHit> {
     let m = arena.make(Caravan__V1__QueryHit.self, caravan__v1__query_hit__init)
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if let entry { m.pointee.entry = entry.pack(into: &arena) }
+    if !position.isEmpty { m.pointee.has_position = 1; m.pointee.position = arena.bytes(position) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__QueryHit>) throws(WireError) {
     zone = try copyText(m.pointee.zone)
     entry = if let p = m.pointee.entry { try Entry(c: p) } else { nil }
+    position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
   public func encoded() -> [UInt8] {

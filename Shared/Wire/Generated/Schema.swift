@@ -124,6 +124,122 @@ public struct TypeReply: WireMessage, Equatable {
   }
 }
 
+public struct ContainerSettings: WireMessage, Equatable {
+  public var publicShards: UInt32
+  public var privateShards: UInt32
+
+  public init(
+    publicShards: UInt32 = 0,
+    privateShards: UInt32 = 0
+  ) {
+    self.publicShards = publicShards
+    self.privateShards = privateShards
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainerSettings> {
+    let m = arena.make(Caravan__V1__ContainerSettings.self, caravan__v1__container_settings__init)
+    if publicShards != 0 { m.pointee.has_public_shards = 1; m.pointee.public_shards = publicShards }
+    if privateShards != 0 { m.pointee.has_private_shards = 1; m.pointee.private_shards = privateShards }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ContainerSettings>) throws(WireError) {
+    publicShards = m.pointee.has_public_shards != 0 ? m.pointee.public_shards : 0
+    privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__container_settings__get_packed_size(m)) { caravan__v1__container_settings__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__container_settings__unpack(nil, data.count, data) else { throw .malformed("ContainerSettings") }
+    defer { caravan__v1__container_settings__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ContainerRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var settings: ContainerSettings?
+  public var settle: Bool
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    settings: ContainerSettings? = nil,
+    settle: Bool = false
+  ) {
+    self.container = container
+    self.environment = environment
+    self.settings = settings
+    self.settle = settle
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainerRequest> {
+    let m = arena.make(Caravan__V1__ContainerRequest.self, caravan__v1__container_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if let settings { m.pointee.settings = settings.pack(into: &arena) }
+    if settle { m.pointee.has_settle = 1; m.pointee.settle = settle ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ContainerRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
+    settle = m.pointee.has_settle != 0 ? m.pointee.settle != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__container_request__get_packed_size(m)) { caravan__v1__container_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__container_request__unpack(nil, data.count, data) else { throw .malformed("ContainerRequest") }
+    defer { caravan__v1__container_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ContainerReply: WireMessage, Equatable {
+  public var settings: ContainerSettings?
+
+  public init(
+    settings: ContainerSettings? = nil
+  ) {
+    self.settings = settings
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainerReply> {
+    let m = arena.make(Caravan__V1__ContainerReply.self, caravan__v1__container_reply__init)
+    if let settings { m.pointee.settings = settings.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ContainerReply>) throws(WireError) {
+    settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__container_reply__get_packed_size(m)) { caravan__v1__container_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__container_reply__unpack(nil, data.count, data) else { throw .malformed("ContainerReply") }
+    defer { caravan__v1__container_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ListTypesRequest: WireMessage, Equatable {
   public var container: String
   public var environment: String

@@ -4,7 +4,7 @@ internal import Runtime
 internal import Wire
 
 /// BEN-32: what a zone's order costs. Durable single saves a second of 64 devices, to one custom zone, to a zone of its
-/// own each, and to the public database's default zone.
+/// own each, and to the public database's default zone, which is spread over shards.
 struct ZonesBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport

@@ -42,18 +42,19 @@ enum Holder: String, Sendable, CaseIterable {
     case .sync:
       Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
         + Self.storage([.schedule, .cancel])
-        + Self.schema([.type, .propose]) + Self.partitioned(.notify, ["attach"])
+        + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
     case .query:
-      Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types]) + ["svc.query.*"]
+      Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types, .container])
+        + Self.partitioned(.query, ["find"]) + ["svc.query.*"]
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
       Self.storage([.status, .quota, .schedule, .cancel, .actions]) + Self.partitioned(.storage, ["floor"])
-        + Self.schema([.type, .types, .propose])
+        + Self.schema([.type, .types, .propose, .container])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .system: [Subject.claimsUpdate.text]
     }

@@ -21,6 +21,8 @@ enum SchemaCommands {
   private static let hidesExpired = Flag<Bool?>(
     "hide-expired", "true|false", "whether expired records are out of sight before they are collected")
   private static let json = Flag<Bool>("json", "a JSON array")
+  private static let publicShards = Flag<Int?>("public", "N", "shards of the public database's default zone")
+  private static let privateShards = Flag<Int?>("private", "N", "shards of each private database's default zone")
 
   private static let fallbacks: [ConflictPolicy] = [.manual, .fieldMerge, .lastWriterWins]
   private static let place: FlagList = [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
@@ -34,6 +36,12 @@ enum SchemaCommands {
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
         flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired] + place)
     ) { options, terminal in try await set(options, terminal) },
+    Tool(
+      Command(
+        "caravan schema shards",
+        "Shows how a container's default zones are divided, or says it: once, before their first record.",
+        flags: [container, publicShards, privateShards] + place)
+    ) { options, terminal in try await shards(options, terminal) },
   ]
 
   private static func policies(_ policies: [ConflictPolicy]) -> String {
@@ -97,6 +105,30 @@ enum SchemaCommands {
       if let lifetime { settings.ttlMilliseconds = lifetime }
       if let hidesExpired { settings.hidesExpired = hidesExpired }
     }
+  }
+
+  // MARK: Shards
+
+  private static func shards(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
+    let container = try ContainerID(options[container])
+    var wanted: ContainerSettings?
+    if options[publicShards] != nil || options[privateShards] != nil {
+      var settings = ContainerSettings()
+      if let count = options[publicShards] { settings.publicShards = UInt32(clamping: count) }
+      if let count = options[privateShards] { settings.privateShards = UInt32(clamping: count) }
+      try settings.check()
+      wanted = settings
+    }
+    let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
+    let saying = wanted
+    let settings = try await bus.with(terminal.host) { bus throws(CaravanError) in
+      try await SchemaClient(bus: bus).settings(of: container, in: .development, saying: saying)
+    }
+    guard let settings else {
+      return terminal.say("nothing was said of '\(container)': its first default zone makes it what is usual")
+    }
+    terminal.say(
+      "default zones of '\(container)': public \(settings.publicShards), private \(settings.privateShards) shards")
   }
 
   // MARK: List

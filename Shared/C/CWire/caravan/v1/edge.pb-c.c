@@ -2805,7 +2805,7 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   (ProtobufCMessageInit) caravan__v1__push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[5] =
 {
   {
     "container",
@@ -2855,17 +2855,31 @@ static const ProtobufCFieldDescriptor caravan__v1__settle__field_descriptors[4] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "record",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Settle, record),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__settle__field_indices_by_name[] = {
   0,   /* field[0] = container */
   3,   /* field[3] = database */
   2,   /* field[2] = op */
+  4,   /* field[4] = record */
   1,   /* field[1] = zone */
 };
-static const ProtobufCIntRange caravan__v1__settle__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__settle__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 70, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
 {
@@ -2875,10 +2889,10 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   "Caravan__V1__Settle",
   "caravan.v1",
   sizeof(Caravan__V1__Settle),
-  4,
+  5,
   caravan__v1__settle__field_descriptors,
   caravan__v1__settle__field_indices_by_name,
-  1,  caravan__v1__settle__number_ranges,
+  2,  caravan__v1__settle__number_ranges,
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -3152,7 +3166,7 @@ const ProtobufCMessageDescriptor caravan__v1__ack_notification__descriptor =
   (ProtobufCMessageInit) caravan__v1__ack_notification__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descriptors[5] =
 {
   {
     "container",
@@ -3190,16 +3204,43 @@ static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "database",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__RequestTicket, has_database),
+    offsetof(Caravan__V1__RequestTicket, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "record",
+    71,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RequestTicket, record),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__request_ticket__field_indices_by_name[] = {
   2,   /* field[2] = bytes */
   0,   /* field[0] = container */
+  3,   /* field[3] = database */
+  4,   /* field[4] = record */
   1,   /* field[1] = upload */
 };
-static const ProtobufCIntRange caravan__v1__request_ticket__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__request_ticket__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 70, 3 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor =
 {
@@ -3209,10 +3250,10 @@ const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor =
   "Caravan__V1__RequestTicket",
   "caravan.v1",
   sizeof(Caravan__V1__RequestTicket),
-  3,
+  5,
   caravan__v1__request_ticket__field_descriptors,
   caravan__v1__request_ticket__field_indices_by_name,
-  1,  caravan__v1__request_ticket__number_ranges,
+  2,  caravan__v1__request_ticket__number_ranges,
   (ProtobufCMessageInit) caravan__v1__request_ticket__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -727,7 +727,7 @@ void   caravan__v1__record_type__free_unpacked
   assert(message->base.descriptor == &caravan__v1__record_type__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__database_ref__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__database_ref__field_descriptors[4] =
 {
   {
     "container",
@@ -765,16 +765,30 @@ static const ProtobufCFieldDescriptor caravan__v1__database_ref__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "shard",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__DatabaseRef, has_shard),
+    offsetof(Caravan__V1__DatabaseRef, shard),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__database_ref__field_indices_by_name[] = {
   0,   /* field[0] = container */
   1,   /* field[1] = environment */
   2,   /* field[2] = owner */
+  3,   /* field[3] = shard */
 };
-static const ProtobufCIntRange caravan__v1__database_ref__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__database_ref__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 70, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__database_ref__descriptor =
 {
@@ -784,10 +798,10 @@ const ProtobufCMessageDescriptor caravan__v1__database_ref__descriptor =
   "Caravan__V1__DatabaseRef",
   "caravan.v1",
   sizeof(Caravan__V1__DatabaseRef),
-  3,
+  4,
   caravan__v1__database_ref__field_descriptors,
   caravan__v1__database_ref__field_indices_by_name,
-  1,  caravan__v1__database_ref__number_ranges,
+  2,  caravan__v1__database_ref__number_ranges,
   (ProtobufCMessageInit) caravan__v1__database_ref__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -476,7 +476,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__query_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_hit__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__query_hit__field_descriptors[3] =
 {
   {
     "zone",
@@ -502,15 +502,29 @@ static const ProtobufCFieldDescriptor caravan__v1__query_hit__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "position",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__QueryHit, has_position),
+    offsetof(Caravan__V1__QueryHit, position),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_hit__field_indices_by_name[] = {
   1,   /* field[1] = entry */
+  2,   /* field[2] = position */
   0,   /* field[0] = zone */
 };
-static const ProtobufCIntRange caravan__v1__query_hit__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__query_hit__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 70, 2 },
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor =
 {
@@ -520,10 +534,10 @@ const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor =
   "Caravan__V1__QueryHit",
   "caravan.v1",
   sizeof(Caravan__V1__QueryHit),
-  2,
+  3,
   caravan__v1__query_hit__field_descriptors,
   caravan__v1__query_hit__field_indices_by_name,
-  1,  caravan__v1__query_hit__number_ranges,
+  2,  caravan__v1__query_hit__number_ranges,
   (ProtobufCMessageInit) caravan__v1__query_hit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -142,6 +142,141 @@ void   caravan__v1__type_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__type_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__container_settings__init
+                     (Caravan__V1__ContainerSettings         *message)
+{
+  static const Caravan__V1__ContainerSettings init_value = CARAVAN__V1__CONTAINER_SETTINGS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__container_settings__get_packed_size
+                     (const Caravan__V1__ContainerSettings *message)
+{
+  assert(message->base.descriptor == &caravan__v1__container_settings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__container_settings__pack
+                     (const Caravan__V1__ContainerSettings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__container_settings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__container_settings__pack_to_buffer
+                     (const Caravan__V1__ContainerSettings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__container_settings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ContainerSettings *
+       caravan__v1__container_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ContainerSettings *)
+     protobuf_c_message_unpack (&caravan__v1__container_settings__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__container_settings__free_unpacked
+                     (Caravan__V1__ContainerSettings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__container_settings__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__container_request__init
+                     (Caravan__V1__ContainerRequest         *message)
+{
+  static const Caravan__V1__ContainerRequest init_value = CARAVAN__V1__CONTAINER_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__container_request__get_packed_size
+                     (const Caravan__V1__ContainerRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__container_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__container_request__pack
+                     (const Caravan__V1__ContainerRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__container_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__container_request__pack_to_buffer
+                     (const Caravan__V1__ContainerRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__container_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ContainerRequest *
+       caravan__v1__container_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ContainerRequest *)
+     protobuf_c_message_unpack (&caravan__v1__container_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__container_request__free_unpacked
+                     (Caravan__V1__ContainerRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__container_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__container_reply__init
+                     (Caravan__V1__ContainerReply         *message)
+{
+  static const Caravan__V1__ContainerReply init_value = CARAVAN__V1__CONTAINER_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__container_reply__get_packed_size
+                     (const Caravan__V1__ContainerReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__container_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__container_reply__pack
+                     (const Caravan__V1__ContainerReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__container_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__container_reply__pack_to_buffer
+                     (const Caravan__V1__ContainerReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__container_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ContainerReply *
+       caravan__v1__container_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ContainerReply *)
+     protobuf_c_message_unpack (&caravan__v1__container_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__container_reply__free_unpacked
+                     (Caravan__V1__ContainerReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__container_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__list_types_request__init
                      (Caravan__V1__ListTypesRequest         *message)
 {
@@ -409,6 +544,172 @@ const ProtobufCMessageDescriptor caravan__v1__type_reply__descriptor =
   caravan__v1__type_reply__field_indices_by_name,
   1,  caravan__v1__type_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__type_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__container_settings__field_descriptors[2] =
+{
+  {
+    "public_shards",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ContainerSettings, has_public_shards),
+    offsetof(Caravan__V1__ContainerSettings, public_shards),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "private_shards",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ContainerSettings, has_private_shards),
+    offsetof(Caravan__V1__ContainerSettings, private_shards),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__container_settings__field_indices_by_name[] = {
+  1,   /* field[1] = private_shards */
+  0,   /* field[0] = public_shards */
+};
+static const ProtobufCIntRange caravan__v1__container_settings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__container_settings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ContainerSettings",
+  "ContainerSettings",
+  "Caravan__V1__ContainerSettings",
+  "caravan.v1",
+  sizeof(Caravan__V1__ContainerSettings),
+  2,
+  caravan__v1__container_settings__field_descriptors,
+  caravan__v1__container_settings__field_indices_by_name,
+  1,  caravan__v1__container_settings__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__container_settings__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__container_request__field_descriptors[4] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainerRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainerRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settings",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainerRequest, settings),
+    &caravan__v1__container_settings__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settle",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ContainerRequest, has_settle),
+    offsetof(Caravan__V1__ContainerRequest, settle),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__container_request__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+  2,   /* field[2] = settings */
+  3,   /* field[3] = settle */
+};
+static const ProtobufCIntRange caravan__v1__container_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ContainerRequest",
+  "ContainerRequest",
+  "Caravan__V1__ContainerRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ContainerRequest),
+  4,
+  caravan__v1__container_request__field_descriptors,
+  caravan__v1__container_request__field_indices_by_name,
+  1,  caravan__v1__container_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__container_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__container_reply__field_descriptors[1] =
+{
+  {
+    "settings",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainerReply, settings),
+    &caravan__v1__container_settings__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__container_reply__field_indices_by_name[] = {
+  0,   /* field[0] = settings */
+};
+static const ProtobufCIntRange caravan__v1__container_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ContainerReply",
+  "ContainerReply",
+  "Caravan__V1__ContainerReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ContainerReply),
+  1,
+  caravan__v1__container_reply__field_descriptors,
+  caravan__v1__container_reply__field_indices_by_name,
+  1,  caravan__v1__container_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__container_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__list_types_request__field_descriptors[2] =

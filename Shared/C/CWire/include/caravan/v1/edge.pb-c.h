@@ -322,10 +322,14 @@ struct  Caravan__V1__Settle
   uint64_t op;
   protobuf_c_boolean has_database;
   Caravan__V1__DatabaseScope database;
+  /*
+   * in the default zone: the one that the op was to write
+   */
+  char *record;
 };
 #define CARAVAN__V1__SETTLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__settle__descriptor) \
-    , NULL, NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
+    , NULL, NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, NULL }
 
 
 struct  Caravan__V1__Pull
@@ -416,10 +420,16 @@ struct  Caravan__V1__RequestTicket
    */
   protobuf_c_boolean has_bytes;
   uint64_t bytes;
+  /*
+   * For a record of the default zone, whose chunks lie where it lies:
+   */
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
+  char *record;
 };
 #define CARAVAN__V1__REQUEST_TICKET__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__request_ticket__descriptor) \
-    , NULL, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, NULL }
 
 
 struct  Caravan__V1__DropTable

@@ -107,10 +107,15 @@ struct  Caravan__V1__DatabaseRef
    * user id; empty: the public database
    */
   char *owner;
+  /*
+   * not 0: only this shard of its default zone
+   */
+  protobuf_c_boolean has_shard;
+  uint32_t shard;
 };
 #define CARAVAN__V1__DATABASE_REF__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__database_ref__descriptor) \
-    , NULL, NULL, NULL }
+    , NULL, NULL, NULL, 0, 0 }
 
 
 struct  Caravan__V1__ZoneRef

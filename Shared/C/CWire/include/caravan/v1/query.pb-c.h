@@ -102,10 +102,15 @@ struct  Caravan__V1__QueryHit
   ProtobufCMessage base;
   char *zone;
   Caravan__V1__Entry *entry;
+  /*
+   * its place in the order asked for, as a cursor has it; for who merges answers
+   */
+  protobuf_c_boolean has_position;
+  ProtobufCBinaryData position;
 };
 #define CARAVAN__V1__QUERY_HIT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_hit__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, {0,NULL} }
 
 
 struct  Caravan__V1__QueryReply

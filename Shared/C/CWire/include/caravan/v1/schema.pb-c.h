@@ -19,6 +19,9 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__ProposeTypeRequest Caravan__V1__ProposeTypeRequest;
 typedef struct Caravan__V1__TypeRequest Caravan__V1__TypeRequest;
 typedef struct Caravan__V1__TypeReply Caravan__V1__TypeReply;
+typedef struct Caravan__V1__ContainerSettings Caravan__V1__ContainerSettings;
+typedef struct Caravan__V1__ContainerRequest Caravan__V1__ContainerRequest;
+typedef struct Caravan__V1__ContainerReply Caravan__V1__ContainerReply;
 typedef struct Caravan__V1__ListTypesRequest Caravan__V1__ListTypesRequest;
 typedef struct Caravan__V1__ListTypesReply Caravan__V1__ListTypesReply;
 
@@ -70,6 +73,55 @@ struct  Caravan__V1__TypeReply
 };
 #define CARAVAN__V1__TYPE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_reply__descriptor) \
+    , NULL }
+
+
+/*
+ * How a container's default zones are divided (CK-10): said once, for ever.
+ */
+struct  Caravan__V1__ContainerSettings
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_public_shards;
+  uint32_t public_shards;
+  protobuf_c_boolean has_private_shards;
+  uint32_t private_shards;
+};
+#define CARAVAN__V1__CONTAINER_SETTINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__container_settings__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ContainerRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+  /*
+   * refused when others were said before
+   */
+  Caravan__V1__ContainerSettings *settings;
+  /*
+   * if nothing was said, what is usual is said now
+   */
+  protobuf_c_boolean has_settle;
+  protobuf_c_boolean settle;
+};
+#define CARAVAN__V1__CONTAINER_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__container_request__descriptor) \
+    , NULL, NULL, NULL, 0, 0 }
+
+
+struct  Caravan__V1__ContainerReply
+{
+  ProtobufCMessage base;
+  /*
+   * absent: nothing was said yet
+   */
+  Caravan__V1__ContainerSettings *settings;
+};
+#define CARAVAN__V1__CONTAINER_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__container_reply__descriptor) \
     , NULL }
 
 
@@ -152,6 +204,63 @@ Caravan__V1__TypeReply *
 void   caravan__v1__type_reply__free_unpacked
                      (Caravan__V1__TypeReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ContainerSettings methods */
+void   caravan__v1__container_settings__init
+                     (Caravan__V1__ContainerSettings         *message);
+size_t caravan__v1__container_settings__get_packed_size
+                     (const Caravan__V1__ContainerSettings   *message);
+size_t caravan__v1__container_settings__pack
+                     (const Caravan__V1__ContainerSettings   *message,
+                      uint8_t             *out);
+size_t caravan__v1__container_settings__pack_to_buffer
+                     (const Caravan__V1__ContainerSettings   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ContainerSettings *
+       caravan__v1__container_settings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__container_settings__free_unpacked
+                     (Caravan__V1__ContainerSettings *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ContainerRequest methods */
+void   caravan__v1__container_request__init
+                     (Caravan__V1__ContainerRequest         *message);
+size_t caravan__v1__container_request__get_packed_size
+                     (const Caravan__V1__ContainerRequest   *message);
+size_t caravan__v1__container_request__pack
+                     (const Caravan__V1__ContainerRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__container_request__pack_to_buffer
+                     (const Caravan__V1__ContainerRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ContainerRequest *
+       caravan__v1__container_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__container_request__free_unpacked
+                     (Caravan__V1__ContainerRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ContainerReply methods */
+void   caravan__v1__container_reply__init
+                     (Caravan__V1__ContainerReply         *message);
+size_t caravan__v1__container_reply__get_packed_size
+                     (const Caravan__V1__ContainerReply   *message);
+size_t caravan__v1__container_reply__pack
+                     (const Caravan__V1__ContainerReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__container_reply__pack_to_buffer
+                     (const Caravan__V1__ContainerReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ContainerReply *
+       caravan__v1__container_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__container_reply__free_unpacked
+                     (Caravan__V1__ContainerReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ListTypesRequest methods */
 void   caravan__v1__list_types_request__init
                      (Caravan__V1__ListTypesRequest         *message);
@@ -201,6 +310,15 @@ typedef void (*Caravan__V1__TypeRequest_Closure)
 typedef void (*Caravan__V1__TypeReply_Closure)
                  (const Caravan__V1__TypeReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ContainerSettings_Closure)
+                 (const Caravan__V1__ContainerSettings *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ContainerRequest_Closure)
+                 (const Caravan__V1__ContainerRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ContainerReply_Closure)
+                 (const Caravan__V1__ContainerReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ListTypesRequest_Closure)
                  (const Caravan__V1__ListTypesRequest *message,
                   void *closure_data);
@@ -216,6 +334,9 @@ typedef void (*Caravan__V1__ListTypesReply_Closure)
 extern const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__container_settings__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor;
 
