@@ -75,6 +75,8 @@ private struct PartLoad {
   private var leasesAt: Int?
   private var groups: GroupQuestions
   private var accountsAt: Int?
+  /// Of accounts at home elsewhere, with only a shard here: their rows there, which have their quotas.
+  private var homesAt: [(account: Account, at: Int)] = []
 
   init(_ partition: Partition, _ wants: Wants) {
     self.partition = partition
@@ -120,6 +122,10 @@ private struct PartLoad {
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
     groups.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
+    for account in accounts where account.partition != partition {
+      let home = Int32(account.partition.number)
+      homesAt.append((account, at: pipeline.add(Statements.accounts, home, [account.key])))
+    }
   }
 
   // MARK: Reading the answers
@@ -139,6 +145,7 @@ private struct PartLoad {
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
     try groups.read(answers, into: state)
     if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
+    for (account, at) in homesAt { if let row = answers[at].first { state.read(quotaOf: account, row) } }
   }
 
   private func read(entries rows: Rows, into state: PartitionState) {

@@ -237,6 +237,14 @@ final class PartitionState {
     accounts[account] = AccountState(account: account, row, quotas)
   }
 
+  /// From the account's row at home.
+  func read(quotaOf account: Account, _ row: PostgreSQL.Row) {
+    let home = AccountState(account: account, row, quotas)
+    var state = self.account(account)
+    (state.quota, state.isDefault) = (home.quota, home.isDefault)
+    accounts[account] = state
+  }
+
   // MARK: The log
 
   /// Appends the zone's newest writes, and notes what the observer hears.

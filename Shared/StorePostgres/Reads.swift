@@ -171,9 +171,16 @@ struct Reads {
   }
 
   func account(_ account: Account, _ defaults: DefaultQuotas) throws(PostgresError) -> AccountState {
-    let rows = try db.run(Statements.accounts, Int32(account.partition.number), [account.key])
-    return rows.first.map { AccountState(account: account, $0, defaults) }
-      ?? AccountState(account: account, quota: defaults[account])
+    var state = AccountState(account: account, quota: defaults[account])
+    let answers = try snapshot { pipeline in
+      for partition in Partition.all { pipeline.add(Statements.accounts, Int32(partition.number), [account.key]) }
+    }
+    for (partition, rows) in zip(Partition.all, answers) {
+      guard let part = rows.first.map({ AccountState(account: account, $0, defaults) }) else { continue }
+      state.used += part.used
+      if partition == account.partition { (state.quota, state.isDefault) = (part.quota, part.isDefault) }
+    }
+    return state
   }
 
   func status() throws(PostgresError) -> StoreStatus {

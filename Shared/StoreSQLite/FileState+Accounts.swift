@@ -8,7 +8,13 @@ struct KnownAccounts {
   private let defaults: DefaultQuotas
   /// Accounts with quotas of their own; nil: to be read.
   private var own: [String: Quota]?
-  private var used: [Account: Usage] = [:]
+  private var used: [Part: Usage] = [:]
+
+  /// What lies in one partition: all but shards of default zones.
+  private struct Part: Hashable {
+    let account: Account
+    let partition: Partition
+  }
 
   init(_ defaults: DefaultQuotas) { self.defaults = defaults }
 
@@ -29,18 +35,21 @@ struct KnownAccounts {
     return (quota, false)
   }
 
-  /// - Parameter sum: what the file says it holds.
-  mutating func used(by account: Account, sum: () throws(CaravanError) -> Usage) throws(CaravanError) -> Usage {
-    if let known = used[account] { return known }
+  /// - Parameter sum: what the file says it holds in the partition.
+  mutating func used(
+    by account: Account, in partition: Partition, sum: () throws(CaravanError) -> Usage
+  ) throws(CaravanError) -> Usage {
+    let part = Part(account: account, partition: partition)
+    if let known = used[part] { return known }
     if used.count >= FileLimits.rememberedRows { used = [:] }
     let found = try sum()
-    used[account] = found
+    used[part] = found
     return found
   }
 
   mutating func grow(_ database: DatabaseID, by growth: Usage) {
     guard !used.isEmpty, let account = Account(of: database) else { return }
-    used[account]? += growth
+    used[Part(account: account, partition: Partition(of: database))]? += growth
   }
 }
 
@@ -50,11 +59,14 @@ extension FileState {
     guard let account = Account(of: database) else { return nil }
     let (quota, isDefault) = try accounts.quota(of: account, db)
     guard quota != .unlimited else { return nil }
-    let used = try accounts.used(by: account) { () throws(CaravanError) in try reads.used(by: account) }
+    let partition = Partition(of: database)
+    let used = try accounts.used(by: account, in: partition) { () throws(CaravanError) in
+      try reads.used(by: account, in: partition)
+    }
     return AccountState(account: account, used: used, quota: quota, isDefault: isDefault)
   }
 
-  func setQuota(_ quota: Quota?, of account: Account) throws(CaravanError) -> AccountState {
+  func setQuota(_ quota: Quota?, of account: Account) throws(CaravanError) {
     if let quota {
       try db.run(
         "INSERT OR REPLACE INTO quotas(account, records, bytes) VALUES (?, ?, ?)", account.key,
@@ -63,30 +75,35 @@ extension FileState {
       try db.run("DELETE FROM quotas WHERE account = ?", account.key)
     }
     accounts.forget()
-    let (quota, isDefault) = try accounts.quota(of: account, db)
-    return AccountState(account: account, used: try reads.used(by: account), quota: quota, isDefault: isDefault)
   }
 }
 
 extension FileReads {
-  func used(by account: Account) throws(CaravanError) -> Usage {
+  /// - Parameter partition: nil: all that the file has.
+  func used(by account: Account, in partition: Partition? = nil) throws(CaravanError) -> Usage {
     let (owner, container) =
       switch account {
       case .user(let user): (user.text, "%")
       case .container(let container): ("", container.text)
       }
-    // Ids have neither % nor _ in them.
+    let (first, last) = partition.map { ($0.number, $0.number) } ?? (0, Partition.count)
+    // Shards have the owner's name, a `#` and their number; the character that follows `#` is `$`. Ids have neither %
+    // nor _ in them.
     let zones = try db.first(
       """
       SELECT coalesce(sum(z.records), 0), coalesce(sum(z.bytes), 0)
       FROM databases d JOIN zones z ON z.database = d.id
-      WHERE d.owner = ? AND d.container LIKE ? AND d.container <> ?
-      """, owner, container, ContainerID.system.text,
+      WHERE (d.owner = ? OR d.owner > ? AND d.owner < ?) AND d.container LIKE ? AND d.container <> ?
+        AND d.partition BETWEEN ? AND ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, first, last,
       read: { Usage(records: $0.integer(0), bytes: $0.integer(1)) })
     let chunks = try db.first(
       """
-      SELECT coalesce(sum(chunk_bytes), 0) FROM databases WHERE owner = ? AND container LIKE ? AND container <> ?
-      """, owner, container, ContainerID.system.text, read: { Usage(bytes: $0.integer(0)) })
+      SELECT coalesce(sum(chunk_bytes), 0) FROM databases
+      WHERE (owner = ? OR owner > ? AND owner < ?) AND container LIKE ? AND container <> ?
+        AND partition BETWEEN ? AND ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, first, last,
+      read: { Usage(bytes: $0.integer(0)) })
     return (zones ?? Usage()) + (chunks ?? Usage())
   }
 

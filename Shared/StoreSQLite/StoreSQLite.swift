@@ -234,11 +234,21 @@ public final class StoreSQLite: Store {
 
   public func account(_ account: Account) async throws(CaravanError) -> AccountState {
     let quotas = quotas
-    return try await file(account.partition).read { (file) throws(CaravanError) in try file.account(account, quotas) }
+    var state = try await file(account.partition).read { (file) throws(CaravanError) in
+      try file.account(account, quotas)
+    }
+    let home = Int(account.partition.number) % files.count
+    for (number, file) in files.enumerated() where number != home {
+      state.used += try await file.read { (file) throws(CaravanError) in try file.used(by: account) }
+    }
+    return state
   }
 
   public func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
-    try await file(account.partition).write { (file) throws(CaravanError) in try file.setQuota(quota, of: account) }
+    for file in files {
+      try await file.write { (file) throws(CaravanError) in try file.setQuota(quota, of: account) }
+    }
+    return try await self.account(account)
   }
 
   // MARK: Upkeep

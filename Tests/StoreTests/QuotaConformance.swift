@@ -96,6 +96,31 @@ import Testing
     }
   }
 
+  @Test(
+    "CK-10, CK-102: of shards an account is told the sum, and each is held to the quota by itself",
+    arguments: StoreKind.allCases)
+  func shards(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let zones = try (0..<4).map { try ZoneID(Sample.database().shard($0), DefaultZone.name) }
+      let set = try await bench.store.setQuota(Quota(records: 2), of: Self.ada)
+      #expect(set.quota == Quota(records: 2) && !set.isDefault)
+      for zone in zones {
+        for (name, isRefused) in [("a", false), ("b", false), ("c", true)] {
+          #expect(try await bench.outcomes(zone, [Self.row(name)]).map(\.isQuotaExceeded) == [isRefused])
+        }
+        try await bench.commit(zone, [Sample.delete("b")])
+      }
+      #expect(try await Self.used(bench) == [4, 24])
+      #expect(try await bench.store.deleteZone(zones[3], writer: "phone"))
+      #expect(try await Self.used(bench) == [3, 18])
+      let state = try await bench.store.setQuota(nil, of: Self.ada)
+      #expect(state.isDefault && state.used == Usage(records: 3, bytes: 18))
+      for name in ["b", "c"] {
+        #expect(try await bench.outcomes(zones[2], [Self.row(name)]).map(\.isQuotaExceeded) == [false])
+      }
+    }
+  }
+
   @Test("CK-102: use and quotas outlive the store's process", arguments: StoreKind.reopening)
   func reopening(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
