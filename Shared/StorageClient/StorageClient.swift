@@ -208,7 +208,7 @@ extension StorageClient {
 
   // MARK: What is done later (CK-32)
 
-  /// Has a zone or all of a user's data deleted when the time is over. Where that was asked for before, nothing changes.
+  /// Has a zone or all of a user's data deleted when the time is over. Where that was asked for before, that stands.
   /// - Throws: `zoneDoesNotExist`.
   public func schedule(
     _ target: DelayedAction.Target, after grace: Duration, by requester: String

@@ -71,7 +71,8 @@ struct PermissionTests {
     (
       .sync,
       [
-        "commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease", "schedule", "cancel",
+        "commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease", "schedule",
+        "cancel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
         + ["edge.ann.cam-1.acks.5"]

@@ -22,9 +22,11 @@ import Testing
     return mutation
   }
 
-  private static func commit(_ store: StoreSQLite, _ number: UInt64, _ mutations: [Mutation]) async throws {
+  private static func commit(
+    _ store: StoreSQLite, _ number: UInt64, _ mutations: [Mutation], to zone: ZoneID? = nil
+  ) async throws {
     let op = OpID(writer: "phone", epoch: 1, number: number)
-    let commit = Commit(zone: try StorageBench.zone(), op: op, isAtomic: false, mutations: mutations)
+    let commit = Commit(zone: try zone ?? StorageBench.zone(), op: op, isAtomic: false, mutations: mutations)
     guard case .applied(let outcomes, _, _) = try await store.commit(commit) else { return }
     #expect(outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }, "\(outcomes)")
   }
@@ -59,6 +61,22 @@ import Testing
       let log = try await store.log(of: StorageBench.partition, after: 2, atMost: 9)
       #expect(log.entries.count == 1 && log.entries.allSatisfy { $0.writer != "phone" })
       #expect(try await Self.sweep(&expiry) == 0)
+    }
+  }
+
+  @Test("CK-10, CK-30: in default zones, too, where there are no batches, and in each of their shards")
+  func defaultZones() async throws {
+    try await Self.with { store, bench in
+      let database = try StorageBench.zone().database
+      for shard in 0..<2 as Range<UInt32> {
+        let zone = try ZoneID(database.shard(shard), DefaultZone.name)
+        for number in 1...3 as ClosedRange<UInt64> {
+          try await Self.commit(store, number, [Self.save("r\(number)", seconds: 1)], to: zone)
+        }
+      }
+      bench.clock.advance(by: .seconds(2))
+      var expiry = Self.expiry(store, bench)
+      #expect(try await Self.sweep(&expiry) == 6)
     }
   }
 

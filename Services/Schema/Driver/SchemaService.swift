@@ -6,8 +6,8 @@ import SchemaCore
 import StorageClient
 import Wire
 
-/// The registry of record types and containers: `svc.schema.propose|type|types|container`. Its state lies in storage, so any number of
-/// instances may run; each keeps what can never change.
+/// The registry of record types and containers: `svc.schema.propose|type|types|container`. Its state lies in storage,
+/// so any number of instances may run; each keeps what can never change.
 package final class SchemaService: Service {
   private let service: ServiceHost
 

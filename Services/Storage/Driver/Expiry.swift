@@ -64,11 +64,14 @@ package struct Expiry: Sendable {
   package mutating func delete(_ records: [ExpiredRecord]) async throws(CaravanError) -> Int {
     var deleted = 0
     var rest = records[...]
-    while let zone = rest.first?.zone {
-      let mutations = rest.filter { $0.zone == zone }.map { record in
+    while let first = rest.first {
+      let zone = first.zone
+      // A default zone has no batches (CK-10).
+      let batch = zone.name == DefaultZone.name ? [first] : rest.filter { $0.zone == zone }
+      let mutations = batch.map { record in
         Mutation(name: record.name, base: .version(record.version), change: .delete)
       }
-      rest.removeAll { $0.zone == zone }
+      rest.removeAll(where: Set(batch).contains)
       number += 1
       let commit = Commit(
         zone: zone, op: OpID(writer: Self.writer, epoch: epoch, number: number), opFloor: number, isAtomic: false,

@@ -1,5 +1,5 @@
-/// What a label says. Values must be few: names of methods, outcomes, link classes, on a device its tables, in the cloud
-/// so many containers and zones as a bound allows; never ids of users or devices.
+/// What a label says. Values must be few: names of methods, outcomes, link classes, on a device its tables, in the
+/// cloud so many containers and zones as a bound allows; never ids of users or devices.
 public enum MetricLabel: String, Sendable, Hashable, CaseIterable {
   case service, instance, endpoint, outcome, code, partition, link, trigger, direction, kind, state, file, version
   case table, container, zone
