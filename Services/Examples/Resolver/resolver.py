@@ -28,12 +28,12 @@ PROTOS = pathlib.Path(__file__).resolve().parents[3] / "Protos"
 
 def contract():
     """Python classes of Protos/caravan/v1/extension.proto and what it imports."""
-    out = tempfile.mkdtemp(prefix="caravan-protos-")
     names = [f"caravan/v1/{name}.proto" for name in ("model", "storage", "extension")]
-    subprocess.run(["protoc", f"-I{PROTOS}", f"--python_out={out}", *names], check=True)
-    sys.path.insert(0, out)
     load = importlib.import_module
-    return load("caravan.v1.model_pb2"), load("caravan.v1.extension_pb2")
+    with tempfile.TemporaryDirectory(prefix="caravan-protos-") as out:
+        subprocess.run(["protoc", f"-I{PROTOS}", f"--python_out={out}", *names], check=True)
+        sys.path.insert(0, out)
+        return load("caravan.v1.model_pb2"), load("caravan.v1.extension_pb2")
 
 
 MODEL, EXTENSION = contract()
