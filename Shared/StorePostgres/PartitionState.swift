@@ -224,12 +224,11 @@ final class PartitionState {
   }
 
   /// - Parameter quota: nil: the default.
-  func setQuota(_ quota: Quota?, of account: Account) -> AccountState {
+  func setQuota(_ quota: Quota?, of account: Account) {
     var state = self.account(account)
     (state.quota, state.isDefault) = (quota ?? quotas[account], quota == nil)
     accounts[account] = state
     newQuotas.insert(account)
-    return state
   }
 
   /// From columns -, records, bytes, own, max_records, max_bytes.

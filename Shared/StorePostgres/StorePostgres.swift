@@ -251,9 +251,10 @@ public final class StorePostgres: Store {
     try await write(to: account.partition) {
       $0.add(account)
     } _: { (state) throws(CaravanError) in
-      let state = state.setQuota(quota, of: account)
-      return { _ throws(CaravanError) in state }
+      state.setQuota(quota, of: account)
+      return { _ throws(CaravanError) in }
     }
+    return try await self.account(account)
   }
 
   // MARK: Upkeep

@@ -71,7 +71,7 @@ import Testing
       for shard in 0..<2 as Range<UInt32> {
         let zone = try ZoneID(database.shard(shard), DefaultZone.name)
         for number in 1...3 as ClosedRange<UInt64> {
-          try await Self.commit(store, number, [Self.save("r\(number)", seconds: 1)], to: zone)
+          try await Self.commit(store, UInt64(shard) * 9 + number, [Self.save("r\(number)", seconds: 1)], to: zone)
         }
       }
       bench.clock.advance(by: .seconds(2))

@@ -90,7 +90,7 @@ import Testing
       let shared = DatabaseID(container: zone.database.container, owner: nil)
       let app = Account.container(shared.container)
       _ = try await bench.store.setQuota(Quota(records: 1), of: app)
-      let open = try ZoneID(shared, "_defaultZone")
+      let open = try ZoneID(shared, "board")
       #expect(try await bench.outcomes(open, [Self.row("a"), Self.row("b")]).map(\.isQuotaExceeded) == [false, true])
       #expect(try await Self.used(bench, by: app) == [1, 6])
     }

@@ -174,15 +174,14 @@ final class RecordingExtension: Sendable {
     }
   }
 
-  @Test("CK-36: what does not answer in time, fails, or answers what cannot be stored is passed over")
+  @Test("CK-36: what fails, or answers what cannot be stored is passed over")
   func passedOver() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
-      let type = try await Self.type(a, fallback: .lastWriterWins, milliseconds: 200)
+      let type = try await Self.type(a, fallback: .lastWriterWins, milliseconds: 30_000)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
       let program = RecordingExtension { dispute throws(CaravanError) in
         switch try RecordFields(body: dispute.client)[1] {
-        case .text("slow"): try? await cloud.host.clock.sleep(for: .seconds(1))
         case .text("fails"): throw CaravanError(.internalError, "a bug")
         case .text("malformed"): return Decision(kind: .merged([0xff]))
         case .text("large"):
@@ -194,13 +193,13 @@ final class RecordingExtension: Sendable {
         return Decision()
       }
       try await program.serving(cloud) {
-        for (op, word) in zip(UInt64(1)..., ["fails", "malformed", "wrong", "large", "slow"]) {
+        for (op, word) in zip(UInt64(1)..., ["fails", "malformed", "wrong", "large"]) {
           let outcome = try await conflicting(b, type, op: op, [1: .text(word)])
           // Of two fallbacks in one millisecond the first stays.
           if case .conflict? = outcome { Issue.record("\(word): \(String(describing: outcome))") }
         }
       }
-      #expect(cloud.disputes("refused") == 4 && cloud.disputes("late") == 1)
+      #expect(cloud.disputes("refused") == 4)
     }
   }
 
@@ -269,22 +268,24 @@ final class RecordingExtension: Sendable {
     }
   }
 
-  @Test("CK-36: of many rows in conflict one waits for a program that does not answer; the others do not")
+  @Test("CK-36: a program that does not answer is passed over; of many rows in conflict one waits for it, the others do not")
   func oneWaits() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, milliseconds: 200)
       let names = (0..<20).map { "r\($0)" }
       _ = try await a.push(1, names.map { .save($0, [1: .text("a")], type: type) })
+      let isOver = Latch()
       let program = RecordingExtension { dispute throws(CaravanError) in
-        if dispute.record != "probe" { try? await cloud.host.clock.sleep(for: .seconds(1)) }
+        if dispute.record != "probe" { await isOver.wait() }
         return Decision()
       }
       try await program.serving(cloud) {
         let outcomes = try await b.push(1, names.map { .save($0, [1: .text("b")], type: type) }).outcomes
+        isOver.open()
         #expect(outcomes.count { if case .conflict = $0 { true } else { false } } == 20)
       }
-      #expect(program.disputes.count == 1)
+      #expect(program.disputes.count <= 1)
       #expect(cloud.disputes("late") == 1 && cloud.disputes("absent") == 19)
     }
   }

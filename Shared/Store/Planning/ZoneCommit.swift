@@ -91,7 +91,7 @@ public struct ZoneCommit: Sendable {
     for mutation in commit.mutations { verdicts.append(draft.apply(mutation)) }
     for index in verdicts.indices {
       guard case .read(let name, _) = verdicts[index] else { continue }
-      verdicts[index] = .read(name: name, version: draft.heads[name]?.version ?? 0)
+      verdicts[index] = .read(name: name, version: draft.shown(name))
     }
     if commit.isAtomic {
       for (index, refusal) in draft.brokenReferences() { verdicts[index] = .refused(refusal) }

@@ -37,6 +37,12 @@ struct ZoneDraft {
 
   func isLive(_ name: String) -> Bool { heads[name]?.isLive(at: now) ?? false }
 
+  /// The version that answers show; 0: none.
+  func shown(_ name: String) -> Seq {
+    guard let head = heads[name], head.isInSight(at: now) else { return 0 }
+    return head.version
+  }
+
   // MARK: One mutation
 
   mutating func apply(_ mutation: Mutation) -> ZoneCommit.Verdict {
@@ -44,7 +50,8 @@ struct ZoneDraft {
     let head = heads[mutation.name]
     let fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
     switch mutation.change {
-    case .read: return fits ? .read(name: mutation.name, version: head?.version ?? 0) : .conflict(name: mutation.name)
+    case .read:
+      return fits ? .read(name: mutation.name, version: shown(mutation.name)) : .conflict(name: mutation.name)
     case .delete: return delete(mutation, head, fits: fits)
     case .save(let type, let body, _):
       let content = ZoneCommit.Content(type: type, body: body, chunks: mutation.distinctChunks)
