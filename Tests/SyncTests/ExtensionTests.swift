@@ -268,7 +268,7 @@ final class RecordingExtension: Sendable {
     }
   }
 
-  @Test("CK-36: a program that does not answer is passed over; of many rows in conflict one waits for it, the others do not")
+  @Test("CK-36: of many rows in conflict one waits for a program that does not answer, and is passed over with the rest")
   func oneWaits() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
