@@ -29,10 +29,11 @@ extension PartitionState {
     for name in questions.referrers { facts.referrers[name] = referrers(of: RecordKey(zone: zone, name: name)) }
   }
 
-  /// nil: the group has not looked.
+  /// What answers show of it; nil: the group has not looked.
   func knownEntry(of name: String, in zone: ZoneID) -> Entry?? {
     guard let zone = self.zone(zone) else { return .some(nil) }
     let key = RecordKey(zone: zone.id, name: name)
+    if let head = heads[key]?.head, !head.isInSight(at: now) { return .some(nil) }
     return rows[key] != nil || looked.entries[key] != nil || zone.seqBefore == nil ? .some(entry(key)) : nil
   }
 

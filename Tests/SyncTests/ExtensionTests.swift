@@ -178,7 +178,7 @@ final class RecordingExtension: Sendable {
   func passedOver() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
-      let type = try await Self.type(a, fallback: .lastWriterWins, milliseconds: 30_000)
+      let type = try await Self.type(a, fallback: .lastWriterWins, milliseconds: 5_000)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
       let program = RecordingExtension { dispute throws(CaravanError) in
         switch try RecordFields(body: dispute.client)[1] {
