@@ -268,7 +268,7 @@ final class RecordingExtension: Sendable {
     }
   }
 
-  @Test("CK-36: of many rows in conflict one waits for a program that does not answer, and is passed over with the rest")
+  @Test("CK-36: of many rows in conflict one waits for a program that does not answer; it is passed over with the rest")
   func oneWaits() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))

@@ -66,7 +66,7 @@ public final class SQLiteRestore: ArchiveSink {
       guard let named = Account(key: account) else {
         throw CaravanError(.invalidData, "the archive has a quota of '\(account)', which is no account: it is damaged")
       }
-      _ = try files[Int(named.partition.number) % files.count].setQuota(quota, of: named)
+      for file in files { try file.setQuota(quota, of: named) }
     case .head(let partition, let head): heads[partition.number] = head
     }
   }

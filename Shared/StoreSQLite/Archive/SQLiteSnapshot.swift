@@ -45,7 +45,7 @@ extension FileReads {
   fileprivate func exportDatabases(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) {
     let databases = try db.all(
       "SELECT id, container, environment, owner FROM databases ORDER BY owner, container, environment"
-    ) { row in (row.integer(0), databaseID(row, from: 1)) }
+    ) { (row) throws(CaravanError) in (row.integer(0), try databaseID(row, from: 1)) }
     for (number, database) in databases {
       try take(.database(database))
       try db.statement("SELECT hash, id FROM chunks WHERE database = ? ORDER BY hash").visit(number) {
@@ -120,10 +120,11 @@ extension FileReads {
       try take(.op(OpContent(op: op, floor: row.unsigned(4), outcome: try OpOutcome(encoded: row.bytes(1)))))
       return true
     }
-    for quota in try db.all(
+    let quotas = try db.all(
       "SELECT account, records, bytes FROM quotas ORDER BY account", read: { ($0.text(0), Quota($0, from: 1)) })
-    {
-      try take(.quota(account: quota.0, quota.1))
+    // Every file has all of them.
+    for (key, quota) in quotas where Account(key: key).map({ partitions.contains($0.partition) }) ?? true {
+      try take(.quota(account: key, quota))
     }
     for (partition, head) in try logHeads(of: partitions).sorted(by: { $0.key < $1.key }) {
       try take(.head(partition, head))
