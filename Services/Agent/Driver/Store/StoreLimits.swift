@@ -45,8 +45,8 @@ public struct LocalStoreOptions: Sendable {
   public var isDurable = true
   /// Memory for pages of the writing connection, and of each that reads.
   public var cacheBytes = 2 << 20
-  /// Of a new file. Chunks are long: with SQLite's usual 4 KiB a 1 MiB object takes 1 ms more.
-  public var pageBytes = 8 << 10
+  /// Of a new file. A page that a change touches is written and summed whole; chunks have a file of their own.
+  public var pageBytes = 4 << 10
   /// The write-ahead log is copied back when it has grown to this.
   public var logBytes = 8 << 20
   /// Neither the database nor the file of chunks may grow beyond this; 0: as far as the disk goes.
