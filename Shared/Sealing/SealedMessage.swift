@@ -12,6 +12,11 @@ struct SealedMessage {
     bytes.append(contentsOf: text.utf8)
   }
 
+  mutating func add(_ part: [UInt8]) {
+    add(UInt64(part.count))
+    bytes.append(contentsOf: part)
+  }
+
   mutating func add(_ number: UInt64) { Self.append(number, to: &bytes) }
 
   static func append(_ number: UInt64, to bytes: inout [UInt8]) {

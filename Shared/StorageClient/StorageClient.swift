@@ -185,6 +185,15 @@ extension StorageClient {
     return try await zones(ListZonesRequest(partition: partition.number, owner: owner.text), in: partition)
   }
 
+  /// Zones of a database that changed after a position; nil: all of them.
+  public func changedZones(
+    of database: DatabaseID, from position: Model.DatabasePosition?
+  ) async throws(CaravanError) -> ChangedZonesReply {
+    let request = ChangedZonesRequest(
+      database: DatabaseRef(database), from: position.map { Wire.DatabasePosition($0) })
+    return try await call(.changed, in: Partition(of: database), request)
+  }
+
   private func zones(
     _ request: ListZonesRequest, in partition: Partition
   ) async throws(CaravanError) -> [ZoneHead] {

@@ -21,6 +21,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case zones
   /// `CreateZoneRequest` → `CreateZoneReply`
   case create
+  /// `ChangedZonesRequest` → `ChangedZonesReply`
+  case changed
   /// `DeleteZoneRequest` → `DeleteZoneReply`
   case drop
   /// `MissingChunksRequest` → `MissingChunksReply`
@@ -52,8 +54,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .missing, .log, .heads, .lease,
-      .cursor, .quota, .status, .schedule, .actions:
+    case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .log, .heads,
+      .lease, .cursor, .quota, .status, .schedule, .actions:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

@@ -1,10 +1,13 @@
 public import Model
 
 /// One page of a zone's changes while it fills: what comes with its body, what is elided, and where the page ends. The
-/// store brings the entries in the order of their seq, straight from where it reads them.
+/// store brings the entries of the scan in its order, straight from where it reads them.
 public struct ChangePageBuilder {
-  public let after: Seq
-  private let allTombstones: Bool
+  private let scan: ChangeScan
+  /// Of the reader's footprint; 0 without one. To be set before the first tombstone comes: only those ask for it.
+  public var reach: Seq?
+  /// The reader knows of its own entries up to here.
+  private let ownThrough: Seq
   private let maxRecords: Int
   private let maxBytes: Int
   private var writer = EntryPageWriter(capacity: 4 << 10)
@@ -14,13 +17,12 @@ public struct ChangePageBuilder {
   /// The newest place where a batch ends.
   private var boundary: (bytes: Int, count: Int, seq: Seq)?
 
-  /// - Parameter after: the position the page begins behind; not the query's where that belongs to another life.
-  public init(_ query: ChangeQuery, after: Seq) {
-    self.after = after
-    allTombstones = query.allTombstones
+  public init(_ scan: ChangeScan, _ query: ChangeQuery) {
+    self.scan = scan
+    ownThrough = query.reader?.ownThrough ?? 0
     maxRecords = query.recordBound
     maxBytes = query.byteBound
-    last = after
+    last = scan.isReverse ? scan.start.below : scan.start.seq
   }
 
   /// - Parameters:
@@ -31,8 +33,7 @@ public struct ChangePageBuilder {
     _ head: EntryPageWriter.Head, endsBatch: Bool, writer writerName: [UInt8], nameBytes: Int, bodyBytes: Int,
     appendName: (inout [UInt8]) -> Void, appendBody: (inout [UInt8]) -> Void
   ) -> Bool {
-    // CK-43: who only reads, and has nothing before `created`, never saw the record that is gone.
-    if !(head.isDeleted && head.created > after && !allTombstones) {
+    if shows(head) {
       let bodyBytes = head.isOwn ? 0 : bodyBytes
       let size = nameBytes + bodyBytes + writerName.count + head.fields.count + Self.overhead
       guard writer.count < maxRecords, writer.count == 0 || writer.bytes.count + size <= maxBytes else {
@@ -45,9 +46,14 @@ public struct ChangePageBuilder {
     }
     last = head.version
     scanned += 1
-    if endsBatch { boundary = (writer.bytes.count, writer.count, head.version) }
+    if endsBatch, !scan.isReverse { boundary = (writer.bytes.count, writer.count, head.version) }
     isFull = scanned == StoreLimits.scannedPerPage
     return !isFull
+  }
+
+  private func shows(_ head: EntryPageWriter.Head) -> Bool {
+    if head.isOwn, head.version <= ownThrough { return false }
+    return !head.isDeleted || scan.concerns(head, reach: reach ?? .max)
   }
 
   /// There is more than what was brought.
@@ -57,14 +63,17 @@ public struct ChangePageBuilder {
   private static let overhead = 48
 
   /// A page that is not the last ends where a batch ends, if one does in it.
-  public consuming func finish(head: Seq, incarnation: Incarnation) -> ChangePage {
+  public consuming func finish() -> ChangePage {
     if isFull, let boundary, boundary.count > 0 || writer.count == 0 {
       writer.cut(bytes: boundary.bytes, count: boundary.count)
       last = boundary.seq
     }
-    return ChangePage(
-      page: writer.bytes, count: writer.count, last: isFull ? last : head, more: isFull && last < head, head: head,
-      incarnation: incarnation)
+    let next = isFull ? scan.cut(behind: last) : scan.end
+    var page = ChangePage(
+      page: writer.bytes, count: writer.count, next: next, more: next.isReverse || next.seq < scan.head,
+      head: scan.head, isConsistent: scan.isConsistent(at: next))
+    page.wantsSnapshot = scan.wantsSnapshot(at: next)
+    return page
   }
 }
 
@@ -73,10 +82,4 @@ extension ChangeQuery {
   public var recordBound: Int { min(max(1, maxRecords), StoreLimits.recordsPerPage) }
   /// Bytes a page may have, unless a single entry is larger.
   public var byteBound: Int { min(max(1, maxBytes), Limits.pageBytes) }
-
-  /// Where to read in a zone that stands at `seq` in this life; nil: the position is of another history.
-  public func start(in incarnation: Incarnation, at seq: Seq) -> Seq? {
-    guard self.incarnation != 0 else { return 0 }
-    return self.incarnation == incarnation && after <= seq ? after : nil
-  }
 }

@@ -36,6 +36,9 @@ public protocol Store: Sendable {
   /// Makes a zone, unless it is there.
   func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition
 
+  /// Zones of a database that changed, or were deleted, after a position.
+  func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage
+
   /// Removes the zone from sight at once; its entries go in steps of `collect`. A zone of the same name gets another
   /// incarnation, and versions that continue the old ones, so that no old version fits a new record.
   /// - Parameter incarnation: only this life of it; nil: whichever there is.

@@ -1,4 +1,4 @@
-internal import Model
+public import Model
 
 /// Bounds and times that every store keeps.
 public enum StoreLimits {
@@ -20,12 +20,28 @@ public enum StoreLimits {
   public static let referrersAsked = Limits.cascadedRecords + 1
   public static let hashesPerRequest = Limits.chunksPerObject * 4
   public static let zonesListed = 10_000
+  /// Zones in one answer to which have changed.
+  public static let zonesPerPage = 1_000
   public static let recordsPerPage = 4_096
   /// Index entries looked at for one page, elided tombstones included.
   public static let scannedPerPage = 16_384
   /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
   /// write nothing about it, and the outcomes of many writers share a page (64 instead of 8 costs a sixth more CPU).
   public static let opFloorStep: UInt64 = 8
+  /// How far ahead of a writer's commits its footprint is written: one more write for so many records.
+  public static let reachStep: Seq = 4_096
+  /// How long a device that does not pull keeps tombstones from being purged.
+  public static let deviceActivity: Duration = .seconds(30 * 86_400)
+  /// How long a tombstone is kept at least: longer than any request is under way.
+  public static let tombstoneGrace: Duration = .seconds(3_600)
+  /// Devices' positions that wait to be written.
+  public static let sightingsWaiting = 16_384
+  /// Those that one step of upkeep writes.
+  public static let sightingsWritten = 512
+  /// How long a device that reads a snapshot may stay away before what only the snapshot has is removed.
+  public static let snapshotPatience: Duration = .seconds(600)
+  /// Zones that one step of upkeep looks at for tombstones.
+  public static let zonesPerPurge = 8
   public static let logEntriesPerPage = 4_096
   /// Entries of a partition's log that are kept at least; consumers further behind rebuild from the zones.
   public static let logEntriesKept: UInt64 = 200_000

@@ -22,11 +22,16 @@ enum Layout {
       last_zone bigint NOT NULL, zones bigint NOT NULL, records bigint NOT NULL, chunks bigint NOT NULL,
       chunk_bytes bigint NOT NULL)
     """,
-    // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it.
+    // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
+    // is the position of its latest change in the log; no tombstone above `purged` was ever purged; `snapshot` is its
+    // newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked` is 0, none of its
+    // records ever had a row in caravan_refs.
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
       seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, bytes bigint NOT NULL, stage bigint NOT NULL,
+      linked bigint NOT NULL, changed bigint NOT NULL, purged bigint NOT NULL, snapshot bigint NOT NULL,
+      oldest_snapshot bigint NOT NULL,
       PRIMARY KEY (partition, id))
     """,
     """
@@ -34,6 +39,12 @@ enum Layout {
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_zones_alive ON caravan_zones(partition, database, name) WHERE stage = 0
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_dead ON caravan_zones(partition, database, id) WHERE stage > 0
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_snapshots ON caravan_zones(partition, id) WHERE snapshot > 0
     """,
     """
     CREATE INDEX IF NOT EXISTS caravan_zones_purged ON caravan_zones(partition, id) WHERE stage = 1
@@ -60,6 +71,37 @@ enum Layout {
     """,
     """
     CREATE INDEX IF NOT EXISTS caravan_refs_by_source ON caravan_refs(partition, zone, source)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_records_buried ON caravan_records(partition, zone, seq) WHERE flags % 2 = 1
+    """,
+    // Entries no more, but of a snapshot; `until` is the version of the next entry of the record.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_superseded(
+      partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, until bigint NOT NULL,
+      name bytea NOT NULL, created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL,
+      writer bytea NOT NULL, epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea,
+      body bytea NOT NULL, PRIMARY KEY (partition, zone, seq))
+    """,
+    """
+    CREATE UNIQUE INDEX IF NOT EXISTS caravan_superseded_by_end ON caravan_superseded(partition, zone, until)
+    """,
+    // Who has left a footprint: it is written by commits.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_footprints(
+      partition integer NOT NULL, zone bigint NOT NULL, writer bytea NOT NULL, since bigint NOT NULL,
+      reach bigint NOT NULL, PRIMARY KEY (partition, zone, writer))
+    """,
+    // Who has pulled, when last and from where: written now and then by upkeep.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_sightings(
+      partition integer NOT NULL, zone bigint NOT NULL, device bytea NOT NULL, seen bigint NOT NULL,
+      target bigint NOT NULL, sighted bigint NOT NULL, PRIMARY KEY (partition, zone, device))
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS caravan_tombstone_ages(
+      partition integer NOT NULL, zone bigint NOT NULL, aged bigint NOT NULL, mark bigint NOT NULL,
+      marked bigint NOT NULL, PRIMARY KEY (partition, zone))
     """,
     """
     CREATE TABLE IF NOT EXISTS caravan_writers(
@@ -157,13 +199,15 @@ enum Layout {
 
   static let tableNames = [
     "caravan_layout", "caravan_partitions", "caravan_zones", "caravan_records", "caravan_refs", "caravan_writers",
-    "caravan_ops",
-    "caravan_log", "caravan_chunks", "caravan_accounts", "caravan_leases", "caravan_cursors", "caravan_groups",
-    "caravan_group_parts", "caravan_objects",
+    "caravan_ops", "caravan_log", "caravan_chunks", "caravan_accounts", "caravan_leases", "caravan_cursors",
+    "caravan_groups", "caravan_group_parts", "caravan_footprints", "caravan_sightings", "caravan_superseded",
+    "caravan_tombstone_ages", "caravan_objects",
   ]
 
   /// Which life of a zone, for those who read it.
   static func incarnation(life: UInt64, zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+
+  static func zone(_ incarnation: Incarnation) -> Int64 { Int64(incarnation & 0xff_ffff) }
 
   // MARK: Making and checking
 
@@ -211,7 +255,10 @@ enum Layout {
   private static func check(_ db: Connection, _ found: Int64) throws(PostgresError) {
     guard found == version else {
       throw PostgresError(
-        state: "", message: "the database has layout \(found): this release knows \(version)", kind: .refused)
+        state: "",
+        message:
+          "the database has layout \(found): this release knows \(version); go on with the release that made it, "
+          + "or name an empty database to begin anew", kind: .refused)
     }
     let lacking = try db.run(
       """

@@ -4,7 +4,7 @@ internal import Store
 extension PartitionState {
   func commit(_ commit: Commit) throws(CaravanError) -> Answer<CommitResult> {
     if let outcome = try known(commit.op, floor: commit.opFloor, in: commit.zone) {
-      return answer(outcome, in: commit.zone)
+      return answer(outcome, commit.op, in: commit.zone)
     }
     let group = try checkTerms(of: commit)
     let zone = zone(commit.zone)
@@ -18,15 +18,15 @@ extension PartitionState {
       if let group {
         save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op)
       }
-      return answer(outcome, in: commit.zone)
+      return answer(outcome, commit.op, in: commit.zone)
     }
   }
 
   func settle(_ op: OpID, in zone: ZoneID) throws(CaravanError) -> Answer<CommitResult> {
-    if let outcome = try known(op, floor: 0, in: zone) { return answer(outcome, in: zone) }
+    if let outcome = try known(op, floor: 0, in: zone) { return answer(outcome, op, in: zone) }
     keep(.aborted, of: op, in: zone, floor: 0)
     endGroup(of: op, as: .aborted)
-    return answer(.aborted, in: zone)
+    return answer(.aborted, op, in: zone)
   }
 
   // MARK: Ops
@@ -52,10 +52,11 @@ extension PartitionState {
 
   /// The answer to an op, now or again: conflicts and merges show what the store holds when it is given. What the
   /// group knows now of records that were read counts: later commits of the group may change them.
-  private func answer(_ outcome: OpOutcome, in zone: ZoneID) -> Answer<CommitResult> {
+  private func answer(_ outcome: OpOutcome, _ op: OpID, in zone: ZoneID) -> Answer<CommitResult> {
     switch outcome {
     case .aborted: return { _ throws(CaravanError) in .aborted }
     case .decided(let verdicts, let zoneSeq, let incarnation):
+      if let row = self.zone(zone) { leaveFootprint(of: op.writer, in: row) }
       var read: [String: Outcome] = [:]
       for verdict in verdicts {
         switch verdict {
@@ -106,6 +107,7 @@ extension PartitionState {
       objects[RecordKey(zone: zone.id, name: write.name)] = (write.version, group)
     }
     let growth = writes.growth
+    if writes.contains(where: { !$0.references.isEmpty }) { zone.isLinked = true }
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     save(zone)
     grow(commit.zone.database, by: growth)
@@ -117,7 +119,11 @@ extension PartitionState {
 
   private func write(_ write: ZoneCommit.Write, of commit: Commit, in zone: Zone) {
     let key = RecordKey(zone: zone.id, name: write.name)
-    exchange(heads[key]?.chunks ?? [], for: write.content.chunks, in: commit.zone.database)
+    let isKept = write.replaced.map { $0.version <= zone.snapshot } ?? false
+    if isKept, let replaced = write.replaced {
+      superseded.append(Superseded(zone: zone.id, version: replaced.version, next: write.version))
+    }
+    exchange(isKept ? [] : heads[key]?.chunks ?? [], for: write.content.chunks, in: commit.zone.database)
     heads[key] = Head(
       head: RecordHead(
         version: write.version, created: write.created, flags: write.flags, expires: write.expires,

@@ -68,7 +68,7 @@ extension PartitionState {
       wants.add(
         records: unknown(questions.heads) { looked.heads.contains($0) || heads[$0] != nil },
         entries: unknown(questions.entries) { looked.entries[$0] != nil || rows[$0] != nil },
-        referrers: unknown(questions.referrers) { looked.referrers[$0] != nil }, of: name)
+        referrers: zone.isLinked ? unknown(questions.referrers) { looked.referrers[$0] != nil } : [], of: name)
     }
     wants.add(
       lists: questions.lists.map { Wants.Chunk(database: name.database, hash: $0) }.filter {

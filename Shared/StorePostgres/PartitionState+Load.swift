@@ -65,6 +65,7 @@ private struct PartLoad {
   private let lists: [Wants.Chunk]
   private let leases: [String]
   private let accounts: [Account]
+  private let footprints: [Wants.Footprint]
   private var zonesAt: Int?
   private var recordsAt: Int?
   private var entriesAt: Int?
@@ -77,6 +78,7 @@ private struct PartLoad {
   private var accountsAt: Int?
   /// Of accounts at home elsewhere, with only a shard here: their rows there, which have their quotas.
   private var homesAt: [(account: Account, at: Int)] = []
+  private var footprintsAt: Int?
 
   init(_ partition: Partition, _ wants: Wants) {
     self.partition = partition
@@ -90,6 +92,7 @@ private struct PartLoad {
     leases = Array(wants.leases)
     groups = GroupQuestions(wants)
     accounts = Array(wants.accounts)
+    footprints = Array(wants.footprints)
   }
 
   mutating func ask(_ pipeline: inout Pipeline) {
@@ -119,6 +122,11 @@ private struct PartLoad {
     if !lists.isEmpty {
       listsAt = pipeline.add(Statements.listBytes, number, lists.map(\.database.key), lists.map(\.hash))
     }
+    if !footprints.isEmpty {
+      footprintsAt = pipeline.add(
+        DeviceStatements.footprints, number, footprints.map(\.zone.database.key), footprints.map(\.zone.name),
+        footprints.map(\.writer))
+    }
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
     groups.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
@@ -142,6 +150,12 @@ private struct PartLoad {
       }
     }
     if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }
+    if let at = footprintsAt {
+      for row in answers[at] {
+        let key = PartitionState.FootprintKey(zone: row.integer(1), writer: footprints[row.ordinal].writer)
+        state.footprints[key] = Footprint(first: row.unsigned(2), reach: row.unsigned(3))
+      }
+    }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
     try groups.read(answers, into: state)
     if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
@@ -170,8 +184,7 @@ private struct PartLoad {
       let name = zones[row.ordinal]
       let zone = PartitionState.Zone(
         name: name, id: row.integer(1), seq: row.unsigned(2), records: row.integer(3), bytes: row.integer(5),
-        stage: row.integer(4),
-        seqBefore: row.unsigned(2))
+        stage: row.integer(4), seqBefore: row.unsigned(2), snapshot: row.unsigned(6), isLinked: row.integer(7) > 0)
       state.zones[zone.id] = zone
       state.newest[name] = zone.id
     }

@@ -18,6 +18,7 @@ struct GroupSave {
       addLinks(state)
       addLog(state)
       addOps(state)
+      addFootprints(state)
       addChunks(state)
       addAccounts(state)
       addOwnership(state)
@@ -55,17 +56,24 @@ struct GroupSave {
     if !new.isEmpty {
       pipeline.add(
         Statements.addZones, state.key, new.map(\.id), new.map(\.name.database.key), new.map(\.name.name),
-        new.map(\.seq), new.map(\.records), new.map(\.bytes), new.map(\.stage))
+        new.map(\.seq), new.map(\.records), new.map(\.bytes), new.map(\.stage), new.map(\.changed),
+        new.map { Int64($0.isLinked ? 1 : 0) })
     }
     if !old.isEmpty {
       pipeline.add(
         Statements.saveZones, state.key, old.map(\.id), old.map { $0.seqBefore ?? 0 }, old.map(\.seq),
-        old.map(\.records), old.map(\.bytes), old.map(\.stage))
+        old.map(\.records), old.map(\.bytes), old.map(\.stage), old.map(\.changed),
+        old.map { Int64($0.isLinked ? 1 : 0) })
     }
   }
 
   private mutating func addRecords(_ state: PartitionState) {
     guard !state.rows.isEmpty else { return }
+    if !state.superseded.isEmpty {
+      pipeline.add(
+        DeviceStatements.keepSuperseded, state.key, state.superseded.map(\.zone), state.superseded.map(\.version),
+        state.superseded.map(\.next))
+    }
     // In the order of their versions, as they will be read.
     let rows = state.rows.sorted { ($0.key.zone, $0.value.version) < ($1.key.zone, $1.value.version) }
     pipeline.add(
@@ -113,6 +121,14 @@ struct GroupSave {
     let (names, epochs, numbers) = (floors.map(\.key.name), floors.map(\.key.epoch), floors.map(\.value))
     pipeline.add(Statements.saveFloors, state.key, names, epochs, numbers)
     pipeline.add(Statements.forgetOps, state.key, names, epochs, numbers)
+  }
+
+  private mutating func addFootprints(_ state: PartitionState) {
+    guard !state.newFootprints.isEmpty else { return }
+    let moved = state.newFootprints.map { $0 }
+    pipeline.add(
+      DeviceStatements.saveFootprints, state.key, moved.map(\.key.zone), moved.map(\.key.writer),
+      moved.map(\.value.first), moved.map(\.value.reach))
   }
 
   private mutating func addChunks(_ state: PartitionState) {

@@ -27,6 +27,12 @@ final class PartitionState {
     /// nil: made in this transaction.
     let seqBefore: Seq?
     var isChanged = false
+    /// Position of the change in the log.
+    var changed: UInt64 = 0
+    /// The newest snapshot that somebody may read; 0: none.
+    var snapshot: Seq = 0
+    /// Records of it refer to others, or once did.
+    var isLinked = false
 
     var isAlive: Bool { stage == ZoneStage.alive }
   }
@@ -51,9 +57,21 @@ final class PartitionState {
     let fields: [UInt8]
   }
 
+  /// A row that goes, but for the snapshots that have it.
+  struct Superseded {
+    let zone: Int64
+    let version: Seq
+    let next: Seq
+  }
+
   struct Writer: Hashable {
     let name: String
     let epoch: UInt64
+  }
+
+  struct FootprintKey: Hashable {
+    let zone: Int64
+    let writer: String
   }
 
   struct Op {
@@ -87,6 +105,7 @@ final class PartitionState {
   /// Those that have a row, as they are now.
   var accounts: [Account: AccountState] = [:]
   private let quotas: DefaultQuotas
+  var footprints: [FootprintKey: Footprint] = [:]
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
   var looked = Looked()
@@ -108,11 +127,13 @@ final class PartitionState {
   var rows: [RecordKey: Row] = [:]
   /// References of the records that have other ones now, or had.
   var links: [RecordKey: [Reference]] = [:]
+  var superseded: [Superseded] = []
   var log: [LoggedCommit] = []
   /// Ids of the zones in `log`.
   var loggedZones: [Int64] = []
   var newOps: [(op: OpID, zone: Int64, outcome: OpOutcome)] = []
   var newFloors: [Writer: UInt64] = [:]
+  var newFootprints: [FootprintKey: Footprint] = [:]
   var staged: [Wants.Chunk: [UInt8]] = [:]
   /// Changes of reference counts.
   var references: [Wants.Chunk: Int64] = [:]
@@ -203,6 +224,14 @@ final class PartitionState {
     return true
   }
 
+  /// Part of every answer to a commit.
+  func leaveFootprint(of writer: String, in zone: Zone) {
+    let key = FootprintKey(zone: zone.id, writer: writer)
+    guard let moved = Footprint.moved(footprints[key], to: zone.seq, isExact: zone.snapshot > 0) else { return }
+    footprints[key] = moved
+    newFootprints[key] = moved
+  }
+
   // MARK: Accounts
 
   func account(_ account: Account) -> AccountState {
@@ -249,6 +278,7 @@ final class PartitionState {
   /// Appends the zone's newest writes, and notes what the observer hears.
   func append(_ zone: Zone, low: Seq, writer: String, isDeletion: Bool = false, entries: [Entry]) {
     counts.head += 1
+    zones[zone.id]?.changed = counts.head
     let commit = LoggedCommit(
       position: counts.head, zone: zone.name, low: low, high: zone.seq, incarnation: incarnation(of: zone.id),
       writer: writer, isDeletion: isDeletion)

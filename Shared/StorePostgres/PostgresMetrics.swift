@@ -8,6 +8,7 @@ struct PostgresMetrics: Sendable {
   private let duration: Histogram
   let conflicts: Counter
   let lost: Counter
+  let purged: Counter
 
   init(_ registry: MetricsRegistry) {
     groups = registry.counter(.commitGroups)
@@ -16,6 +17,7 @@ struct PostgresMetrics: Sendable {
     duration = registry.histogram(.commitGroupSeconds)
     conflicts = registry.counter(.transactionConflicts)
     lost = registry.counter(.lostConnections)
+    purged = registry.counter(.purgedTombstones)
   }
 
   func committed(writes count: Int, in time: Duration) {
@@ -31,6 +33,7 @@ extension CounterName {
   static let commitGroups = CounterName("caravan_storage_commit_groups_total", "Transactions, each with one fsync.")
   static let committedWrites = CounterName("caravan_storage_writes_total", "Writes made durable.")
   static let failedWrites = CounterName("caravan_storage_failed_writes_total", "Writes lost with their transaction.")
+  static let purgedTombstones = CounterName("caravan_storage_purged_tombstones_total", "Deletions forgotten.")
   static let transactionConflicts = CounterName(
     "caravan_storage_transaction_conflicts_total", "Transactions tried again because they met others.")
   static let lostConnections = CounterName(

@@ -14,6 +14,7 @@ public struct PostgresOptions: Sendable {
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
   public var quotas = DefaultQuotas.unlimited
+  public var tombstones = TombstoneRule()
 
   /// Whether records with objects are noted for the object store.
   public var queuesObjects = false

@@ -20,28 +20,52 @@ struct Reads {
   /// The zone's head and the page come from one snapshot.
   func changes(_ query: ChangeQuery) throws(PostgresError) -> ChangePage {
     let (partition, database) = (Int32(Partition(of: query.zone.database).number), query.zone.database.key)
-    let after = query.incarnation == 0 ? 0 : query.after
+    let (from, isBack) = query.edge
+    let reader = query.reader
+    let count = max(query.recordBound + 1, PostgresLimits.leastScanned)
     let answers = try snapshot { pipeline in
       pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
       pipeline.add(
-        Statements.changes, partition, database, query.zone.name, after, query.reader?.writer ?? "",
-        query.reader?.epoch ?? 0, max(query.recordBound + 1, PostgresLimits.leastScanned), Int64(query.byteBound),
-        EntryFlags.unseen.rawValue)
+        DeviceStatements.footprints, partition, [database], [query.zone.name], [reader?.writer ?? ""])
+      if query.dependsOnPast { pipeline.add(DeviceStatements.endedZone, partition, database, query.zone.name) }
+      let (writer, epoch, bytes) = (reader?.writer ?? "", reader?.epoch ?? 0, Int64(query.byteBound))
+      if let target = query.target {
+        pipeline.add(
+          DeviceStatements.changesOfSnapshot, partition, database, query.zone.name, from, writer, epoch, count, bytes,
+          EntryFlags.unseen.rawValue, target)
+      } else {
+        pipeline.add(
+          isBack ? Statements.changesBack : Statements.changes, partition, database, query.zone.name, from, writer,
+          epoch, count, bytes, EntryFlags.unseen.rawValue)
+      }
     }
-    guard let rows = answers.last, let zone = answers.first?.first else {
-      return ChangePage(resetRequired: query.incarnation != 0)
+    let zone = answers.first?.first.map { row in
+      ZoneState(
+        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1)), seq: row.unsigned(2),
+        purged: row.unsigned(3), snapshots: row.integer(4) > 0 ? row.unsigned(5)...row.unsigned(4) : nil)
     }
-    let incarnation = Layout.incarnation(life: zone.unsigned(0), zone: zone.integer(1))
-    let head = zone.unsigned(2)
-    guard let start = query.start(in: incarnation, at: head) else {
-      return ChangePage(head: head, incarnation: incarnation, resetRequired: true)
+    let footprint = answers.dropFirst().first?.first.map {
+      Footprint(first: $0.unsigned(2), reach: $0.unsigned(3))
     }
-    var page = ChangePageBuilder(query, after: start)
-    for row in rows where !add(row, to: &page, isOwn: query.reader != nil && row.flag(5)) {
-      return page.finish(head: head, incarnation: incarnation)
+    let ended = query.dependsOnPast ? answers.dropFirst(2).first?.first?.unsigned(0) ?? 0 : 0
+    switch ChangePlan(query, in: zone, ended: { ended }, footprint: { footprint }) {
+    case .answer(let page): return page
+    case .scan(let scan):
+      guard scan.snapshot == query.target else { return try changes(query.withoutTarget) }
+      var page = ChangePageBuilder(scan, query)
+      page.reach = footprint?.reach ?? 0
+      if let rows = answers.last {
+        fill(&page, rows, isReader: query.reader != nil)
+        // As many as were asked for: there may be more.
+        let bytes = rows.reduce(0) { $0 + Int($1.integer(7)) + $1.byteCount(10) }
+        if rows.count == count || bytes >= query.byteBound { page.stop() }
+      }
+      return page.finish()
     }
-    if let last = rows.last, last.unsigned(0) < head { page.stop() }
-    return page.finish(head: head, incarnation: incarnation)
+  }
+
+  private func fill(_ page: inout ChangePageBuilder, _ rows: Rows, isReader: Bool) {
+    for row in rows where !add(row, to: &page, isOwn: isReader && row.flag(5)) { return }
   }
 
   /// - Returns: whether there is room for more.
@@ -93,6 +117,26 @@ struct Reads {
   }
 
   // MARK: Zones
+
+  func changedZones(_ query: ZoneChangeQuery) throws(PostgresError) -> ZoneChangePage {
+    let partition = Int32(Partition(of: query.database).number)
+    let answers = try snapshot { pipeline in
+      pipeline.add(Statements.logHead, partition)
+      pipeline.add(
+        DeviceStatements.changedZones, partition, query.database.key, query.position.map { Int64($0.log) } ?? -1,
+        query.position == nil ? ZoneStage.alive + 1 : ZoneStage.purged + 1, Int64(query.bound + 1))
+    }
+    guard let row = answers.first?.first, let rows = answers.last else { return ZoneChangePage() }
+    let (head, life) = (row.unsigned(0), row.unsigned(1))
+    guard query.continues(in: life, upTo: head) else { return ZoneChangePage(resetRequired: true) }
+    let changed = rows.map { row in
+      let zone = ZoneChange(
+        name: row.text(0), seq: row.unsigned(1), incarnation: Layout.incarnation(life: life, zone: row.integer(2)),
+        isDeleted: row.integer(3) != ZoneStage.alive)
+      return (zone: zone, log: row.unsigned(4))
+    }
+    return query.page(changed, life: life, head: head)
+  }
 
   func zones(in partition: Partition, _ filter: ZoneFilter) throws(PostgresError) -> [ZonePosition] {
     let (number, limit) = (Int32(partition.number), Int64(StoreLimits.zonesListed))

@@ -14,10 +14,10 @@ enum Statements {
     """
 
   static let newestZones: StaticString = """
-    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes
+    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes, z.snapshot, z.linked
     FROM unnest($2, $3) WITH ORDINALITY AS w(database, name, ordinal)
     CROSS JOIN LATERAL (
-      SELECT id, seq, records, stage, bytes FROM caravan_zones
+      SELECT id, seq, records, stage, bytes, snapshot, linked FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.name ORDER BY id DESC LIMIT 1) AS z
     """
 
@@ -39,7 +39,7 @@ enum Statements {
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
-      WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
+      WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 AND linked > 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
       SELECT source, kinds FROM caravan_refs
       WHERE partition = $1 AND zone = z.id AND target = w.name ORDER BY source LIMIT $5) AS f
@@ -96,16 +96,18 @@ enum Statements {
     """
 
   static let addZones: StaticString = """
-    INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage)
-    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage
-    FROM unnest($2, $3, $4, $5, $6, $7, $8) AS w(id, database, name, seq, records, bytes, stage)
+    INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, purged,
+      snapshot, oldest_snapshot)
+    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage, w.changed, w.linked, 0, 0, 0
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+      AS w(id, database, name, seq, records, bytes, stage, changed, linked)
     """
 
   /// -1 undoes the transaction.
   static let saveZones: StaticString = """
     UPDATE caravan_zones z SET seq = CASE WHEN z.seq = w.before THEN w.seq ELSE -1 END, records = w.records,
-      bytes = w.bytes, stage = w.stage
-    FROM unnest($2, $3, $4, $5, $6, $7) AS w(id, before, seq, records, bytes, stage)
+      bytes = w.bytes, stage = w.stage, changed = w.changed, linked = w.linked
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS w(id, before, seq, records, bytes, stage, changed, linked)
     WHERE z.partition = $1 AND z.id = ANY($2) AND z.id = w.id
     """
 
@@ -223,7 +225,8 @@ enum Statements {
     """
 
   static let aliveZone: StaticString = """
-    SELECT p.life, z.id, z.seq FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
+    SELECT p.life, z.id, z.seq, z.purged, z.snapshot, z.oldest_snapshot
+    FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.database = $2 AND z.name = $3 AND z.stage = 0
     """
 
@@ -245,6 +248,25 @@ enum Statements {
           SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
         ORDER BY seq LIMIT $7) AS scanned) AS measured
     WHERE before < $8 ORDER BY seq
+    """
+
+  /// The same backwards from below $4.
+  static let changesBack: StaticString = """
+    SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
+      expires, CASE WHEN is_own THEN NULL ELSE fields END
+    FROM (
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields,
+        sum(sent) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) - sent AS before
+      FROM (
+        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields,
+          writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
+          CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
+            ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent
+        FROM caravan_records
+        WHERE partition = $1 AND seq < $4 AND zone = (
+          SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
+        ORDER BY seq DESC LIMIT $7) AS scanned) AS measured
+    WHERE before < $8 ORDER BY seq DESC
     """
 
   static let everyZone: StaticString = """
@@ -315,6 +337,17 @@ enum Surveys {
 
   static let unreferenced: StaticString = """
     SELECT DISTINCT partition FROM caravan_chunks WHERE refs = 0 AND staged < $1 ORDER BY 1
+    """
+
+  static let buried: StaticString = """
+    SELECT p.partition FROM caravan_partitions p
+    CROSS JOIN LATERAL (
+      SELECT zone FROM caravan_records WHERE partition = p.partition AND flags % 2 = 1 ORDER BY zone LIMIT 1) AS r
+    ORDER BY p.partition
+    """
+
+  static let snapshots: StaticString = """
+    SELECT DISTINCT partition FROM caravan_zones WHERE snapshot > 0 AND stage = 0 ORDER BY 1
     """
 
   /// Whose log is longer than what is kept.

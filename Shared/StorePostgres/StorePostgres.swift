@@ -15,6 +15,10 @@ public final class StorePostgres: Store {
   private let options: PostgresOptions
   private let host: Host
   private let liveness = Liveness()
+  private let metrics: PostgresMetrics
+  /// Where devices have shown to be, until upkeep writes it.
+  private let sightings = Mutex(Sightings())
+  private let purgeTurn = Mutex(PurgeTurn())
 
   /// Connects, and makes the tables of a new database.
   /// - Parameter observer: hears of this process's commits after they are durable; of others' from the log.
@@ -28,6 +32,7 @@ public final class StorePostgres: Store {
     self.options = options
     self.host = host
     let metrics = PostgresMetrics(host.metrics)
+    self.metrics = metrics
     let liveness = liveness
     writers = (0..<options.writers).map {
       WriterLane(
@@ -114,7 +119,15 @@ public final class StorePostgres: Store {
   }
 
   public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
-    try await read { (reads) throws(PostgresError) in try reads.changes(query) }
+    let read = try await read { (reads) throws(PostgresError) in try reads.changes(query) }
+    let partition = Partition(of: query.zone.database)
+    let page = try await read.aimed { (incarnation) async throws(CaravanError) in
+      try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
+        try Upkeep(db: db).makeSnapshot(of: incarnation, in: partition, for: query.reader?.writer)
+      }
+    }
+    sightings.withLock { $0.note(query, answered: page, at: clock ?? host.clock.wallTime.milliseconds) }
+    return page
   }
 
   public func fetch(
@@ -147,6 +160,10 @@ public final class StorePostgres: Store {
       let position = try state.createZone(zone, writer: writer)
       return { _ throws(CaravanError) in position }
     }
+  }
+
+  public func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage {
+    try await read { (reads) throws(PostgresError) in try reads.changedZones(query) }
   }
 
   public func deleteZone(
@@ -279,7 +296,35 @@ public final class StorePostgres: Store {
     try await work(on: survey.groups.first) { (upkeep, partition) throws(PostgresError) in
       try upkeep.collectGroups(in: partition, clock: clock)
     }
-    return !survey.isEmpty
+    var hasMore = try await collectDevices(survey.buried, clock: clock)
+    for partition in survey.snapshots {
+      let more = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
+        try Upkeep(db: db).collectSnapshots(in: partition, clock: clock)
+      }
+      hasMore = hasMore || more
+    }
+    return !survey.isEmpty || hasMore
+  }
+
+  /// Writes down where devices are, and purges tombstones of a few zones.
+  private func collectDevices(_ buried: [Partition], clock: Int64?) async throws(CaravanError) -> Bool {
+    let seen = sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
+    let rule = options.tombstones
+    try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).write(seen, rule) }
+    var turn = purgeTurn.withLock { $0 }
+    (turn.left, turn.purged) = (StoreLimits.zonesPerPurge, 0)
+    for partition in turn.order(buried) where turn.left > 0 {
+      turn.enter(partition)
+      let start = turn
+      turn = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
+        var turn = start
+        try Upkeep(db: db).purgeTombstones(&turn, rule, clock: clock)
+        return turn
+      }
+    }
+    purgeTurn.withLock { $0 = turn }
+    metrics.purged.add(turn.purged)
+    return turn.purged > 0 || seen.count == StoreLimits.sightingsWritten
   }
 
   /// On the connection that writes the partition, so that this process never waits for itself.

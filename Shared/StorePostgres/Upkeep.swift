@@ -12,6 +12,10 @@ struct Upkeep {
     var longLogs: [Partition] = []
     /// With groups to give up, to clear or to forget.
     var groups: [Partition] = []
+    /// Have tombstones, some of which may go.
+    var buried: [Partition] = []
+    /// Have snapshots, which somebody may read.
+    var snapshots: [Partition] = []
 
     var isEmpty: Bool { purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty && groups.isEmpty }
   }
@@ -28,7 +32,8 @@ struct Upkeep {
       purging: partitions(try db.run(Surveys.purging)),
       unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace)),
       longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)),
-      groups: partitions(try db.run(GroupStatements.survey, now)))
+      groups: partitions(try db.run(GroupStatements.survey, now)),
+      buried: partitions(try db.run(Surveys.buried)), snapshots: partitions(try db.run(Surveys.snapshots)))
   }
 
   private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
@@ -58,21 +63,32 @@ struct Upkeep {
       guard let zone = try db.run(UpkeepStatements.purgedZone, key).first else { return pipeline }
       let (id, database) = (zone.integer(0), zone.text(1))
       let rows = try db.run(UpkeepStatements.purgedRecords, key, id, PostgresLimits.collectedRows)
-      var released: [ChunkHash: Int64] = [:]
-      for row in rows { for hash in (try? ChunkHash.list(row.bytes(1))) ?? [] { released[hash, default: 0] -= 1 } }
+      release(rows.flatMap { (try? ChunkHash.list($0.bytes(1))) ?? [] }, in: database, key, try now(clock), &pipeline)
       let holders = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsReferences) }.map { $0.text(2) }
       let withObjects = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsChunks) }.map { $0.text(2) }
       if !withObjects.isEmpty { pipeline.add(ObjectStatements.queueAgain, key, id, withObjects, try now(clock)) }
       if !holders.isEmpty { pipeline.add(Statements.removeRefs, key, id, holders) }
       if let last = rows.last { pipeline.add(UpkeepStatements.removeRecords, key, id, last.integer(0)) }
-      if !released.isEmpty {
-        let until = try now(clock) + StoreLimits.stagingLease.components.seconds * 1_000
-        let changes = released.map { ChunkChange(hash: $0.key, references: $0.value, keptUntil: until) }
-        pipeline.add(changes, to: database, key)
+      let superseded = try removeSuperseded(
+        upTo: StoreLimits.highestNumber, of: id, in: database, key, keptUntil: try now(clock), &pipeline)
+      if rows.count < PostgresLimits.collectedRows, superseded == nil {
+        pipeline.add(DeviceStatements.forgetFootprints, key, id)
+        pipeline.add(DeviceStatements.forgetSightings, key, id)
+        pipeline.add(DeviceStatements.forgetAge, key, id)
+        pipeline.add(UpkeepStatements.endPurge, key, id)
       }
-      if rows.count < PostgresLimits.collectedRows { pipeline.add(UpkeepStatements.endPurge, key, id) }
       return pipeline
     }
+  }
+
+  /// Takes back the references of entries that go.
+  func release(
+    _ hashes: [ChunkHash], in database: String, _ key: Int32, _ now: Int64, _ pipeline: inout Pipeline
+  ) {
+    guard !hashes.isEmpty else { return }
+    let until = now + StoreLimits.stagingLease.components.seconds * 1_000
+    let changes = Dictionary(hashes.map { ($0, Int64(-1)) }, uniquingKeysWith: +)
+    pipeline.add(changes.map { ChunkChange(hash: $0.key, references: $0.value, keptUntil: until) }, to: database, key)
   }
 
   /// Removes chunks that no record holds and nobody waits for.

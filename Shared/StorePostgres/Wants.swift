@@ -34,6 +34,12 @@ struct Wants {
   private(set) var parts: Set<Part> = []
   /// Whose groups are counted.
   private(set) var owners: Set<UserID> = []
+  private(set) var footprints: Set<Footprint> = []
+
+  struct Footprint: Hashable {
+    let zone: ZoneID
+    let writer: String
+  }
 
   /// Nothing that a look-up while a group decides may bring.
   var isEmpty: Bool { records.isEmpty && entries.isEmpty && referrers.isEmpty && lists.isEmpty }
@@ -42,6 +48,7 @@ struct Wants {
   mutating func add(_ commit: Commit) {
     zones.insert(commit.zone)
     ops.insert(commit.op)
+    footprints.insert(Footprint(zone: commit.zone, writer: commit.op.writer))
     let questions = ZoneInquiry.likely(commit)
     add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
     add(questions.chunks, in: commit.zone.database)
@@ -81,6 +88,7 @@ struct Wants {
   mutating func add(_ op: OpID, in zone: ZoneID) {
     ops.insert(op)
     zones.insert(zone)
+    footprints.insert(Footprint(zone: zone, writer: op.writer))
   }
 
   mutating func add(_ zone: ZoneID) { zones.insert(zone) }

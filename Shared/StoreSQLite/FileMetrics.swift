@@ -5,6 +5,7 @@ struct FileMetrics: Sendable {
   private let groups: Counter
   private let writes: Counter
   private let failures: Counter
+  private let purges: Counter
   private let duration: Histogram
 
   init(file: Int, _ registry: MetricsRegistry) {
@@ -12,6 +13,7 @@ struct FileMetrics: Sendable {
     groups = registry.counter(.commitGroups, labels)
     writes = registry.counter(.committedWrites, labels)
     failures = registry.counter(.failedWrites, labels)
+    purges = registry.counter(.purgedTombstones, labels)
     duration = registry.histogram(.commitGroupSeconds, labels)
   }
 
@@ -22,11 +24,13 @@ struct FileMetrics: Sendable {
   }
 
   func failed(writes count: Int) { failures.add(count) }
+  func purged(tombstones count: Int) { purges.add(count) }
 }
 
 extension CounterName {
   static let commitGroups = CounterName("caravan_storage_commit_groups_total", "Transactions, each with one fsync.")
   static let committedWrites = CounterName("caravan_storage_writes_total", "Writes made durable.")
+  static let purgedTombstones = CounterName("caravan_storage_purged_tombstones_total", "Deletions forgotten.")
   static let failedWrites = CounterName("caravan_storage_failed_writes_total", "Writes lost with their transaction.")
 }
 

@@ -4,27 +4,62 @@ internal import Store
 
 extension FileReads {
   func changes(_ query: ChangeQuery) throws(CaravanError) -> ChangePage {
-    guard let zone = try zone(query.zone), zone.isAlive else {
-      return ChangePage(resetRequired: query.incarnation != 0)
+    let zone = try zone(query.zone).flatMap { $0.isAlive ? $0 : nil }
+    let state = zone.map {
+      ZoneState(incarnation: incarnation($0.id), seq: $0.seq, purged: $0.purged, snapshots: $0.snapshots)
     }
-    let incarnation = incarnation(zone.id)
-    guard let after = query.start(in: incarnation, at: zone.seq) else {
-      return ChangePage(head: zone.seq, incarnation: incarnation, resetRequired: true)
+    let plan = try ChangePlan(query, in: state) { () throws(CaravanError) in
+      try ended(query.zone)
+    } footprint: { () throws(CaravanError) in
+      try footprint(of: query.reader, zone)
     }
-    var page = ChangePageBuilder(query, after: after)
-    try scan(zone, own: try readerID(query.reader), into: &page)
-    return page.finish(head: zone.seq, incarnation: incarnation)
+    switch plan {
+    case .answer(let page): return page
+    case .scan(let scan): return try self.scan(scan, query, zone)
+    }
   }
 
-  private func scan(_ zone: ZoneRow, own: Int64?, into page: inout ChangePageBuilder) throws(CaravanError) {
+  /// The version with which the last life of the zone that is over ended; 0: there was none.
+  private func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
+    guard let database = try database(zone.database) else { return 0 }
+    return try db.first(
+      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state <> 0 ORDER BY id DESC LIMIT 1", database,
+      zone.name, read: { $0.unsigned(0) }) ?? 0
+  }
+
+  private static let forward: StaticString = """
+    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
+    WHERE key > ? AND key <= ? ORDER BY key
+    """
+  private static let backward: StaticString = """
+    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
+    WHERE key > ? AND key <= ? ORDER BY key DESC
+    """
+
+  /// Both parts come in order, so they are merged as they are read.
+  private static let snapshot: StaticString = """
+    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries WHERE key > ?1 AND key <= ?2
+    UNION ALL
+    SELECT key, writer, created, flags, type, name, body, expires, fields FROM superseded
+    WHERE key > ?1 AND key <= ?2 AND until > ?2
+    ORDER BY key
+    """
+
+  private func statement(for scan: ChangeScan) throws(CaravanError) -> Statement {
+    if scan.isReverse { return try db.statement(Self.backward) }
+    return try db.statement(scan.snapshot == nil ? Self.forward : Self.snapshot)
+  }
+
+  private func scan(
+    _ scan: ChangeScan, _ query: ChangeQuery, _ zone: ZoneRow?
+  ) throws(CaravanError) -> ChangePage {
+    let id = zone?.id ?? 0
+    let own = try readerID(query.reader)
     var writers = WriterNames()
-    // The upper bound matters for nothing but the plan: key order then ends the scan at the zone's end.
-    try db.statement(
-      """
-      SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
-      WHERE key > ? AND key <= ? ORDER BY key
-      """
-    ).visit(Key.make(zone.id, page.after), Key.make(zone.id, zone.seq)) { (row) throws(CaravanError) -> Bool in
+    var page = ChangePageBuilder(scan, query)
+    let range = scan.range
+    try statement(for: scan).visit(Key.make(id, range.after), Key.make(id, range.through)) {
+      (row) throws(CaravanError) -> Bool in
       let writer = row.integer(1)
       let flags = EntryFlags(rawValue: row.integer(3))
       let isOwn = writer == own && !flags.contains(.unseen)
@@ -32,6 +67,7 @@ extension FileReads {
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
         fields: isOwn ? [] : row.bytes(8))
+      if head.isDeleted, page.reach == nil { page.reach = try footprint(of: query.reader, zone)?.reach ?? 0 }
       return page.add(
         head, endsBatch: flags.contains(.endsBatch), writer: try writers.name(writer, db),
         nameBytes: row.byteCount(5), bodyBytes: row.byteCount(6)
@@ -41,12 +77,48 @@ extension FileReads {
         row.append(6, to: &$0)
       }
     }
+    return page.finish()
+  }
+
+  private func footprint(of reader: ChangeQuery.Reader?, _ zone: ZoneRow?) throws(CaravanError) -> Footprint? {
+    guard let reader, let zone else { return nil }
+    return try footprint(of: reader.writer, in: zone.id)
+  }
+
+  func footprint(of writer: String, in zone: Int64) throws(CaravanError) -> Footprint? {
+    try db.first(
+      "SELECT first, reach FROM footprints WHERE zone = ? AND writer = ?", zone, writer,
+      read: { Footprint(first: $0.unsigned(0), reach: $0.unsigned(1)) })
   }
 
   private func readerID(_ reader: ChangeQuery.Reader?) throws(CaravanError) -> Int64? {
     guard let reader else { return nil }
     return try db.first(
       "SELECT id FROM writers WHERE name = ? AND epoch = ?", reader.writer, reader.epoch, read: { $0.integer(0) })
+  }
+}
+
+extension FileReads {
+  /// A database has few zones: they are looked through, so that no commit keeps an index for this.
+  func changedZones(_ query: ZoneChangeQuery) throws(CaravanError) -> ZoneChangePage {
+    let head = try logHead(of: Partition(of: query.database).number)
+    guard query.continues(in: life, upTo: head) else { return ZoneChangePage(resetRequired: true) }
+    guard let database = try database(query.database) else { return query.page([], life: life, head: head) }
+    let changed = try db.all(
+      """
+      SELECT z.name, z.seq, z.id, z.state, z.changed FROM zones z
+      WHERE z.database = ? AND z.changed > ? AND (z.state = 0 OR ?)
+        AND NOT EXISTS (SELECT 1 FROM zones n WHERE n.database = z.database AND n.name = z.name AND n.id > z.id)
+      ORDER BY z.changed LIMIT ?
+      """, database, query.position.map { Int64($0.log) } ?? -1, query.position != nil, query.bound + 1,
+      read: {
+        (
+          zone: ZoneChange(
+            name: $0.text(0), seq: $0.unsigned(1), incarnation: incarnation($0.integer(2)),
+            isDeleted: $0.integer(3) != ZoneStage.alive), log: $0.unsigned(4)
+        )
+      })
+    return query.page(changed, life: life, head: head)
   }
 }
 

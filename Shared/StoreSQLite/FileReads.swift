@@ -11,10 +11,17 @@ struct FileReads {
     var id: Int64
     var database: Int64
     var seq: Seq
+    var purged: Seq
+    var snapshots: ClosedRange<Seq>?
     var isAlive: Bool
   }
 
   func incarnation(_ zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+
+  /// nil: of another file, or of this one's predecessor.
+  func zoneNumber(_ incarnation: Incarnation) -> Int64? {
+    incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : nil
+  }
 
   /// Whether it is, or was, an incarnation of the zone.
   func belongs(_ incarnation: Incarnation, to zone: ZoneID) throws(CaravanError) -> Bool {
@@ -34,9 +41,15 @@ struct FileReads {
   func zone(_ zone: ZoneID) throws(CaravanError) -> ZoneRow? {
     guard let database = try database(zone.database) else { return nil }
     return try db.first(
-      "SELECT id, seq, state FROM zones WHERE database = ? AND name = ? ORDER BY id DESC LIMIT 1", database, zone.name,
+      """
+      SELECT id, seq, purged, snapshot, oldest_snapshot, state FROM zones
+      WHERE database = ? AND name = ? ORDER BY id DESC LIMIT 1
+      """, database, zone.name,
       read: {
-        ZoneRow(id: $0.integer(0), database: database, seq: $0.unsigned(1), isAlive: $0.integer(2) == ZoneStage.alive)
+        ZoneRow(
+          id: $0.integer(0), database: database, seq: $0.unsigned(1), purged: $0.unsigned(2),
+          snapshots: $0.integer(3) > 0 ? $0.unsigned(4)...$0.unsigned(3) : nil,
+          isAlive: $0.integer(5) == ZoneStage.alive)
       })
   }
 

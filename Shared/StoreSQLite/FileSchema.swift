@@ -18,18 +18,31 @@ enum FileSchema {
       owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,
       UNIQUE (owner, container, environment));
     CREATE INDEX databases_by_partition ON databases(partition);
-    -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it.
+    -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
+    -- is the position of its latest change in its partition's log; no tombstone above `purged` was ever purged;
+    -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
+    -- is 0, none of its records ever had a row in refs.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
-      records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL);
+      records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,
+      linked INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0, purged INTEGER NOT NULL DEFAULT 0,
+      snapshot INTEGER NOT NULL DEFAULT 0, oldest_snapshot INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX zones_by_name ON zones(database, name);
     CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
+    CREATE INDEX zones_with_snapshots ON zones(id) WHERE snapshot > 0;
     -- Sync index and records in one: key is zone << 40 | seq. The body is last, so that what precedes it is read
     -- without its overflow pages.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
       type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL);
     CREATE INDEX entries_by_expiry ON entries(expires) WHERE expires IS NOT NULL;
+    CREATE INDEX tombstones ON entries(key) WHERE flags & 1;
+    -- Entries no more, but of a snapshot: key is zone << 40 | seq, until is zone << 40 | seq of the next of the record.
+    CREATE TABLE superseded(
+      key INTEGER PRIMARY KEY, until INTEGER NOT NULL, writer INTEGER NOT NULL, created INTEGER NOT NULL,
+      flags INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB,
+      body BLOB NOT NULL);
+    CREATE UNIQUE INDEX superseded_by_end ON superseded(until);
     -- Repeats what a commit must know of a record (created, flags, what it is charged), so that it looks here only and
     -- not in entries.
     CREATE TABLE names(
@@ -41,6 +54,16 @@ enum FileSchema {
       zone INTEGER NOT NULL, target TEXT NOT NULL, source TEXT NOT NULL, kinds INTEGER NOT NULL,
       PRIMARY KEY (zone, target, source)) WITHOUT ROWID;
     CREATE INDEX refs_by_source ON refs(zone, source);
+    -- Who has left a footprint: it is written by commits.
+    CREATE TABLE footprints(
+      zone INTEGER NOT NULL, writer TEXT NOT NULL, first INTEGER NOT NULL, reach INTEGER NOT NULL,
+      PRIMARY KEY (zone, writer)) WITHOUT ROWID;
+    -- Who has pulled, when last and from where: written now and then by upkeep.
+    CREATE TABLE sightings(
+      zone INTEGER NOT NULL, device TEXT NOT NULL, seen INTEGER NOT NULL, target INTEGER NOT NULL,
+      time INTEGER NOT NULL, PRIMARY KEY (zone, device)) WITHOUT ROWID;
+    CREATE TABLE tombstone_ages(
+      zone INTEGER PRIMARY KEY, aged INTEGER NOT NULL, mark INTEGER NOT NULL, marked INTEGER NOT NULL);
     CREATE TABLE writers(
       id INTEGER PRIMARY KEY, name TEXT NOT NULL, epoch INTEGER NOT NULL, floor INTEGER NOT NULL,
       UNIQUE (name, epoch));

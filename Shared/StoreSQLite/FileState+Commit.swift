@@ -6,7 +6,7 @@ extension FileState {
   func commit(_ commit: Commit) throws(CaravanError) -> CommitResult {
     let writer = try checkedWriter(commit.op, floor: commit.opFloor)
     if let outcome = try outcome(of: commit.op, writer, in: commit.zone) {
-      return try result(of: outcome, in: commit.zone)
+      return try result(of: outcome, commit.op, in: commit.zone)
     }
 
     let group = try checkTerms(of: commit, writer)
@@ -22,13 +22,13 @@ extension FileState {
       if let group {
         try save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op, writer)
       }
-      return try result(of: outcome, in: commit.zone)
+      return try result(of: outcome, commit.op, in: commit.zone)
     }
   }
 
   func settle(_ op: OpID, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     let writer = try checkedWriter(op, floor: 0)
-    if let outcome = try outcome(of: op, writer, in: zone) { return try result(of: outcome, in: zone) }
+    if let outcome = try outcome(of: op, writer, in: zone) { return try result(of: outcome, op, in: zone) }
     try keep(.aborted, of: op, writer, floor: 0)
     try endGroup(of: op, writer, as: .aborted)
     return .aborted
@@ -69,11 +69,12 @@ extension FileState {
   }
 
   /// The answer to an op, now or again: conflicts and merges show what the store holds at this moment.
-  private func result(of outcome: OpOutcome, in zone: ZoneID) throws(CaravanError) -> CommitResult {
+  private func result(of outcome: OpOutcome, _ op: OpID, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     switch outcome {
     case .aborted: return .aborted
     case .decided(let verdicts, let zoneSeq, let incarnation):
       let row = try self.zone(zone)
+      if let row { try leaveFootprint(of: op.writer, in: row) }
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(verdicts.count)
       let now = now
@@ -112,7 +113,7 @@ extension FileState {
     var facts = ZoneFacts()
     facts.account = try limitedAccount(of: commit.zone.database)
     while let questions = inquiry.next(knowing: facts) {
-      if let zone { try answer(questions, about: zone.id, &facts) }
+      if let zone { try answer(questions, about: zone, &facts) }
       try find(questions.chunks, in: commit.zone.database, &facts)
       guard !questions.lists.isEmpty, let database = try databaseID(of: commit.zone.database) else { continue }
       for list in questions.lists {
@@ -123,12 +124,13 @@ extension FileState {
   }
 
   private func answer(
-    _ questions: ZoneQuestions, about zone: Int64, _ facts: inout ZoneFacts
+    _ questions: ZoneQuestions, about zone: ZoneRecord, _ facts: inout ZoneFacts
   ) throws(CaravanError) {
-    for name in questions.heads { facts.heads[name] = try reads.head(of: name, in: zone) }
-    for name in questions.entries { facts.entries[name] = try reads.entry(name, in: zone) }
+    for name in questions.heads { facts.heads[name] = try reads.head(of: name, in: zone.id) }
+    for name in questions.entries { facts.entries[name] = try reads.entry(name, in: zone.id) }
     for name in questions.referrers {
-      facts.referrers[name] = try reads.referrers(of: name, in: zone, atMost: StoreLimits.referrersAsked)
+      facts.referrers[name] =
+        zone.isLinked ? try reads.referrers(of: name, in: zone.id, atMost: StoreLimits.referrersAsked) : []
     }
   }
 
@@ -158,6 +160,10 @@ extension FileState {
     let writer = try self.writer(commit.op).id
     for write in writes { try self.write(write, by: writer, in: zone) }
     if queuesObjects { try queueObjects(of: writes.ofObjects, commit, in: zone.id) }
+    if !zone.isLinked, writes.contains(where: { !$0.references.isEmpty }) {
+      try db.run("UPDATE zones SET linked = 1 WHERE id = ?", zone.id)
+      zone.isLinked = true
+    }
     let growth = writes.growth
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     try save(zone, of: commit.zone)
@@ -175,7 +181,12 @@ extension FileState {
     let hashes = write.content.chunks
     if let replaced = write.replaced {
       let old = Key.make(zone.id, replaced.version)
-      try exchangeChunks(of: old, held: replaced.holdsChunks, hashes, in: zone.database)
+      if replaced.version <= zone.snapshot {
+        try keep(old, until: Key.make(zone.id, write.version))
+        for hash in hashes { try refer(to: hash, in: zone.database) }
+      } else {
+        try exchangeChunks(of: old, held: replaced.holdsChunks, hashes, in: zone.database)
+      }
       try db.run("DELETE FROM entries WHERE key = ?", old)
     } else {
       for hash in hashes { try refer(to: hash, in: zone.database) }

@@ -4,13 +4,18 @@ internal import Store
 
 /// Upkeep in steps small enough that no commit waits long behind one.
 extension FileState {
+  /// - Parameter sightings: to be written down.
   /// - Returns: whether there is more to do now.
-  func collect() throws(CaravanError) -> Bool {
+  func collect(_ sightings: [Sighting], _ rule: TombstoneRule) throws(CaravanError) -> Bool {
+    try write(sightings, rule)
     let zones = try collectZone()
     let groups = try collectGroups()
     let chunks = try collectChunks()
     let log = try collectLog()
-    return zones || groups || chunks || log
+    let tombstones = try purgeTombstones(rule)
+    let snapshots = try collectSnapshots()
+    let isSome = sightings.count == StoreLimits.sightingsWritten
+    return zones || groups || chunks || log || tombstones || snapshots || isSome
   }
 
   /// Removes entries of one deleted zone.
@@ -34,7 +39,11 @@ extension FileState {
       try db.run("DELETE FROM entries WHERE key = ?", row.key)
       try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone.id, row.name)
     }
-    if rows.count < FileLimits.collectedRows { try db.run("UPDATE zones SET state = 2 WHERE id = ?", zone.id) }
+    if rows.count < FileLimits.collectedRows {
+      guard try removeSuperseded(upTo: end, of: zone.id, in: zone.database) == nil else { return true }
+      try forgetDevices(of: zone.id)
+      try db.run("UPDATE zones SET state = 2 WHERE id = ?", zone.id)
+    }
     return true
   }
 

@@ -9,6 +9,7 @@ final class FileState {
   let db: Connection
   let reads: FileReads
   let clock: any Clock
+  let metrics: FileMetrics
   private let wantsChanges: Bool
   let queuesObjects: Bool
   private var zoneRows: [ZoneID: ZoneRecord] = [:]
@@ -16,6 +17,11 @@ final class FileState {
   private var writerRows: [WriterKey: WriterRow] = [:]
   private var nextPositions: [UInt32: UInt64] = [:]
   var accounts: KnownAccounts
+  var footprints: [FootprintKey: Footprint] = [:]
+  /// The zone whose tombstones are looked at next.
+  var purgeTurn: Int64 = 0
+  /// The zone whose snapshots were looked at last.
+  var snapshotTurn: Int64 = 0
   /// Committed by the open transaction, for the observer.
   private(set) var changes: [CommittedChange] = []
 
@@ -26,6 +32,10 @@ final class FileState {
     var records: Int64
     /// What its account is charged for them, without chunks.
     var bytes: Int64
+    /// The newest snapshot that somebody may read; 0: none.
+    var snapshot: Seq = 0
+    /// Records of it refer to others, or once did.
+    var isLinked = false
   }
 
   struct WriterKey: Hashable {
@@ -41,12 +51,14 @@ final class FileState {
   }
 
   init(
-    db: Connection, life: UInt64, clock: any Clock, wantsChanges: Bool, quotas: DefaultQuotas, queuesObjects: Bool
+    db: Connection, life: UInt64, clock: any Clock, metrics: FileMetrics, wantsChanges: Bool, quotas: DefaultQuotas,
+    queuesObjects: Bool
   ) {
     self.db = db
     accounts = KnownAccounts(quotas)
     reads = FileReads(db: db, life: life)
     self.clock = clock
+    self.metrics = metrics
     self.wantsChanges = wantsChanges
     self.queuesObjects = queuesObjects
   }
@@ -73,6 +85,7 @@ final class FileState {
     writerRows = [:]
     nextPositions = [:]
     accounts.forget()
+    footprints = [:]
   }
 
   /// What the transaction committed, once.
@@ -108,10 +121,13 @@ final class FileState {
     if let known = zoneRows[zone] { return known }
     guard let database = try databaseID(of: zone.database) else { return nil }
     let row = try db.first(
-      "SELECT id, seq, records, bytes FROM zones WHERE database = ? AND name = ? AND state = 0", database, zone.name,
+      """
+      SELECT id, seq, records, bytes, snapshot, linked FROM zones WHERE database = ? AND name = ? AND state = 0
+      """, database, zone.name,
       read: {
         ZoneRecord(
-          id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3))
+          id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3),
+          snapshot: $0.unsigned(4), isLinked: $0.flag(5))
       })
     if let row { remember(&zoneRows, zone, row) }
     return row
@@ -131,11 +147,15 @@ final class FileState {
     return row
   }
 
+  /// What the next entry of the log is about.
   func save(_ row: ZoneRecord, of zone: ZoneID) throws(CaravanError) {
     guard row.seq <= StoreLimits.highestNumber else {
       throw CaravanError(.limitExceeded, "zone \(zone) has used up its versions")
     }
-    try db.run("UPDATE zones SET seq = ?, records = ?, bytes = ? WHERE id = ?", row.seq, row.records, row.bytes, row.id)
+    let position = try nextPosition(in: Partition(of: zone.database).number)
+    try db.run(
+      "UPDATE zones SET seq = ?, records = ?, bytes = ?, changed = ? WHERE id = ?", row.seq, row.records, row.bytes,
+      position, row.id)
     remember(&zoneRows, zone, row)
   }
 
@@ -145,16 +165,21 @@ final class FileState {
       row = known
     } else {
       row = try makeZone(zone, seq: reads.zone(zone)?.seq ?? 0)
+      try save(row, of: zone)
       try log(zone, row, low: row.seq, high: row.seq, writer: writer, entries: [])
     }
     return ZonePosition(zone: zone, seq: row.seq, incarnation: reads.incarnation(row.id))
   }
 
+  func remember(_ row: ZoneRecord, of zone: ZoneID) { remember(&zoneRows, zone, row) }
+
   func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) throws(CaravanError) -> Bool {
     guard let row = try self.zone(zone), incarnation ?? reads.incarnation(row.id) == reads.incarnation(row.id) else {
       return false
     }
-    try db.run("UPDATE zones SET state = 1, records = 0, bytes = 0 WHERE id = ?", row.id)
+    let position = try nextPosition(in: Partition(of: zone.database).number)
+    try db.run(
+      "UPDATE zones SET state = 1, records = 0, bytes = 0, snapshot = 0, changed = ? WHERE id = ?", position, row.id)
     accounts.grow(zone.database, by: Usage(records: -row.records, bytes: -row.bytes))
     zoneRows[zone] = nil
     try log(zone, row, low: row.seq, high: row.seq, writer: writer, isDeletion: true, entries: [])
@@ -193,7 +218,7 @@ final class FileState {
     remember(&writerRows, WriterKey(name: op.writer, epoch: op.epoch), writer)
   }
 
-  private func remember<Name: Hashable, Value>(_ rows: inout [Name: Value], _ name: Name, _ value: Value) {
+  func remember<Name: Hashable, Value>(_ rows: inout [Name: Value], _ name: Name, _ value: Value) {
     if rows.count >= FileLimits.rememberedRows, rows[name] == nil { rows = [:] }
     rows[name] = value
   }

@@ -33,7 +33,7 @@ actor FileWriter {
     let db = try Connection(location, options)
     let life = try FileSchema.prepare(db, number: number, files: store.files, random: random)
     state = FileState(
-      db: db, life: life, clock: clock, wantsChanges: observer != nil, quotas: store.quotas,
+      db: db, life: life, clock: clock, metrics: metrics, wantsChanges: observer != nil, quotas: store.quotas,
       queuesObjects: store.queuesObjects)
     return life
   }

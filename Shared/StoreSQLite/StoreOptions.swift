@@ -24,6 +24,7 @@ public struct StoreOptions: Sendable {
   public var statements: (any StatementTap)?
   /// Whether records with objects are noted for the object store.
   public var queuesObjects = false
+  public var tombstones = TombstoneRule()
 
   public init(_ location: Location) {
     self.location = location

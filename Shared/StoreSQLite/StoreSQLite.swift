@@ -10,6 +10,7 @@ public final class StoreSQLite: Store {
   private let lock: DirectoryLock?
   private let clock: any Clock
   private let quotas: DefaultQuotas
+  private let tombstones: TombstoneRule
   private let liveness = Liveness()
 
   /// Opens the files, or makes them.
@@ -23,6 +24,7 @@ public final class StoreSQLite: Store {
       "a store in memory has no second connection to read on")
     clock = host.clock
     quotas = options.quotas
+    tombstones = options.tombstones
     switch options.location {
     case .directory(let path):
       lock = try DirectoryLock(path)
@@ -67,7 +69,15 @@ public final class StoreSQLite: Store {
   }
 
   public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
-    try await file(query.zone.database).read { (file) throws(CaravanError) in try file.changes(query) }
+    let file = file(query.zone.database)
+    let read = try await file.read { (file) throws(CaravanError) in try file.changes(query) }
+    let page = try await read.aimed { (incarnation) async throws(CaravanError) in
+      try await file.write { (state) throws(CaravanError) in
+        try state.makeSnapshot(of: query.zone, incarnation, for: query.reader?.writer)
+      }
+    }
+    file.sightings.withLock { $0.note(query, answered: page, at: clock.wallTime.milliseconds) }
+    return page
   }
 
   public func fetch(
@@ -98,6 +108,10 @@ public final class StoreSQLite: Store {
 
   public func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition {
     try await file(zone.database).write { (file) throws(CaravanError) in try file.createZone(zone, writer: writer) }
+  }
+
+  public func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage {
+    try await file(query.database).read { (file) throws(CaravanError) in try file.changedZones(query) }
   }
 
   public func deleteZone(
@@ -262,7 +276,10 @@ public final class StoreSQLite: Store {
   public func collect() async throws(CaravanError) -> Bool {
     var hasMore = false
     for file in files {
-      let more = try await file.write { (file) throws(CaravanError) in try file.collect() }
+      let sightings = file.sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
+      let more = try await file.write { [tombstones] (file) throws(CaravanError) in
+        try file.collect(sightings, tombstones)
+      }
       hasMore = hasMore || more
     }
     return hasMore

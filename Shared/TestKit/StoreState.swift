@@ -28,14 +28,14 @@ public enum StoreState {
   private static func pages(
     of zone: ZoneID, in store: any Store, _ hasBodies: Bool
   ) async throws(CaravanError) -> [String] {
-    var query = ChangeQuery(zone: zone, allTombstones: true)
+    var query = ChangeQuery(zone: zone)
     var lines: [String] = []
     while true {
       let page = try await store.changes(query)
       for entry in try EntryPage.decode(page.page).entries { lines.append(text(of: entry, hasBodies)) }
-      lines.append("to \(page.last) of \(page.head)")
+      lines.append("to \(page.next?.seq ?? 0) of \(page.head)")
       guard page.more else { return lines }
-      (query.after, query.incarnation) = (page.last, page.incarnation)
+      query.position = page.next
     }
   }
 

@@ -263,3 +263,20 @@ extension FieldKind {
     }
   }
 }
+
+extension ChangePosition {
+  public init(_ position: Model.ChangePosition) {
+    self.init(
+      incarnation: position.incarnation, seq: position.seq, settled: position.settled, below: position.below,
+      target: position.target)
+  }
+
+  public func model() -> Model.ChangePosition {
+    Model.ChangePosition(incarnation: incarnation, seq: seq, settled: settled, below: below, target: target)
+  }
+}
+
+extension DatabasePosition {
+  public init(_ position: Model.DatabasePosition) { self.init(life: position.life, log: position.log) }
+  public func model() -> Model.DatabasePosition { Model.DatabasePosition(life: life, log: log) }
+}

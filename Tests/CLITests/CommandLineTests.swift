@@ -20,7 +20,7 @@ struct CommandLineTests {
     let names = [
       "up", "keys init", "device add", "device revoke", "device list", "query", "objects", "bench latency",
       "bench throughput",
-      "bench catchup", "bench fanout", "bench local", "bench radio", "doctor",
+      "bench catchup", "bench fanout", "bench local", "bench radio", "bench changes", "doctor",
       "quota show", "quota set", "quota reset", "backup", "backup verify", "restore",
     ]
     let words = [

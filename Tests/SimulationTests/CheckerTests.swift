@@ -42,6 +42,7 @@ import Testing
       Reading(device: "d1", place: place, ownWrites: 1, rows: [seen(tag(2, "d2"), at: 2)]),
       Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: 3)]),
     ]
+    history.snapshots = [SeenSnapshot(place, incarnation: 0, seq: 2, rows: [row.row: tag(2, "d2")])]
     history.end.cloud = [place: [seen(tag(3), at: 3)]]
     history.end.devices = ["d1": [place: [seen(tag(3), at: 3)]], "d2": [place: [seen(tag(3), at: 3)]]]
     history.end.queried = [place: [row.row: 3]]
@@ -127,6 +128,12 @@ import Testing
     ("queries", "a row is not found", { $0.end.queried[place] = [:] }),
     ("queries", "a row is found at an old version", { $0.end.queried[place] = [row.row: 2] }),
     ("I4", "a client of diff sync differs", { $0.end.diaryProblems = ["a diary lacks a row"] }),
+    (
+      "I15", "a snapshot that never was",
+      { $0.snapshots.append(SeenSnapshot(place, incarnation: 0, seq: 2, rows: [row.row: tag(1)])) }
+    ),
+    ("I15", "a snapshot lacks a row", { $0.snapshots[0].rows = [:] }),
+    ("CK-53", "a reader comes to no state", { $0.starved = ["30 pages and no state"] }),
     ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
   ]

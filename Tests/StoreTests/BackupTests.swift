@@ -118,8 +118,8 @@ import Testing
     let names = ["a", "b", "c", "d", "e"]
     #expect(try await new.store.fetch(names, in: zone) == old.store.fetch(names, in: zone))
     let (before, after) = (try await old.page(ChangeQuery(zone: zone)), try await new.page(ChangeQuery(zone: zone)))
-    #expect(before.entries == after.entries && before.page.incarnation != after.page.incarnation)
-    let stale = ChangeQuery(zone: zone, after: before.page.last, incarnation: before.page.incarnation)
+    #expect(before.entries == after.entries && before.page.next?.incarnation != after.page.next?.incarnation)
+    let stale = ChangeQuery(zone: zone, position: before.page.next)
     #expect(try await new.store.changes(stale).resetRequired, "UNI-18: nobody's token fits it")
     let ada = Account.user(UserID(unchecked: "ada"))
     #expect(try await new.store.account(ada) == old.store.account(ada))

@@ -65,7 +65,7 @@ import Wire
         pages += 1
         more = page.more
         #expect(more == (read < 1_500), "whoever shows nothing before there is no more shows no half group")
-        (query.after, query.incarnation) = (page.last, page.incarnation)
+        query.position = page.next
       }
       #expect(read == 1_500 && pages == 9)
     }

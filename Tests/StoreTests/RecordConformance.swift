@@ -154,15 +154,17 @@ import Wire
       let (start, _) = try await bench.page(ChangeQuery(zone: zone))
       try await bench.commit(zone, [Sample.save("new")])
       try await bench.commit(zone, [Sample.delete("old"), Sample.delete("new")])
-      let seen = try await bench.pull(zone, after: start.last, incarnation: start.incarnation)
+      let seen = try await bench.pull(zone, from: start.next)
       #expect(seen.map(\.name) == ["old"] && seen[0].deleted && seen[0].created == 1 && seen[0].version == 3)
       #expect(try await bench.pull(zone).isEmpty, "a new device holds nothing that could be gone")
       let page = try await bench.store.changes(ChangeQuery(zone: zone))
-      #expect(page.last == 4 && !page.more, "elided entries are passed all the same")
-      let writer = ChangeQuery(zone: zone, after: start.last, incarnation: start.incarnation, allTombstones: true)
+      #expect(page.next?.seq == 4 && !page.more, "elided entries are passed all the same")
+      let reader = ChangeQuery(zone: zone, position: start.next, reader: .init(writer: "tablet", epoch: 1))
+      #expect(try await bench.page(reader).1.map(\.name) == ["old"], "it never wrote here")
+      let writer = ChangeQuery(zone: zone, position: start.next, reader: .init(writer: "phone", epoch: 2))
       #expect(
         try await bench.page(writer).1.map(\.name) == ["old", "new"],
-        "a writer may hold what is newer than its position")
+        "a writer holds what is newer than its position, whatever became of its store since")
     }
   }
 
@@ -175,7 +177,7 @@ import Wire
       try await bench.commit(zone, [Sample.delete("a")])
       try await bench.commit(zone, [Sample.save("a", base: .absent)])
       try await bench.commit(zone, [Sample.delete("a")])
-      let seen = try await bench.pull(zone, after: start.last, incarnation: start.incarnation)
+      let seen = try await bench.pull(zone, from: start.next)
       #expect(seen.map(\.deleted) == [true] && seen.map(\.created) == [1])
     }
   }
@@ -195,6 +197,26 @@ import Wire
     }
   }
 
+  @Test("MOB-52, E12: what the reader knows it wrote does not come at all", arguments: StoreKind.allCases)
+  func known(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let zone = try Sample.zone()
+      try await bench.commit(zone, [Sample.save("mine"), Sample.save("gone")], op: bench.op("phone"))
+      try await bench.commit(zone, [Sample.save("theirs")], op: bench.op("tablet"))
+      try await bench.commit(zone, [Sample.delete("gone")], op: bench.op("phone"))
+      try await bench.commit(zone, [Sample.save("news")], op: bench.op("phone"))
+      func shown(_ reader: ChangeQuery.Reader) async throws -> [String] {
+        let (page, entries) = try await bench.page(ChangeQuery(zone: zone, reader: reader))
+        #expect(page.next?.seq == 5 && !page.more, "what is left out is passed all the same")
+        return entries.map(\.name)
+      }
+      #expect(try await shown(.init(writer: "phone", epoch: 1, ownThrough: 4)) == ["theirs", "news"])
+      #expect(try await shown(.init(writer: "phone", epoch: 1, ownThrough: 5)) == ["theirs"])
+      #expect(try await shown(.init(writer: "phone", epoch: 2, ownThrough: 5)).contains("mine"), "another life of it")
+      #expect(try await shown(.init(writer: "tablet", epoch: 1, ownThrough: 9)).contains("mine"))
+    }
+  }
+
   @Test("CK-40: pages end where batches end, and cut only a batch larger than a page", arguments: StoreKind.allCases)
   func paging(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
@@ -208,7 +230,7 @@ import Wire
       while true {
         let (page, entries) = try await bench.page(query)
         sizes.append(entries.count)
-        (query.after, query.incarnation) = (page.last, page.incarnation)
+        query.position = page.next
         if !page.more { break }
       }
       // 4 | 3 (the nine do not fit) | 6 of the nine | its other 3 and the last 2
@@ -230,7 +252,7 @@ import Wire
         let (page, entries) = try await bench.page(query)
         counts.append(entries.count)
         #expect(page.page.count <= 6_000 || entries.count == 1)
-        (query.after, query.incarnation) = (page.last, page.incarnation)
+        query.position = page.next
         if !page.more { break }
       }
       #expect(counts == [2, 1, 2])

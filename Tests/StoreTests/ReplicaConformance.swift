@@ -11,12 +11,11 @@ import Wire
   /// What a device holds, by name.
   private struct Replica {
     var rows: [String: [UInt8]] = [:]
-    var position: Seq = 0
-    var incarnation: Incarnation = 0
+    var position: Model.ChangePosition?
 
     mutating func apply(_ page: ChangePage, _ entries: [Wire.Entry]) {
       for entry in entries { rows[entry.name] = entry.deleted ? nil : entry.body }
-      (position, incarnation) = (page.last, page.incarnation)
+      position = page.next
     }
   }
 
@@ -91,7 +90,7 @@ import Wire
     _ bench: StoreBench, _ zone: ZoneID, _ replica: inout Replica, _ size: Int
   ) async throws -> Bool {
     let (page, entries) = try await bench.page(
-      ChangeQuery(zone: zone, after: replica.position, incarnation: replica.incarnation, maxRecords: size))
+      ChangeQuery(zone: zone, position: replica.position, maxRecords: size))
     replica.apply(page, entries)
     return page.more
   }

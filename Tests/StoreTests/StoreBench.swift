@@ -63,18 +63,26 @@ final class StoreBench: Sendable {
   private let ops = Atomic<UInt64>(0)
 
   /// Gives `body` a new store, and removes it afterwards.
-  static func with(_ kind: StoreKind, _ body: (StoreBench) async throws -> Void) async throws {
+  static func with(
+    _ kind: StoreKind, tombstones: TombstoneRule = TombstoneRule(), _ body: (StoreBench) async throws -> Void
+  ) async throws {
     switch kind {
-    case .memory: try await with(StoreBench(.sqlite(.simulation(.memory))), body)
+    case .memory:
+      var options = StoreOptions.simulation(.memory)
+      options.tombstones = tombstones
+      try await with(StoreBench(.sqlite(options)), body)
     case .files:
       try await withTemporaryDirectory { path in
-        try await with(StoreBench(.sqlite(StoreOptions(.directory(path)))), body)
+        var options = StoreOptions(.directory(path))
+        options.tombstones = tombstones
+        try await with(StoreBench(.sqlite(options)), body)
       }
     case .postgres:
       let server = try PostgresServer.shared.get()
       try await server.withSchema { address in
         var options = PostgresOptions(try ConnectionString(address))
         (options.writers, options.readers) = (2, 2)
+        options.tombstones = tombstones
         try await with(StoreBench(.postgres(options)), body)
       }
     }
@@ -168,18 +176,19 @@ final class StoreBench: Sendable {
 
   /// Everything after a position, in pages of at most `maxRecords`.
   func pull(
-    _ zone: ZoneID, after: Seq = 0, incarnation: Incarnation = 0, maxRecords: Int = 1_000
+    _ zone: ZoneID, from position: Model.ChangePosition? = nil, maxRecords: Int = 1_000
   ) async throws -> [Wire.Entry] {
-    var query = ChangeQuery(zone: zone, after: after, incarnation: incarnation, maxRecords: maxRecords)
+    var query = ChangeQuery(zone: zone, position: position, maxRecords: maxRecords)
     var all: [Wire.Entry] = []
     while true {
       let (page, entries) = try await page(query)
       #expect(!page.resetRequired)
-      #expect(entries.count <= maxRecords && page.last >= query.after)
+      let (before, after) = (query.position?.seq ?? 0, page.next?.seq ?? 0)
+      #expect(entries.count <= maxRecords && after >= before)
       all += entries
       guard page.more else { return all }
-      #expect(page.last > query.after, "a page moves on")
-      (query.after, query.incarnation) = (page.last, page.incarnation)
+      #expect(after > before, "a page moves on")
+      query.position = page.next
     }
   }
 }

@@ -15,8 +15,7 @@ import Wire
       #expect(try await bench.store.deleteZone(zone, writer: "phone"))
       #expect(try await bench.store.deleteZone(zone, writer: "phone") == false)
       #expect(try await bench.store.fetch(["a"], in: zone).isEmpty)
-      let gone = try await bench.store.changes(
-        ChangeQuery(zone: zone, after: before.last, incarnation: before.incarnation))
+      let gone = try await bench.store.changes(ChangeQuery(zone: zone, position: before.next))
       #expect(gone.resetRequired && gone.count == 0)
       #expect(try await bench.store.changes(ChangeQuery(zone: zone)) == ChangePage())
 
@@ -25,12 +24,41 @@ import Wire
       let made = try await bench.commit(zone, [Sample.save("a"), Sample.save("b")])
       #expect(made.accepted == [3, 4], "versions continue those of the life before")
       let (after, entries) = try await bench.page(ChangeQuery(zone: zone))
-      #expect(after.incarnation != before.incarnation && entries.map(\.version) == [3, 4])
-      let old = try await bench.store.changes(
-        ChangeQuery(zone: zone, after: before.last, incarnation: before.incarnation))
+      #expect(after.next?.incarnation != before.next?.incarnation && entries.map(\.version) == [3, 4])
+      let old = try await bench.store.changes(ChangeQuery(zone: zone, position: before.next))
       #expect(old.resetRequired && old.count == 0)
-      let ahead = try await bench.store.changes(ChangeQuery(zone: zone, after: 9, incarnation: after.incarnation))
+      let ahead = try await bench.store.changes(ChangeQuery(zone: zone, position: after.next?.moved(to: 9)))
       #expect(ahead.resetRequired, "a position the zone never reached is of a history that was lost")
+    }
+  }
+
+  @Test("CK-45: what a device wrote to a life of the zone that it never pulled is gone, and it hears so, once")
+  func unseenLives() async throws {
+    for kind in StoreKind.allCases {
+      try await StoreBench.with(kind) { bench in
+        let zone = try Sample.zone()
+        func ask(_ position: Model.ChangePosition?, isFresh: Bool = false) async throws -> ChangePage {
+          let reader = ChangeQuery.Reader(writer: "phone", epoch: 1)
+          return try await bench.store.changes(
+            ChangeQuery(zone: zone, position: position, reader: reader, isFresh: isFresh))
+        }
+        let before = try await ask(nil)
+        #expect(before.next == ChangePosition(incarnation: 0, seq: 0) && !before.resetRequired)
+        try await bench.commit(zone, [Sample.save("a"), Sample.save("b")])
+        #expect(try await ask(before.next).count == 2, "it is the first life")
+        _ = try await bench.store.deleteZone(zone, writer: "tablet")
+        #expect(try await ask(before.next).resetRequired)
+        #expect(try await ask(nil).resetRequired, "it may have lost its position, and hold what it wrote")
+        let gone = try await ask(nil, isFresh: true)
+        #expect(gone.next == ChangePosition(incarnation: 0, seq: 2) && !gone.resetRequired)
+        #expect(try await !ask(gone.next).resetRequired)
+        try await bench.commit(zone, [Sample.save("c")])
+        #expect(try await ask(gone.next).count == 1)
+        _ = try await bench.store.deleteZone(zone, writer: "tablet")
+        try await bench.commit(zone, [Sample.save("d")])
+        #expect(try await ask(gone.next).resetRequired, "a life has passed since")
+        #expect(try await bench.store.changes(ChangeQuery(zone: zone)).count == 1, "who never writes holds nothing")
+      }
     }
   }
 

@@ -44,11 +44,21 @@ extension Device {
   }
 
   func pull(
-    after token: [UInt8] = [], from zone: String = "photos", in container: String = "album", maxBytes: UInt32 = 0
+    after token: [UInt8] = [], from zone: String = "photos", in container: String = "album", maxBytes: UInt32 = 0,
+    mode: ChangeMode = .forward, snapshot: Bool = false, ownThrough: UInt64 = 0, fresh: Bool = false
   ) async throws -> PullResult {
-    let result = try await ask(.pull(Pull(container: container, zone: zone, token: token, maxBytes: maxBytes)))
+    let pull = Pull(
+      container: container, zone: zone, token: token, maxBytes: maxBytes, fresh: fresh, mode: mode,
+      snapshot: snapshot, ownThrough: ownThrough)
+    let result = try await ask(.pull(pull))
     guard case .pull(let pulled) = result else { throw Unexpected(result: result) }
     return pulled
+  }
+
+  func changedZones(after token: [UInt8] = [], in container: String = "album") async throws -> ChangedZones {
+    let result = try await ask(.changedZones(ListChangedZones(container: container, token: token)))
+    guard case .changedZones(let zones) = result else { throw Unexpected(result: result) }
+    return zones
   }
 
   func refusal(_ operation: Wire.Operation.Kind) async throws -> CaravanError? {

@@ -163,7 +163,8 @@ import Wire
       }
       _ = try await a.push(2, [.save("r2", [1: .text("x")], type: type)])
       #expect(try await b.pull(after: token).resetRequired)
-      #expect(try await b.pull().entries.map(\.name) == ["r2"])
+      #expect(try await b.pull().resetRequired, "it may have lost its token, and hold what it wrote")
+      #expect(try await b.pull(fresh: true).entries.map(\.name) == ["r2"])
     }
   }
 }

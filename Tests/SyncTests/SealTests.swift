@@ -9,7 +9,7 @@ import Wire
 @Suite struct SealTests {
   private let key: TicketKey
   private let otherKey: TicketKey
-  private let position = ChangePosition(incarnation: 3, seq: 1 << 39)
+  private let position = Model.ChangePosition(incarnation: 3, seq: 1 << 39)
 
   init() throws {
     key = try TicketKey([UInt8](repeating: 5, count: 32))
@@ -28,6 +28,12 @@ import Wire
     let seal = TokenSeal(key: key)
     let token = try seal.seal(position, of: zone())
     #expect(try seal.open(token, of: zone()) == position)
+    for other in [
+      Model.ChangePosition(incarnation: 0, seq: 0), Model.ChangePosition(incarnation: .max, seq: 0),
+      Model.ChangePosition(incarnation: 1, seq: 127, settled: 128),
+    ] {
+      #expect(try seal.open(seal.seal(other, of: zone()), of: zone()) == other)
+    }
     let strangers = try [
       zone("photo"), zone(of: "bob"), zone(in: "albums"), zone("photos", of: "ann", in: "album", .production),
       // The same letters, cut elsewhere.

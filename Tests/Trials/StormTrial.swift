@@ -137,7 +137,7 @@ struct StormTrial: Sendable {
           if versions.updateValue(entry.version, forKey: entry.name) != nil { problems.append("\(entry.name) twice") }
         }
         guard page.more else { break }
-        (request.after, request.incarnation) = (page.last, page.incarnation)
+        request.from = page.next
       }
       for row in saved[zone, default: []] where versions[row.name] != row.version {
         problems.append("\(row.name) was acknowledged at \(row.version), there is \(versions[row.name] ?? 0)")

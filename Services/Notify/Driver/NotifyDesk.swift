@@ -232,7 +232,8 @@ extension NotifyDesk: ChangeConsumer {
         if let stored = SubscriptionStore.stored(entry, user: user) { await take(stored) }
       }
     } else {
-      for stored in try await subscriptions.lists(of: user, in: change.zone, after: change.low) { await take(stored) }
+      let start = Model.ChangePosition(incarnation: change.incarnation, seq: change.low)
+      for stored in try await subscriptions.lists(of: user, in: change.zone, from: start) { await take(stored) }
     }
   }
 

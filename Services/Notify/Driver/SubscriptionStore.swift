@@ -32,23 +32,28 @@ struct SubscriptionStore: Sendable {
     var all: [Stored] = []
     for head in try await storage.zones(named: Self.zoneName, in: partition) {
       let zone = try required(head.zone, "zone").model()
-      if let user = user(of: zone) { all += try await lists(of: user, in: zone, after: 0) }
+      if let user = user(of: zone) { all += try await lists(of: user, in: zone, from: nil) }
     }
     return all
   }
 
-  /// Lists of a user that were written after a version.
-  func lists(of user: UserID, in zone: ZoneID, after seq: Seq) async throws(CaravanError) -> [Stored] {
+  /// Lists of a user that were written after a position; all of them, if the zone no longer knows what came after.
+  func lists(
+    of user: UserID, in zone: ZoneID, from start: Model.ChangePosition?
+  ) async throws(CaravanError) -> [Stored] {
     var lists: [Stored] = []
-    var last = seq
+    var request = ReadChangesRequest(
+      zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes),
+      from: start.map { Wire.ChangePosition($0) })
     while true {
-      let request = ReadChangesRequest(
-        zone: ZoneRef(zone), after: last, maxRecords: UInt32(Limits.recordsPerCommit),
-        maxBytes: UInt32(Limits.pageBytes))
       let reply = try await storage.changes(of: zone, request)
+      if reply.resetRequired, request.from != nil {
+        request.from = nil
+        continue
+      }
       lists += try EntryPage.decode(reply.page).entries.compactMap { Self.stored($0, user: user) }
-      guard reply.more, reply.last > last else { return lists }
-      last = reply.last
+      guard reply.more else { return lists }
+      request.from = reply.next
     }
   }
 

@@ -110,26 +110,24 @@ struct IndexFeeder: ChangeConsumer {
 
   /// Reads a zone's entries after what the index has, or (nil) all of them anew.
   private func read(_ zone: ZoneID, from start: ZoneProgress?) async throws(CaravanError) {
-    var progress = start
-    if progress == nil { try await index.apply([.forget(zone)]) }
+    var request = ReadChangesRequest(
+      zone: ZoneRef(zone), maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes),
+      from: start.map { Wire.ChangePosition(Model.ChangePosition(incarnation: $0.incarnation, seq: $0.seq)) })
+    if start == nil { try await index.apply([.forget(zone)]) }
     while true {
-      let request = ReadChangesRequest(
-        zone: ZoneRef(zone), after: progress?.seq ?? 0, incarnation: progress?.incarnation ?? 0,
-        maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes))
       let reply = try await storage.changes(of: zone, request)
-      if reply.resetRequired || reply.incarnation == 0 {
+      guard let next = reply.next else {
         try await index.apply([.forget(zone)])
-        if reply.incarnation == 0 { return }
-        progress = nil
+        guard reply.resetRequired, request.from != nil else { return }
+        request.from = nil
         continue
       }
-      let next = ZoneProgress(
-        incarnation: reply.incarnation, seq: reply.more ? reply.last : max(reply.last, reply.head))
+      let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
       var batch = Batch()
-      try await add(EntryPage.decode(reply.page).entries, of: zone, next, to: &batch)
+      try await add(EntryPage.decode(reply.page).entries, of: zone, progress, to: &batch)
       try await flush(&batch)
-      guard reply.more, next != progress else { return }
-      progress = next
+      guard reply.more else { return }
+      request.from = next
     }
   }
 

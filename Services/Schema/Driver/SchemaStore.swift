@@ -123,7 +123,7 @@ struct SchemaStore: Sendable {
       }
       entries += try EntryPage.decode(reply.page).entries.map { $0.model() }
       guard reply.more else { return entries }
-      (request.after, request.incarnation) = (reply.last, reply.incarnation)
+      request.from = reply.next
     }
   }
 }

@@ -91,7 +91,7 @@ package struct DelayedActions: Sendable {
         reply.actions.sort { $0.dueMilliseconds < $1.dueMilliseconds }
         return reply
       }
-      (query.after, query.incarnation) = (page.last, page.incarnation)
+      query.position = page.next
     }
   }
 

@@ -37,6 +37,7 @@ struct StorageMethods: Sendable {
     case .fetch: serve(method, StorageLimits.readsInFlight, fetch)
     case .zones: serve(method, StorageLimits.readsInFlight, zones)
     case .create: serve(method, StorageLimits.leasesInFlight, create)
+    case .changed: serve(method, StorageLimits.readsInFlight, changedZones)
     case .drop: serve(method, StorageLimits.leasesInFlight, drop)
     case .missing: serve(method, StorageLimits.readsInFlight, missing)
     case .log: serve(method, StorageLimits.readsInFlight, log)
@@ -149,6 +150,17 @@ struct StorageMethods: Sendable {
   ) async throws(CaravanError) -> CreateZoneReply {
     let zone = try zone(request.zone, partition)
     return CreateZoneReply(zone: ZoneHead(try await store.createZone(zone, writer: request.writer)))
+  }
+
+  private func changedZones(
+    _ request: ChangedZonesRequest, _ partition: Partition
+  ) async throws(CaravanError) -> ChangedZonesReply {
+    let database = try required(request.database, "database").model()
+    try RequestRules.check(database, in: partition)
+    let count = RequestRules.bounded(request.maxZones, by: StoreLimits.zonesPerPage)
+    return ChangedZonesReply(
+      try await store.changedZones(
+        ZoneChangeQuery(database: database, position: request.from?.model(), maxZones: count)))
   }
 
   private func drop(_ request: DeleteZoneRequest, _ partition: Partition) async throws(CaravanError) -> DeleteZoneReply

@@ -31,19 +31,37 @@ extension ReadLogReply {
 extension ReadChangesRequest {
   func query(_ zone: ZoneID) -> ChangeQuery {
     ChangeQuery(
-      zone: zone, after: after, incarnation: incarnation,
+      zone: zone, position: from?.model(), mode: mode.model,
       maxRecords: RequestRules.bounded(maxRecords, by: StoreLimits.recordsPerPage),
       maxBytes: RequestRules.bounded(maxBytes, by: Limits.pageBytes),
-      reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch),
-      allTombstones: allTombstones)
+      reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch, ownThrough: ownThrough),
+      isFresh: fresh, bySnapshots: snapshot)
   }
 }
 
 extension ReadChangesReply {
   init(_ page: ChangePage) {
     self.init(
-      page: page.page, last: page.last, more: page.more, head: page.head, incarnation: page.incarnation,
-      resetRequired: page.resetRequired)
+      page: page.page, more: page.more, head: page.head, resetRequired: page.resetRequired,
+      next: page.next.map { ChangePosition($0) }, consistent: page.isConsistent)
+  }
+}
+
+extension ChangeMode {
+  fileprivate var model: ChangeQuery.Mode {
+    switch self {
+    case .forward: .forward
+    case .reverse: .reverse
+    }
+  }
+}
+
+extension ChangedZonesReply {
+  init(_ page: ZoneChangePage) {
+    self.init(
+      zones: page.zones.map {
+        Wire.ZoneChange(zone: $0.name, seq: $0.seq, incarnation: $0.incarnation, deleted: $0.isDeleted)
+      }, next: page.next.map { Wire.DatabasePosition($0) }, more: page.more, resetRequired: page.resetRequired)
   }
 }
 

@@ -1,6 +1,8 @@
 /// What an operation touches. Operations of one frame that touch the same run in their order, the others side by side.
 package enum OperationScope: Sendable, Hashable {
   case zone(container: String, zone: String)
+  /// The list of a container's zones.
+  case zones(container: String)
   /// Record types of a container.
   case types(container: String)
   /// The user's lock of an app's database.

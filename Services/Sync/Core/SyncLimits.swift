@@ -11,6 +11,8 @@ package enum SyncLimits {
   package static let replyBytesPerOperation = 512
   /// Of one outcome without the server's copy.
   package static let outcomeBytes = 48
+  /// Of one changed zone without its name.
+  package static let zoneBytes = 8
   /// A pull that has less than this left in its frame is told to come again.
   package static let smallestPull = 1 << 10
   package static let recordsPerPage: UInt32 = 4_096

@@ -87,9 +87,9 @@ extension DeviceSession {
     var diffs: [DiffSync.Diff] = []
     var bytes = 0
     var records = 0
-    var last: Seq
+    var last: Seq = 0
     var more: Bool
-    var incarnation: Incarnation
+    var incarnation: Incarnation = 0
     /// With `more`: where the next page begins.
     var cursor: [UInt8] = []
   }
@@ -99,7 +99,10 @@ extension DeviceSession {
     _ begin: SyncBegin, of zone: ZoneID, room: Int
   ) async throws(CaravanError) -> DiffPage? {
     guard begin.lastSyncHeight == 0 || begin.incarnation > 0 else { return nil }
-    var start = ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
+    var start: Model.ChangePosition?
+    if begin.lastSyncHeight > 0 {
+      start = Model.ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
+    }
     if !begin.cursor.isEmpty {
       guard let cursor = try? cloud.tokens.open(begin.cursor, of: zone) else { return nil }
       start = cursor
@@ -114,24 +117,24 @@ extension DeviceSession {
   }
 
   private func page(
-    _ begin: SyncBegin, of zone: ZoneID, after start: ChangePosition, maxBytes: Int
+    _ begin: SyncBegin, of zone: ZoneID, after start: Model.ChangePosition?, maxBytes: Int
   ) async throws(CaravanError) -> DiffPage? {
-    // No tombstone is left out: the client may know an object that it has created itself.
+    // Its own come with their bodies, and with the ends of what it has created itself.
     let request = ReadChangesRequest(
-      zone: ZoneRef(zone), after: start.seq, incarnation: start.incarnation, maxRecords: SyncLimits.recordsPerPage,
-      maxBytes: UInt32(maxBytes), allTombstones: true)
+      zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes),
+      reader: writer(in: zone.database),
+      from: start.map { Wire.ChangePosition($0) }, fresh: start == nil)
     let reply = try await cloud.storage.changes(of: zone, request)
     guard !reply.resetRequired else { return nil }
-    var page = DiffPage(last: reply.last, more: reply.more, incarnation: reply.incarnation)
+    var page = DiffPage(more: reply.more)
+    if let next = reply.next, next.incarnation != 0 { (page.last, page.incarnation) = (next.seq, next.incarnation) }
     for entry in try EntryPage.decode(reply.page).entries {
       let diffs = try await diffs(of: entry.model(), in: zone, after: begin.lastSyncHeight)
       page.records += 1
       page.diffs += diffs
       page.bytes += diffs.reduce(0) { $0 + $1.byteCount + SyncLimits.diffOverheadBytes }
     }
-    if page.more {
-      page.cursor = cloud.tokens.seal(ChangePosition(incarnation: reply.incarnation, seq: page.last), of: zone)
-    }
+    if page.more, let next = reply.next { page.cursor = cloud.tokens.seal(next.model(), of: zone) }
     return page
   }
 

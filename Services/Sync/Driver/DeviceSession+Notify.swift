@@ -83,10 +83,10 @@ extension DeviceSession {
     }
   }
 
-  private static let beginning = ChangePosition(incarnation: 0, seq: 0)
+  private static let beginning = Model.ChangePosition(incarnation: 0, seq: 0)
 
   /// The beginning for a token that is none of this zone's: the device is told of a change once too often.
-  private func position(of token: [UInt8], in subscription: Subscription) -> ChangePosition {
+  private func position(of token: [UInt8], in subscription: Subscription) -> Model.ChangePosition {
     guard let zone = try? subscription.zone?.model(), let position = try? cloud.tokens.open(token, of: zone) else {
       return Self.beginning
     }
@@ -94,7 +94,7 @@ extension DeviceSession {
   }
 
   /// - Returns: nil when the notifier did not answer.
-  private func attach(_ list: SubscriptionList, seen: [ChangePosition]) async -> AttachReply? {
+  private func attach(_ list: SubscriptionList, seen: [Model.ChangePosition]) async -> AttachReply? {
     let request = AttachRequest(
       user: user.text, device: device.text, generation: list.generation, seen: seen.map(\.seq), list: list,
       lives: seen.map(\.incarnation))

@@ -10,34 +10,53 @@ extension DeviceSession {
   func pull(_ pull: Pull, _ account: ReplyAccount) async throws(CaravanError) -> PullResult {
     let zone = try zone(pull.container, pull.zone)
     try DefaultZone.refuse(zone, "keeps no changes to pull")
-    let position =
-      pull.token.isEmpty
-      ? ChangePosition(incarnation: 0, seq: 0) : try cloud.tokens.open(pull.token, of: zone)
+    let position = pull.token.isEmpty ? nil : try cloud.tokens.open(pull.token, of: zone)
     let wanted = pull.maxBytes == 0 ? Limits.pageBytes : min(Int(pull.maxBytes), Limits.pageBytes)
     let comeAgain = PullResult(token: pull.token, more: true)
     guard let room = account.take(wanted) else { return comeAgain }
     let reply: ReadChangesReply
-    do throws(CaravanError) { reply = try await changes(of: zone, after: position, pull, room) } catch {
+    do throws(CaravanError) { reply = try await changes(of: zone, from: position, pull, room) } catch {
       _ = account.settle(taken: room, needed: 0)
       throw error
     }
     // A single record may be larger than the page asked for.
     guard account.settle(taken: room, needed: reply.page.count) else { return comeAgain }
     cloud.metrics.pageBytes.add(reply.page.count)
-    if reply.resetRequired { return PullResult(resetRequired: true) }
-    let next = ChangePosition(incarnation: reply.incarnation, seq: reply.last)
-    return PullResult(page: reply.page, token: cloud.tokens.seal(next, of: zone), more: reply.more)
+    if reply.resetRequired {
+      cloud.metrics.resets.add()
+      return PullResult(resetRequired: true)
+    }
+    // Without a reader nothing is said of a zone that is not there.
+    let next = reply.next?.model() ?? Model.ChangePosition(incarnation: 0, seq: 0)
+    return PullResult(
+      page: reply.page, token: cloud.tokens.seal(next, of: zone), more: reply.more, consistent: reply.consistent)
   }
 
   private func changes(
-    of zone: ZoneID, after position: ChangePosition, _ pull: Pull, _ maxBytes: Int
+    of zone: ZoneID, from position: Model.ChangePosition?, _ pull: Pull, _ maxBytes: Int
   ) async throws(CaravanError) -> ReadChangesReply {
     let request = ReadChangesRequest(
-      zone: ZoneRef(zone), after: position.seq, incarnation: position.incarnation,
-      maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: pull.ownBodies ? "" : device.text,
-      readerEpoch: epoch,
-      allTombstones: pull.allTombstones)
+      zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text,
+      readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { Wire.ChangePosition($0) }, fresh: pull.fresh,
+      mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough)
     return try await cloud.storage.changes(of: zone, request)
+  }
+
+  /// Which zones of the app's database changed (CK-48).
+  func changedZones(
+    _ list: ListChangedZones, _ account: ReplyAccount
+  ) async throws(CaravanError) -> ChangedZones {
+    let database = try DeviceScope.database(
+      container: list.container, environment: cloud.environment, of: user)
+    let position = list.token.isEmpty ? nil : try cloud.tokens.open(list.token, of: database)
+    let reply = try await cloud.storage.changedZones(of: database, from: position)
+    if reply.resetRequired { return ChangedZones(resetRequired: true) }
+    let bytes = reply.zones.reduce(0) { $0 + $1.zone.utf8.count + SyncLimits.zoneBytes }
+    guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
+    let next = try required(reply.next, "next").model()
+    return ChangedZones(
+      zones: reply.zones.map { ChangedZone(zone: $0.zone, deleted: $0.deleted) },
+      token: cloud.tokens.seal(next, of: database), more: reply.more)
   }
 
   /// Removes the table's zone with all its rows, at once or when its grace is over, or calls that off (CK-32); none

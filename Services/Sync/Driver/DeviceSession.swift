@@ -102,6 +102,7 @@ struct DeviceSession: Sendable {
     case .removeOperation(let operation): return .done(try await remove(operation))
     case .syncBegin(let begin): return .syncBegin(try await syncBegin(begin, account))
     case .syncContinue(let message): return .syncContinue(try await syncContinue(message))
+    case .changedZones(let list): return .changedZones(try await changedZones(list, account))
     case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
     }
   }
@@ -126,6 +127,7 @@ extension Wire.Operation {
     case .syncBegin(let begin): .zone(container: begin.container, zone: begin.zone)
     case .syncContinue(let message): .zone(container: message.container, zone: message.zone)
     case .propose(let proposal): .types(container: proposal.container)
+    case .changedZones(let list): .zones(container: list.container)
     case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, nil: .session
     }
   }

@@ -5,6 +5,7 @@ extension CounterName {
   static let operations = CounterName("caravan_sync_operations_total", "Operations of device frames.")
   static let rows = CounterName("caravan_sync_rows_total", "Rows pushed by devices.")
   static let disputes = CounterName("caravan_sync_disputes_total", "Conflicts put to server extensions.")
+  static let resets = CounterName("caravan_sync_resets_total", "Pulls whose device had to begin anew.")
   static let pageBytes = CounterName("caravan_sync_page_bytes_total", "Bytes of change pages sent to devices.")
 }
 
@@ -17,6 +18,7 @@ struct SyncMetrics: Sendable {
   private let merged: Counter
   let disputes: DisputeMetrics
   let pageBytes: Counter
+  let resets: Counter
 
   init(_ registry: MetricsRegistry) {
     done = registry.counter(.operations, [.outcome: "done"])
@@ -26,6 +28,7 @@ struct SyncMetrics: Sendable {
     merged = registry.counter(.rows, [.outcome: "merged"])
     disputes = DisputeMetrics(registry)
     pageBytes = registry.counter(.pageBytes)
+    resets = registry.counter(.resets)
   }
 
   func count(_ reply: CommitReply) {

@@ -120,6 +120,7 @@ extension Wire.Operation {
     case .zones(let list): list.container
     case .syncBegin(let begin): begin.container
     case .syncContinue(let message): message.container
+    case .changedZones(let list): list.container
     default: ""
     }
   }

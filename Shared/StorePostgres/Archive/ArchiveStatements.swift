@@ -39,6 +39,12 @@ enum ArchiveStatements {
 
   static let anything: StaticString = "SELECT 1 FROM caravan_zones LIMIT 1"
 
+  /// The position of each zone's latest change in the log.
+  static let saveChanged: StaticString = """
+    UPDATE caravan_zones z SET changed = w.changed FROM unnest($2, $3) AS w(id, changed)
+    WHERE z.partition = $1 AND z.id = w.id
+    """
+
   static let replaceOps: StaticString = """
     INSERT INTO caravan_ops(partition, writer, epoch, number, zone, outcome)
     SELECT $1, w.writer, w.epoch, w.number, w.zone, w.outcome

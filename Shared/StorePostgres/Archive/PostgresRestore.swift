@@ -11,6 +11,7 @@ public final class PostgresRestore: ArchiveSink {
     let seq: Seq
     let isAlive: Bool
     var usage = Usage()
+    var isLinked = false
   }
 
   /// What is known of a partition until its row is written at the end.
@@ -148,7 +149,8 @@ public final class PostgresRestore: ArchiveSink {
     try run { pipeline in
       pipeline.add(
         Statements.addZones, Int32(partition), [ended.number], [ended.id.database.key], [ended.id.name], [ended.seq],
-        [usage.records], [usage.bytes], [ended.isAlive ? ZoneStage.alive : ZoneStage.purged])
+        [usage.records], [usage.bytes], [ended.isAlive ? ZoneStage.alive : ZoneStage.purged], [UInt64(0)],
+        [Int64(ended.isLinked ? 1 : 0)])
     }
     guard ended.isAlive else { return }
     filled[partition]?.zones += 1
@@ -162,6 +164,7 @@ public final class PostgresRestore: ArchiveSink {
   private func add(_ record: RecordContent) throws(CaravanError) {
     guard let open = zone, open.isAlive, record.entry.version <= open.seq else { throw Self.disorder }
     zone?.usage += record.usage
+    if !record.links.isEmpty { zone?.isLinked = true }
     for hash in record.chunks { references[hash, default: 0] += 1 }
     records.append(record)
     bytes += record.entry.body.count
@@ -251,6 +254,7 @@ public final class PostgresRestore: ArchiveSink {
         pipeline.add(
           Statements.addLog, key, positions, part.log.map(\.zone), part.log.map { _ in UInt64(0) }, part.log.map(\.seq),
           part.log.map { _ in false }, part.log.map { _ in "" })
+        pipeline.add(ArchiveStatements.saveChanged, key, part.log.map(\.zone), positions)
       }
       if !part.floors.isEmpty {
         let floors = part.floors.map { $0 }

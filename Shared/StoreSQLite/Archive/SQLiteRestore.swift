@@ -42,7 +42,8 @@ public final class SQLiteRestore: ArchiveSink {
       try db.begin(.write)
       files.append(
         FileState(
-          db: db, life: life, clock: host.clock, wantsChanges: false, quotas: .unlimited, queuesObjects: false))
+          db: db, life: life, clock: host.clock, metrics: FileMetrics(file: number, host.metrics), wantsChanges: false,
+          quotas: .unlimited, queuesObjects: false))
       lives.append(life)
     }
     self.files = files
@@ -80,6 +81,9 @@ public final class SQLiteRestore: ArchiveSink {
       try files[zone.file].db.run(
         "INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, 0, ?, 0, '')",
         Key.make(Int64(partition), position), zone.row.id, zone.row.seq)
+      try files[zone.file].db.run(
+        "UPDATE zones SET changed = ?, linked = EXISTS (SELECT 1 FROM refs WHERE zone = zones.id) WHERE id = ?",
+        position, zone.row.id)
     }
     // A crash between two of these would leave half a store: the mark keeps everybody from it.
     try DiskFile.mark(RestoreMark.path(in: path))

@@ -166,8 +166,7 @@ public struct Witness: Sendable {
     let after = token.isEmpty ? 0 : settings.position(token) ?? 0
     let call = recorder.begin(device.text, .pull(after: after))
     let pull = Pull(
-      container: settings.container.text, zone: settings.zone, token: token, allTombstones: below(2) == 0,
-      ownBodies: true)
+      container: settings.container.text, zone: settings.zone, token: token, ownBodies: true)
     guard case .pull(let result)? = await ask(.pull(pull)), !result.resetRequired,
       let last = settings.position(result.token),
       let page = try? ZoneCall.Page(page: result.page, last: last, head: nil, more: result.more)

@@ -185,6 +185,7 @@ public struct Operation: WireMessage, Equatable {
     case ack(AckNotification)
     case ticket(RequestTicket)
     case drop(DropTable)
+    case changedZones(ListChangedZones)
     case read(ReadRecords)
     case zones(ListZones)
     case createZone(CreateZone)
@@ -238,6 +239,9 @@ public struct Operation: WireMessage, Equatable {
     case .drop(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_DROP
       m.pointee.drop = value.pack(into: &arena)
+    case .changedZones(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_CHANGED_ZONES
+      m.pointee.changed_zones = value.pack(into: &arena)
     case .read(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_READ
       m.pointee.read = value.pack(into: &arena)
@@ -293,6 +297,7 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_ACK: kind = .ack(try AckNotification(c: m.pointee.ack))
     case CARAVAN__V1__OPERATION__KIND_TICKET: kind = .ticket(try RequestTicket(c: m.pointee.ticket))
     case CARAVAN__V1__OPERATION__KIND_DROP: kind = .drop(try DropTable(c: m.pointee.drop))
+    case CARAVAN__V1__OPERATION__KIND_CHANGED_ZONES: kind = .changedZones(try ListChangedZones(c: m.pointee.changed_zones))
     case CARAVAN__V1__OPERATION__KIND_READ: kind = .read(try ReadRecords(c: m.pointee.read))
     case CARAVAN__V1__OPERATION__KIND_ZONES: kind = .zones(try ListZones(c: m.pointee.zones))
     case CARAVAN__V1__OPERATION__KIND_CREATE_ZONE: kind = .createZone(try CreateZone(c: m.pointee.create_zone))
@@ -536,26 +541,35 @@ public struct Pull: WireMessage, Equatable {
   public var zone: String
   public var token: [UInt8]
   public var maxBytes: UInt32
-  public var allTombstones: Bool
   public var ownBodies: Bool
   public var slackMilliseconds: UInt32
+  public var fresh: Bool
+  public var mode: ChangeMode
+  public var snapshot: Bool
+  public var ownThrough: UInt64
 
   public init(
     container: String = "",
     zone: String = "",
     token: [UInt8] = [],
     maxBytes: UInt32 = 0,
-    allTombstones: Bool = false,
     ownBodies: Bool = false,
-    slackMilliseconds: UInt32 = 0
+    slackMilliseconds: UInt32 = 0,
+    fresh: Bool = false,
+    mode: ChangeMode = .forward,
+    snapshot: Bool = false,
+    ownThrough: UInt64 = 0
   ) {
     self.container = container
     self.zone = zone
     self.token = token
     self.maxBytes = maxBytes
-    self.allTombstones = allTombstones
     self.ownBodies = ownBodies
     self.slackMilliseconds = slackMilliseconds
+    self.fresh = fresh
+    self.mode = mode
+    self.snapshot = snapshot
+    self.ownThrough = ownThrough
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -564,9 +578,12 @@ public struct Pull: WireMessage, Equatable {
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
-    if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
     if ownBodies { m.pointee.has_own_bodies = 1; m.pointee.own_bodies = ownBodies ? 1 : 0 }
     if slackMilliseconds != 0 { m.pointee.has_slack_milliseconds = 1; m.pointee.slack_milliseconds = slackMilliseconds }
+    if fresh { m.pointee.has_fresh = 1; m.pointee.fresh = fresh ? 1 : 0 }
+    if mode != .forward { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
+    if snapshot { m.pointee.has_snapshot = 1; m.pointee.snapshot = snapshot ? 1 : 0 }
+    if ownThrough != 0 { m.pointee.has_own_through = 1; m.pointee.own_through = ownThrough }
     return m
   }
 
@@ -575,9 +592,12 @@ public struct Pull: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
-    allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
     ownBodies = m.pointee.has_own_bodies != 0 ? m.pointee.own_bodies != 0 : false
     slackMilliseconds = m.pointee.has_slack_milliseconds != 0 ? m.pointee.slack_milliseconds : 0
+    fresh = m.pointee.has_fresh != 0 ? m.pointee.fresh != 0 : false
+    mode = m.pointee.has_mode != 0 ? ChangeMode(c: m.pointee.mode) : .forward
+    snapshot = m.pointee.has_snapshot != 0 ? m.pointee.snapshot != 0 : false
+    ownThrough = m.pointee.has_own_through != 0 ? m.pointee.own_through : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -1331,6 +1351,7 @@ public struct Result: WireMessage, Equatable {
     case pull(PullResult)
     case ticket(Ticket)
     case done(Empty)
+    case changedZones(ChangedZones)
     case records(RecordsResult)
     case zones(ZonesResult)
     case zone(ZoneState)
@@ -1374,6 +1395,9 @@ public struct Result: WireMessage, Equatable {
     case .done(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_DONE
       m.pointee.done = value.pack(into: &arena)
+    case .changedZones(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_CHANGED_ZONES
+      m.pointee.changed_zones = value.pack(into: &arena)
     case .records(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_RECORDS
       m.pointee.records = value.pack(into: &arena)
@@ -1415,6 +1439,7 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_PULL: kind = .pull(try PullResult(c: m.pointee.pull))
     case CARAVAN__V1__RESULT__KIND_TICKET: kind = .ticket(try Ticket(c: m.pointee.ticket))
     case CARAVAN__V1__RESULT__KIND_DONE: kind = .done(try Empty(c: m.pointee.done))
+    case CARAVAN__V1__RESULT__KIND_CHANGED_ZONES: kind = .changedZones(try ChangedZones(c: m.pointee.changed_zones))
     case CARAVAN__V1__RESULT__KIND_RECORDS: kind = .records(try RecordsResult(c: m.pointee.records))
     case CARAVAN__V1__RESULT__KIND_ZONES: kind = .zones(try ZonesResult(c: m.pointee.zones))
     case CARAVAN__V1__RESULT__KIND_ZONE: kind = .zone(try ZoneState(c: m.pointee.zone))
@@ -1762,22 +1787,146 @@ public struct HelloResult: WireMessage, Equatable {
   }
 }
 
-public struct PullResult: WireMessage, Equatable {
-  public var page: [UInt8]
+public struct ListChangedZones: WireMessage, Equatable {
+  public var container: String
+  public var token: [UInt8]
+
+  public init(
+    container: String = "",
+    token: [UInt8] = []
+  ) {
+    self.container = container
+    self.token = token
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListChangedZones> {
+    let m = arena.make(Caravan__V1__ListChangedZones.self, caravan__v1__list_changed_zones__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ListChangedZones>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__list_changed_zones__get_packed_size(m)) { caravan__v1__list_changed_zones__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__list_changed_zones__unpack(nil, data.count, data) else { throw .malformed("ListChangedZones") }
+    defer { caravan__v1__list_changed_zones__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChangedZone: WireMessage, Equatable {
+  public var zone: String
+  public var deleted: Bool
+
+  public init(
+    zone: String = "",
+    deleted: Bool = false
+  ) {
+    self.zone = zone
+    self.deleted = deleted
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedZone> {
+    let m = arena.make(Caravan__V1__ChangedZone.self, caravan__v1__changed_zone__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if deleted { m.pointee.has_deleted = 1; m.pointee.deleted = deleted ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedZone>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_zone__get_packed_size(m)) { caravan__v1__changed_zone__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__changed_zone__unpack(nil, data.count, data) else { throw .malformed("ChangedZone") }
+    defer { caravan__v1__changed_zone__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChangedZones: WireMessage, Equatable {
+  public var zones: [ChangedZone]
   public var token: [UInt8]
   public var more: Bool
   public var resetRequired: Bool
 
   public init(
-    page: [UInt8] = [],
+    zones: [ChangedZone] = [],
     token: [UInt8] = [],
     more: Bool = false,
     resetRequired: Bool = false
+  ) {
+    self.zones = zones
+    self.token = token
+    self.more = more
+    self.resetRequired = resetRequired
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedZones> {
+    let m = arena.make(Caravan__V1__ChangedZones.self, caravan__v1__changed_zones__init)
+    (m.pointee.n_zones, m.pointee.zones) = arena.messages(zones) { $0.pack(into: &$1) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedZones>) throws(WireError) {
+    zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ChangedZone(c: p) }
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_zones__get_packed_size(m)) { caravan__v1__changed_zones__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__changed_zones__unpack(nil, data.count, data) else { throw .malformed("ChangedZones") }
+    defer { caravan__v1__changed_zones__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct PullResult: WireMessage, Equatable {
+  public var page: [UInt8]
+  public var token: [UInt8]
+  public var more: Bool
+  public var resetRequired: Bool
+  public var consistent: Bool
+
+  public init(
+    page: [UInt8] = [],
+    token: [UInt8] = [],
+    more: Bool = false,
+    resetRequired: Bool = false,
+    consistent: Bool = false
   ) {
     self.page = page
     self.token = token
     self.more = more
     self.resetRequired = resetRequired
+    self.consistent = consistent
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PullResult> {
@@ -1786,6 +1935,7 @@ public struct PullResult: WireMessage, Equatable {
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
     return m
   }
 
@@ -1794,6 +1944,7 @@ public struct PullResult: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+    consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
   }
 
   public func encoded() -> [UInt8] {

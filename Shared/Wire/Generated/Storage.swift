@@ -83,6 +83,20 @@ public enum GroupStage: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__GroupStage) { self = Self(rawValue: c.rawValue) ?? .unspecified }
 }
 
+public enum ChangeMode: UInt32, Sendable, CaseIterable {
+  case forward = 0
+  case reverse = 1
+
+  var c: Caravan__V1__ChangeMode {
+    switch self {
+    case .forward: CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD
+    case .reverse: CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_REVERSE
+    }
+  }
+
+  init(c: Caravan__V1__ChangeMode) { self = Self(rawValue: c.rawValue) ?? .forward }
+}
+
 public struct Mutation: WireMessage, Equatable {
   public var name: String
   public var kind: MutationKind
@@ -939,58 +953,120 @@ public struct LockRequest: WireMessage, Equatable {
   }
 }
 
+public struct ChangePosition: WireMessage, Equatable {
+  public var incarnation: UInt64
+  public var seq: UInt64
+  public var settled: UInt64
+  public var below: UInt64
+  public var target: UInt64
+
+  public init(
+    incarnation: UInt64 = 0,
+    seq: UInt64 = 0,
+    settled: UInt64 = 0,
+    below: UInt64 = 0,
+    target: UInt64 = 0
+  ) {
+    self.incarnation = incarnation
+    self.seq = seq
+    self.settled = settled
+    self.below = below
+    self.target = target
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangePosition> {
+    let m = arena.make(Caravan__V1__ChangePosition.self, caravan__v1__change_position__init)
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    if settled != 0 { m.pointee.has_settled = 1; m.pointee.settled = settled }
+    if below != 0 { m.pointee.has_below = 1; m.pointee.below = below }
+    if target != 0 { m.pointee.has_target = 1; m.pointee.target = target }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangePosition>) throws(WireError) {
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+    settled = m.pointee.has_settled != 0 ? m.pointee.settled : 0
+    below = m.pointee.has_below != 0 ? m.pointee.below : 0
+    target = m.pointee.has_target != 0 ? m.pointee.target : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_position__get_packed_size(m)) { caravan__v1__change_position__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__change_position__unpack(nil, data.count, data) else { throw .malformed("ChangePosition") }
+    defer { caravan__v1__change_position__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct ReadChangesRequest: WireMessage, Equatable {
   public var zone: ZoneRef?
-  public var after: UInt64
-  public var incarnation: UInt64
   public var maxRecords: UInt32
   public var maxBytes: UInt32
   public var reader: String
   public var readerEpoch: UInt64
-  public var allTombstones: Bool
+  public var from: ChangePosition?
+  public var fresh: Bool
+  public var mode: ChangeMode
+  public var snapshot: Bool
+  public var ownThrough: UInt64
 
   public init(
     zone: ZoneRef? = nil,
-    after: UInt64 = 0,
-    incarnation: UInt64 = 0,
     maxRecords: UInt32 = 0,
     maxBytes: UInt32 = 0,
     reader: String = "",
     readerEpoch: UInt64 = 0,
-    allTombstones: Bool = false
+    from: ChangePosition? = nil,
+    fresh: Bool = false,
+    mode: ChangeMode = .forward,
+    snapshot: Bool = false,
+    ownThrough: UInt64 = 0
   ) {
     self.zone = zone
-    self.after = after
-    self.incarnation = incarnation
     self.maxRecords = maxRecords
     self.maxBytes = maxBytes
     self.reader = reader
     self.readerEpoch = readerEpoch
-    self.allTombstones = allTombstones
+    self.from = from
+    self.fresh = fresh
+    self.mode = mode
+    self.snapshot = snapshot
+    self.ownThrough = ownThrough
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesRequest> {
     let m = arena.make(Caravan__V1__ReadChangesRequest.self, caravan__v1__read_changes_request__init)
     if let zone { m.pointee.zone = zone.pack(into: &arena) }
-    if after != 0 { m.pointee.has_after = 1; m.pointee.after = after }
-    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if maxRecords != 0 { m.pointee.has_max_records = 1; m.pointee.max_records = maxRecords }
     if maxBytes != 0 { m.pointee.has_max_bytes = 1; m.pointee.max_bytes = maxBytes }
     if !reader.isEmpty { m.pointee.reader = arena.string(reader) }
     if readerEpoch != 0 { m.pointee.has_reader_epoch = 1; m.pointee.reader_epoch = readerEpoch }
-    if allTombstones { m.pointee.has_all_tombstones = 1; m.pointee.all_tombstones = allTombstones ? 1 : 0 }
+    if let from { m.pointee.from = from.pack(into: &arena) }
+    if fresh { m.pointee.has_fresh = 1; m.pointee.fresh = fresh ? 1 : 0 }
+    if mode != .forward { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
+    if snapshot { m.pointee.has_snapshot = 1; m.pointee.snapshot = snapshot ? 1 : 0 }
+    if ownThrough != 0 { m.pointee.has_own_through = 1; m.pointee.own_through = ownThrough }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ReadChangesRequest>) throws(WireError) {
     zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
-    after = m.pointee.has_after != 0 ? m.pointee.after : 0
-    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     maxRecords = m.pointee.has_max_records != 0 ? m.pointee.max_records : 0
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : 0
     reader = try copyText(m.pointee.reader)
     readerEpoch = m.pointee.has_reader_epoch != 0 ? m.pointee.reader_epoch : 0
-    allTombstones = m.pointee.has_all_tombstones != 0 ? m.pointee.all_tombstones != 0 : false
+    from = if let p = m.pointee.from { try ChangePosition(c: p) } else { nil }
+    fresh = m.pointee.has_fresh != 0 ? m.pointee.fresh != 0 : false
+    mode = m.pointee.has_mode != 0 ? ChangeMode(c: m.pointee.mode) : .forward
+    snapshot = m.pointee.has_snapshot != 0 ? m.pointee.snapshot != 0 : false
+    ownThrough = m.pointee.has_own_through != 0 ? m.pointee.own_through : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -1008,46 +1084,46 @@ public struct ReadChangesRequest: WireMessage, Equatable {
 
 public struct ReadChangesReply: WireMessage, Equatable {
   public var page: [UInt8]
-  public var last: UInt64
   public var more: Bool
   public var head: UInt64
-  public var incarnation: UInt64
   public var resetRequired: Bool
+  public var next: ChangePosition?
+  public var consistent: Bool
 
   public init(
     page: [UInt8] = [],
-    last: UInt64 = 0,
     more: Bool = false,
     head: UInt64 = 0,
-    incarnation: UInt64 = 0,
-    resetRequired: Bool = false
+    resetRequired: Bool = false,
+    next: ChangePosition? = nil,
+    consistent: Bool = false
   ) {
     self.page = page
-    self.last = last
     self.more = more
     self.head = head
-    self.incarnation = incarnation
     self.resetRequired = resetRequired
+    self.next = next
+    self.consistent = consistent
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesReply> {
     let m = arena.make(Caravan__V1__ReadChangesReply.self, caravan__v1__read_changes_reply__init)
     if !page.isEmpty { m.pointee.has_page = 1; m.pointee.page = arena.bytes(page) }
-    if last != 0 { m.pointee.has_last = 1; m.pointee.last = last }
     if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     if head != 0 { m.pointee.has_head = 1; m.pointee.head = head }
-    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    if let next { m.pointee.next = next.pack(into: &arena) }
+    if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ReadChangesReply>) throws(WireError) {
     page = m.pointee.has_page != 0 ? copyBytes(m.pointee.page) : []
-    last = m.pointee.has_last != 0 ? m.pointee.last : 0
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
-    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+    next = if let p = m.pointee.next { try ChangePosition(c: p) } else { nil }
+    consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1323,6 +1399,179 @@ public struct CreateZoneReply: WireMessage, Equatable {
   public init(decoding data: [UInt8]) throws(WireError) {
     guard let m = caravan__v1__create_zone_reply__unpack(nil, data.count, data) else { throw .malformed("CreateZoneReply") }
     defer { caravan__v1__create_zone_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct DatabasePosition: WireMessage, Equatable {
+  public var life: UInt64
+  public var log: UInt64
+
+  public init(
+    life: UInt64 = 0,
+    log: UInt64 = 0
+  ) {
+    self.life = life
+    self.log = log
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DatabasePosition> {
+    let m = arena.make(Caravan__V1__DatabasePosition.self, caravan__v1__database_position__init)
+    if life != 0 { m.pointee.has_life = 1; m.pointee.life = life }
+    if log != 0 { m.pointee.has_log = 1; m.pointee.log = log }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DatabasePosition>) throws(WireError) {
+    life = m.pointee.has_life != 0 ? m.pointee.life : 0
+    log = m.pointee.has_log != 0 ? m.pointee.log : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__database_position__get_packed_size(m)) { caravan__v1__database_position__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__database_position__unpack(nil, data.count, data) else { throw .malformed("DatabasePosition") }
+    defer { caravan__v1__database_position__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChangedZonesRequest: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var from: DatabasePosition?
+  public var maxZones: UInt32
+
+  public init(
+    database: DatabaseRef? = nil,
+    from: DatabasePosition? = nil,
+    maxZones: UInt32 = 0
+  ) {
+    self.database = database
+    self.from = from
+    self.maxZones = maxZones
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedZonesRequest> {
+    let m = arena.make(Caravan__V1__ChangedZonesRequest.self, caravan__v1__changed_zones_request__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if let from { m.pointee.from = from.pack(into: &arena) }
+    if maxZones != 0 { m.pointee.has_max_zones = 1; m.pointee.max_zones = maxZones }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedZonesRequest>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    from = if let p = m.pointee.from { try DatabasePosition(c: p) } else { nil }
+    maxZones = m.pointee.has_max_zones != 0 ? m.pointee.max_zones : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_zones_request__get_packed_size(m)) { caravan__v1__changed_zones_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__changed_zones_request__unpack(nil, data.count, data) else { throw .malformed("ChangedZonesRequest") }
+    defer { caravan__v1__changed_zones_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ZoneChange: WireMessage, Equatable {
+  public var zone: String
+  public var seq: UInt64
+  public var incarnation: UInt64
+  public var deleted: Bool
+
+  public init(
+    zone: String = "",
+    seq: UInt64 = 0,
+    incarnation: UInt64 = 0,
+    deleted: Bool = false
+  ) {
+    self.zone = zone
+    self.seq = seq
+    self.incarnation = incarnation
+    self.deleted = deleted
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneChange> {
+    let m = arena.make(Caravan__V1__ZoneChange.self, caravan__v1__zone_change__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
+    if deleted { m.pointee.has_deleted = 1; m.pointee.deleted = deleted ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ZoneChange>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
+    deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__zone_change__get_packed_size(m)) { caravan__v1__zone_change__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__zone_change__unpack(nil, data.count, data) else { throw .malformed("ZoneChange") }
+    defer { caravan__v1__zone_change__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct ChangedZonesReply: WireMessage, Equatable {
+  public var zones: [ZoneChange]
+  public var next: DatabasePosition?
+  public var more: Bool
+  public var resetRequired: Bool
+
+  public init(
+    zones: [ZoneChange] = [],
+    next: DatabasePosition? = nil,
+    more: Bool = false,
+    resetRequired: Bool = false
+  ) {
+    self.zones = zones
+    self.next = next
+    self.more = more
+    self.resetRequired = resetRequired
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedZonesReply> {
+    let m = arena.make(Caravan__V1__ChangedZonesReply.self, caravan__v1__changed_zones_reply__init)
+    (m.pointee.n_zones, m.pointee.zones) = arena.messages(zones) { $0.pack(into: &$1) }
+    if let next { m.pointee.next = next.pack(into: &arena) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedZonesReply>) throws(WireError) {
+    zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneChange(c: p) }
+    next = if let p = m.pointee.next { try DatabasePosition(c: p) } else { nil }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_zones_reply__get_packed_size(m)) { caravan__v1__changed_zones_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__changed_zones_reply__unpack(nil, data.count, data) else { throw .malformed("ChangedZonesReply") }
+    defer { caravan__v1__changed_zones_reply__free_unpacked(m, nil) }
     try self.init(c: m)
   }
 }

@@ -231,7 +231,7 @@ struct DamageTests {
       try await f.agree()
       let name = "a name that is long enough to be found"
       let rotten = try await f.synced(name, photo: [1, 2, 3], version: 1)
-      _ = try await f.synced("sound", version: 2)
+      let sound = try await f.synced("sound", version: 2)
       try await f.apply([], token: [9])
       try await f.crash { try Rot.turnBit(of: Array(name.utf8), in: $0) }
       #expect(try await f.names() == ["sound"])
@@ -240,9 +240,10 @@ struct DamageTests {
       #expect(try await f.status().torn == 1)
       #expect(try await Self.refusal { _ = try await f.photo(rotten) } == .rowTorn)
       try await f.write("new")
-      let state = try await f.store.syncState(of: F.photos)
-      #expect(state.lacksRows && state.token.isEmpty)
-      try await f.apply([F.entry(rotten, 1, name, photo: [1, 2, 3])], token: [1])
+      #expect(try await f.store.syncState(of: F.photos).lacksRows)
+      try await f.store.reset(F.photos)
+      try await f.apply(
+        [F.entry(rotten, 1, name, photo: [1, 2, 3]), F.entry(sound, 2, "sound")], token: [1], isLast: true)
       try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
       #expect(try await f.names() == [name, "sound", "new"])
       #expect(try await f.photo(rotten) == [1, 2, 3])

@@ -118,7 +118,11 @@ struct PartialTableTests {
       #expect(try await f.apply([echo], token: [4]).isUnexplained == false)
       // More is wanted: all of it is told again.
       try await f.store.updateTable(F.photos, TableChange(replication: .full))
-      #expect(try await f.store.syncState(of: F.photos).token.isEmpty)
+      #expect(try await f.store.syncState(of: F.photos).mustStartOver)
+      try await f.crash()
+      #expect(try await f.store.syncState(of: F.photos).mustStartOver)
+      try await f.store.reset(F.photos)
+      #expect(try await !f.store.syncState(of: F.photos).mustStartOver)
     }
   }
 

@@ -128,6 +128,28 @@ import Wire
     }
   }
 
+  @Test("CK-46: the next page is asked for before the one that came has been taken in")
+  func pipeline() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      for index in 0..<250 { bench.cloud.save("row \(index)", "\(index)", in: "album") }
+      bench.store.state.withLock { state in
+        state.beforePage = { number in
+          // Three pages: with the last nothing follows.
+          let asked = { bench.cloud.frames.flatMap(Bench.pulledZones).count }
+          try? await bench.until("page \(number + 1) is asked for", within: .seconds(60)) {
+            asked() >= min(number + 1, 3)
+          }
+          let pulls = asked()
+          bench.cloud.state.withLock { $0.askedBeforePage.append(pulls) }
+        }
+      }
+    }) { bench in
+      try await bench.until("all is here") { bench.store.texts(Bench.album).count == 250 }
+      #expect(bench.cloud.state.withLock { Array($0.askedBeforePage.prefix(3)) } == [2, 3, 3])
+    }
+  }
+
   @Test("SIM-67: a row is seen only with all its chunks, which are fetched in bounded messages")
   func chunks() throws {
     try Bench.run(prepare: { bench in

@@ -39,6 +39,8 @@ final class MemoryStore: SyncStore {
     var isUnexplained = false
     /// What chunks that are missing may be patches of.
     var bases: [ChunkHash: [ChunkHash]] = [:]
+    /// Happens before a page is taken in, with its number.
+    var beforePage: (@Sendable (Int) async -> Void)?
   }
 
   let state = Mutex(State())
@@ -198,8 +200,10 @@ final class MemoryStore: SyncStore {
 
   func apply(
     _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
-  ) -> PullSummary {
-    state.withLock { state in
+  ) async -> PullSummary {
+    let (before, number) = state.withLock { ($0.beforePage, ($0.tables[table]?.pages ?? 0) + 1) }
+    await before?(number)
+    return state.withLock { state in
       var summary = PullSummary()
       summary.isUnexplained = state.isUnexplained
       state.tables[table]?.token = token

@@ -115,6 +115,22 @@ struct NegativeCatalogueTests {
     }
   }
 
+  @Test("MOB-52, UNI-11: what a device wrote does not come back to it; what others wrote does")
+  func noEcho() throws {
+    try simulate { suite in
+      let (a, b) = try await Self.pair(suite)
+      for number in 0..<50 { try await a.write("mine \(number)", Int64(number)) }
+      try await b.until("all is at b") { try await b.rows().count == 50 }
+      try await a.until("nothing waits") { try await a.isSettled() }
+      let before = try await a.store.status(of: Device.table.app)[0].bytesDown
+      try await b.write("theirs", 1)
+      try await a.until("it is at a") { try await a.rows().count == 51 }
+      try await a.agent.engine.syncNow(Device.table, write: true, read: true)
+      let bytes = try await a.store.status(of: Device.table.app)[0].bytesDown - before
+      #expect(bytes < 200, "\(bytes) bytes for one row of another device")
+    }
+  }
+
   @Test("SIM-103: a delete is not held up by another device's sync that changes nothing")
   func deleteGoesThrough() throws {
     try simulate { suite in

@@ -39,6 +39,8 @@ final class ScriptedCloud: Sendable {
     var acks: [UInt64] = []
     var pageRows = 100
     var chunkMessages = 0
+    /// Pulls that had come when the device took in each page.
+    var askedBeforePage: [Int] = []
     /// Of frames.
     var bytesIn = 0
     /// What is answered to who names bases for a chunk.
@@ -151,8 +153,8 @@ final class ScriptedCloud: Sendable {
       return .ticket(
         Ticket(upload: request.upload, bytes: 1 << 20, expiresMilliseconds: 1_700_000_900_000, partition: 3))
     case .drop: return .done(Empty())
-    case .read, .zones, .createZone, .whoAmI, .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation,
-      .removeOperation, .syncBegin, .syncContinue:
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .lock, .unlock, .beginGroup, .upload, .commitGroup,
+      .operation, .removeOperation, .syncBegin, .syncContinue:
       return .failure(Failure(CaravanError(.invalidData, "the agent has no use for this")))
     }
   }

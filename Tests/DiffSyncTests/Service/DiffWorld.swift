@@ -175,7 +175,7 @@ struct FrameDevice: Sendable {
 
   /// What the zone holds, by a native pull.
   func entries() async throws -> [Wire.Entry] {
-    let pull = Pull(container: DiffWorld.container.text, zone: DiffWorld.zone, allTombstones: true, ownBodies: true)
+    let pull = Pull(container: DiffWorld.container.text, zone: DiffWorld.zone, ownBodies: true, fresh: true)
     guard case .pull(let result) = try await ask(.pull(pull)) else {
       throw CaravanError(.internalError, "no answer to a pull")
     }

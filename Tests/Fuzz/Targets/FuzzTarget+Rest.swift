@@ -37,7 +37,7 @@ extension FuzzTarget {
   // MARK: Seals
 
   static let seals: [FuzzTarget] = [
-    FuzzTarget("token", seeds: [tokens.seal(ChangePosition(incarnation: 4, seq: 9), of: zone)]) { bytes in
+    FuzzTarget("token", seeds: [tokens.seal(Model.ChangePosition(incarnation: 4, seq: 9), of: zone)]) { bytes in
       let position = try tokens.open(bytes, of: zone)
       hold(tokens.seal(position, of: zone) == bytes, "a token that was not sealed is opened: \(position)")
     },

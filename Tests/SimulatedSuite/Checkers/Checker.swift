@@ -23,6 +23,7 @@ public struct Checker: Sendable {
 
   public static let all: [Checker] = [
     .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .serialisable,
-    .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .progress, .linksRespected, .diariesEqual,
+    .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
+    .linksRespected, .diariesEqual,
   ]
 }

@@ -18,6 +18,8 @@ private struct Survivors {
   private var children: [ChangeTag: [ChangeTag]] = [:]
   /// Writes a decision gave up. Of one that was not acknowledged nobody can say more.
   private var givenUp: Set<ChangeTag> = []
+  /// Went with their zones.
+  private var taken: Set<ChangeTag> = []
   /// Places where a decision kept a row that the cloud had deleted.
   private var revived: Set<ChangeTag> = []
 
@@ -26,6 +28,11 @@ private struct Survivors {
     final = Set(history.end.cloud.values.flatMap { $0.map(\.tag) })
     for write in history.writes.values where write.standing != .refused {
       for parent in write.parents { children[parent, default: []].append(write.tag) }
+    }
+    var last: [RowKey: ChangeTag] = [:]
+    for version in history.versions {
+      if version.wentWithZone, let tag = last[version.row] { taken.insert(tag) }
+      last[version.row] = version.tag
     }
     for decision in history.decisions where decision.standing != .refused {
       switch decision.choice {
@@ -41,7 +48,7 @@ private struct Survivors {
   }
 
   func isAccountedFor(_ write: LocalWrite) -> Bool {
-    if final.contains(write.tag) || givenUp.contains(write.tag) { return true }
+    if final.contains(write.tag) || givenUp.contains(write.tag) || taken.contains(write.tag) { return true }
     if write.kind == .delete, isDeleted(write) { return true }
     return (children[write.tag] ?? []).contains { child in
       guard let next = writes[child] else { return false }

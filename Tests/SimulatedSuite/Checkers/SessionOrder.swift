@@ -41,7 +41,8 @@ private struct Reader {
     // What was deleted may never have been seen elsewhere; what it was made of has.
     let ancestry = ancestry
     deletable = Set(
-      deletes.flatMap { ancestry.lineage(of: $0.tag).compactMap { rows[$0] } } + history.decisions.map(\.row))
+      deletes.flatMap { ancestry.lineage(of: $0.tag).compactMap { rows[$0] } } + history.decisions.map(\.row)
+        + history.versions.filter(\.wentWithZone).map(\.row))
   }
 
   mutating func read(_ reading: Reading) -> [String] {

@@ -39,7 +39,7 @@ extension Checker {
     var rows: [RowKey: Version] = [:]
     var found: [String] = []
     for version in history.versions {
-      if let old = rows[version.row], old.seq >= version.seq {
+      if let old = rows[version.row], old.seq >= version.seq, !version.wentWithZone {
         found.append("\(version.row) goes from version \(old.seq) to \(version.seq)")
       }
       rows[version.row] = version
@@ -69,6 +69,7 @@ extension Checker {
 
   /// nil: by nobody in this simulation.
   private static func knowledge(of version: Version, _ history: History, _ ancestry: Ancestry) -> Set<ChangeTag>? {
+    if version.wentWithZone { return nil }
     if let tag = version.tag { return ancestry.ancestors(of: tag) }
     let deletes = history.writes.values.filter {
       $0.kind == .delete && $0.tag.device == version.writer && $0.place == version.row.place && $0.standing != .refused

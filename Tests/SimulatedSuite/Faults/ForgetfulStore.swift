@@ -46,6 +46,10 @@ final class ForgetfulStore: Store {
     try await store.createZone(zone, writer: writer)
   }
 
+  func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage {
+    try await store.changedZones(query)
+  }
+
   func deleteZone(
     _ zone: ZoneID, incarnation: Incarnation?, writer: String
   ) async throws(CaravanError) -> Bool {

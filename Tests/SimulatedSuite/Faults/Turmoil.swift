@@ -1,6 +1,8 @@
 internal import Bus
 internal import Model
 internal import Runtime
+internal import Store
+internal import StoreSQLite
 internal import TestKit
 
 /// Everything that goes wrong, one thing after the other, as the seed says.
@@ -15,13 +17,12 @@ struct Turmoil: Sendable {
   }
 
   private enum Fault {
-    case weather, crashService, crashDevice, crashCloud, brokerRestart, cut, unplug, link, wallClock
+    case weather, crashService, crashDevice, crashCloud, brokerRestart, cut, unplug, link, wallClock, dropZone
   }
 
   private static let faults: [(weight: Int, element: Fault)] = [
     (3, .weather), (3, .crashService), (4, .crashDevice), (1, .crashCloud), (1, .brokerRestart), (2, .cut),
-    (2, .unplug),
-    (2, .link), (1, .wallClock),
+    (2, .unplug), (2, .link), (1, .wallClock), (1, .dropZone),
   ]
 
   /// Until `end`; what is still broken then stays broken.
@@ -44,12 +45,13 @@ struct Turmoil: Sendable {
     case .weather: return weather()
     case .crashService: return crash([dice.pick(suite.services)])
     case .crashDevice: return crash([dice.pick(suite.people)])
-    case .crashCloud: return crash(suite.services)
+    case .crashCloud: return crashCloud()
     case .brokerRestart: return disconnect(suite.parts.map(\.name))
     case .cut: return cut()
     case .unplug: return disconnect([dice.pick(suite.people).name])
     case .link: return changeLink()
     case .wallClock: return jump()
+    case .dropZone: return dropZone()
     }
   }
 
@@ -84,6 +86,26 @@ struct Turmoil: Sendable {
           }
         }
       }
+    }
+  }
+
+  /// Sometimes it comes back without its key: every device's tokens are refused, and each table starts over.
+  private mutating func crashCloud() -> Repair {
+    let repair = crash(suite.services)
+    if dice.happens(400) {
+      ground.recorder.note("the cloud has lost its key")
+      suite.keyring.renew(UInt8(dice.below(200)))
+    }
+    return repair
+  }
+
+  /// Somebody who looks after the cloud deletes a table; whoever writes next makes it anew (CK-45).
+  private mutating func dropZone() -> Repair {
+    let (_, place) = dice.pick(suite.scale.places(of: dice.pick(suite.scale.users)))
+    ground.recorder.note("\(place) is deleted at the cloud")
+    return { [vault = suite.vault] _ in
+      guard let zone = try? ZoneID(place.database, place.table) else { return }
+      _ = try? await vault.store?.deleteZone(zone, writer: "operator")
     }
   }
 

@@ -80,12 +80,35 @@ public struct Version: Sendable, Hashable {
   /// nil: a tombstone.
   public var tag: ChangeTag?
   public var writer: String
+  /// The life of its zone.
+  public var incarnation: UInt64
+  /// A tombstone that stands for the end of the zone, and so of all its rows.
+  public var wentWithZone: Bool
 
-  public init(_ row: RowKey, seq: UInt64, tag: ChangeTag?, writer: String) {
+  public init(
+    _ row: RowKey, seq: UInt64, tag: ChangeTag?, writer: String, incarnation: UInt64 = 0, wentWithZone: Bool = false
+  ) {
     self.row = row
     self.seq = seq
     self.tag = tag
     self.writer = writer
+    self.incarnation = incarnation
+    self.wentWithZone = wentWithZone
+  }
+}
+
+/// What a reader by snapshots has when it is told that this is consistent.
+public struct SeenSnapshot: Sendable, Hashable {
+  public var place: Place
+  public var incarnation: UInt64
+  public var seq: UInt64
+  public var rows: [String: ChangeTag]
+
+  public init(_ place: Place, incarnation: UInt64, seq: UInt64, rows: [String: ChangeTag]) {
+    self.place = place
+    self.incarnation = incarnation
+    self.seq = seq
+    self.rows = rows
   }
 }
 
@@ -161,6 +184,9 @@ public struct History: Sendable, Hashable {
   public var calls: [ZoneCall] = []
   /// What left devices that had no link.
   public var trespasses: [String] = []
+  public var snapshots: [SeenSnapshot] = []
+  /// Readers by snapshots who were not shown a consistent state for too long.
+  public var starved: [String] = []
   public var end = Outcome()
 
   public init() {}

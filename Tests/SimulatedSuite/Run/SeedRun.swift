@@ -80,6 +80,9 @@ public struct SeedRun: Sendable {
     let contents = Contents()
     try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
     suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
+    for name in ["caravan_storage_purged_tombstones_total", "caravan_sync_resets_total"] {
+      suite.ground.recorder.note("\(name) \(suite.total(of: name))")
+    }
   }
 
   private func live(_ contents: Contents, _ clock: any Clock) async throws {
@@ -99,6 +102,12 @@ public struct SeedRun: Sendable {
       }
       if !suite.diarists.isEmpty {
         group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
+      }
+      if suite.scale.hasSlowReader {
+        group.addTask {
+          var reader = SlowReader(in: suite, seed: seed)
+          await reader.run(until: end, clock: clock)
+        }
       }
       for device in suite.devices {
         group.addTask {

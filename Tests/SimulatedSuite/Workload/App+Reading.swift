@@ -56,8 +56,10 @@ extension App {
     if let object = view.objects.first(where: { $0.column == "photo" }) {
       content.photo = try await bytes(of: view.id, object.size, place, in: store, cursor: cursor)
     }
+    // Without a version it waits to be named after a reset.
     return SeenRow(
-      view.id, seq: view.version, tag: tag, digest: content.digest(tag), isClean: view.state == .clean)
+      view.id, seq: view.version, tag: tag, digest: content.digest(tag),
+      isClean: view.state == .clean && view.version > 0)
   }
 
   private static func bytes(

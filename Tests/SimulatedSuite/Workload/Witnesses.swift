@@ -27,10 +27,11 @@ struct Witnesses: Sendable {
     self.suite = suite
     self.seed = seed
     clock = suite.ground.simulation.host("witnesses").host.clock
-    let tokens = TokenSeal(key: try Suite.ticketKey())
     let user = UserID(unchecked: suite.scale.users[0])
     let zone = try ZoneID(DatabaseID(container: Self.container, owner: user), "history")
-    settings = Witness.Settings(user: user, container: Self.container) { try? tokens.open($0, of: zone).seq }
+    settings = Witness.Settings(user: user, container: Self.container) { [keyring = suite.keyring] in
+      try? TokenSeal(key: keyring.key).open($0, of: zone).seq
+    }
   }
 
   /// Until `end`.

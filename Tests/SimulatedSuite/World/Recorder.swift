@@ -104,6 +104,12 @@ final class Recorder: Sendable {
     state.withLock { $0.history.trespasses.append(what) }
   }
 
+  func read(_ snapshot: SeenSnapshot) {
+    note("a snapshot of \(snapshot.place) at \(snapshot.seq) has \(snapshot.rows.count) rows")
+    state.withLock { $0.history.snapshots.append(snapshot) }
+  }
+
+  func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
   func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
@@ -114,18 +120,31 @@ final class Recorder: Sendable {
     let log = change.log
     guard let owner = log.zone.database.owner?.text else { return record(log, partition: change.partition, []) }
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
-    let versions =
-      [.system, Witnesses.container].contains(log.zone.database.container)
-      ? []
-      : change.entries.map {
-        Version(RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: $0.writer)
-      }
+    let isOfApps = ![.system, Witnesses.container].contains(log.zone.database.container)
+    let versions = isOfApps ? versions(of: change, in: place) : []
     record(log, partition: change.partition, change.entries.map(\.version))
     for version in versions {
       note(
         "cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
     }
     state.withLock { $0.history.versions += versions }
+  }
+
+  private func versions(of change: CommittedChange, in place: Place) -> [Version] {
+    let log = change.log
+    guard !log.isDeletion else {
+      var rows: [RowKey: Version] = [:]
+      for version in history.versions where version.row.place == place { rows[version.row] = version }
+      return rows.values.filter { $0.tag != nil }.map {
+        Version(
+          $0.row, seq: log.high, tag: nil, writer: log.writer, incarnation: log.incarnation, wentWithZone: true)
+      }.sorted { $0.row < $1.row }
+    }
+    return change.entries.map {
+      Version(
+        RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: $0.writer,
+        incarnation: log.incarnation)
+    }
   }
 
   private func record(_ log: LoggedCommit, partition: Partition, _ seqs: [Seq]) {

@@ -1,3 +1,5 @@
+internal import Store
+
 /// How large a world is and how long it lives: by seed, within what a second pays for.
 struct Scale: Sendable {
   var users: [String]
@@ -12,6 +14,10 @@ struct Scale: Sendable {
   var appPause: Int
   /// Mean time between two faults.
   var faultPause: Int
+  /// Short, so that tombstones are purged while devices are away.
+  var tombstones = TombstoneRule()
+  /// Somebody reads by snapshots, more slowly than others write.
+  var hasSlowReader: Bool
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -41,6 +47,9 @@ struct Scale: Sendable {
     turmoil = dice.milliseconds(60_000...170_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
+    hasSlowReader = dice.happens(250)
+    tombstones.grace = .seconds(30)
+    tombstones.activity = dice.milliseconds(40_000...120_000)
   }
 
   private static func table(_ number: Int, _ dice: inout Dice) -> Table {

@@ -9,6 +9,7 @@ internal import StorageDriver
 internal import Store
 internal import StoreSQLite
 internal import SyncDriver
+internal import TestKit
 
 /// A fault put into the product on purpose, to show that the checkers find it.
 public enum Breakage: String, Sendable, CaseIterable {
@@ -26,26 +27,28 @@ struct Suite: Sendable {
   let diarists: [Diarist]
   /// For looking at storage from outside.
   let vault = Vault()
+  let keyring: Keyring
 
   init(_ scale: Scale, on ground: Ground, breakage: Breakage?) throws {
     self.ground = ground
     self.scale = scale
-    let key = try Self.ticketKey()
+    let keyring = try Keyring()
+    self.keyring = keyring
     let partitions = Self.partitions(scale)
     var timing = LeaseTiming()
     timing.duration = .seconds(18)
     timing.renewal = .seconds(7)
     timing.eager = .seconds(1)
     services =
-      [Self.storage(ground, vault, key, breakage)]
+      [Self.storage(ground, vault, keyring, scale.tombstones, breakage)]
       + ["sync-1", "sync-2"].map { name in
-        Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: key).run() }
+        Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run() }
       }
       + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
       + ["notify-1", "notify-2"].map { name in
         Part(name, on: ground) { [timing] life in
           try await NotifyService(
-            bus: life.bus, host: life.host, ticketKey: key, timing: timing, partitions: partitions
+            bus: life.bus, host: life.host, ticketKey: keyring.key, timing: timing, partitions: partitions
           ).run()
         }
       }
@@ -61,23 +64,34 @@ struct Suite: Sendable {
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
 
-  static func ticketKey() throws -> TicketKey { try TicketKey(Array(repeating: 7, count: TicketKey.byteCount)) }
-
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
   private static func partitions(_ scale: Scale) -> [Partition] {
     let owners = scale.users.map { DatabaseID(container: .system, owner: UserID(unchecked: $0)) }
     return Set(owners.map { Partition(of: $0) }).sorted()
   }
 
-  private static func storage(_ ground: Ground, _ vault: Vault, _ key: TicketKey, _ breakage: Breakage?) -> Part {
+  private static func storage(
+    _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ tombstones: TombstoneRule, _ breakage: Breakage?
+  ) -> Part {
     Part("storage", on: ground) { life in
       let feed = ChangeFeed()
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
-      let store = try await StoreSQLite(.simulation(.directory(life.directory)), host: life.host, observer: observer)
+      var options = StoreOptions.simulation(.directory(life.directory))
+      options.tombstones = tombstones
+      let store = try await StoreSQLite(options, host: life.host, observer: observer)
       guard life.isCurrent() else { return store.crash() }
       vault.open(store)
       let served: any Store = breakage == .opIDs ? ForgetfulStore(store) : store
-      try await StorageService(store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: key).run()
+      try await StorageService(store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: keyring.key)
+        .run()
+    }
+  }
+
+  /// What all services counted under a name, over all their lives.
+  func total(of counter: String) -> UInt64 {
+    services.reduce(0) { sum, part in
+      let series = part.machine.host.metrics.snapshot().families[counter]?.series.values.map { $0 } ?? []
+      return series.reduce(sum) { if case .counter(let count) = $1 { $0 + count } else { $0 } }
     }
   }
 
@@ -91,6 +105,25 @@ struct Suite: Sendable {
     if let diarist = diarists.first(where: { $0.name == part.name }) { return diarist.crash(isLast: isLast) }
     if part.name == "storage" { vault.crash() }
     part.crash(isLast: isLast)
+  }
+}
+
+/// The key that every service reads when it starts.
+final class Keyring: Sendable {
+  private let held: Mutex<TicketKey>
+
+  init() throws { held = Mutex(try Self.key(7)) }
+
+  var key: TicketKey { held.withLock { $0 } }
+
+  /// The key is lost: no token or ticket that it sealed counts any more.
+  func renew(_ number: UInt8) {
+    guard let key = try? Self.key(number) else { return }
+    held.withLock { $0 = key }
+  }
+
+  private static func key(_ number: UInt8) throws -> TicketKey {
+    try TicketKey(Array(repeating: number, count: TicketKey.byteCount))
   }
 }
 

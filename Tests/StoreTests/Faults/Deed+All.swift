@@ -166,8 +166,10 @@ extension Deed {
 
   static let reads: [Deed] = [
     Deed("a pull", prepare: fill) { place throws(CaravanError) in
-      let page = try await place.store.changes(ChangeQuery(zone: place.zone, after: 1, allTombstones: true))
-      return "\(try EntryPage.decode(page.page).entries.map { text($0.model()) }) to \(page.last), \(page.more)"
+      let start = try await place.store.changes(ChangeQuery(zone: place.zone)).next?.moved(to: 1)
+      let page = try await place.store.changes(ChangeQuery(zone: place.zone, position: start))
+      let entries = try EntryPage.decode(page.page).entries.map { text($0.model()) }
+      return "\(entries) to \(page.next?.seq ?? 0), \(page.more)"
     },
     Deed("a fetch", prepare: fill) { place throws(CaravanError) in
       "\(try await place.store.fetch(["a", "b", "none"], in: place.zone).map { text($0) })"

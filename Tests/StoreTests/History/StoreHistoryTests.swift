@@ -88,7 +88,7 @@ private struct StoreClient {
     let call = recorder.begin(name, .pull(after: 0))
     let page = try await bench.store.changes(ChangeQuery(zone: zone))
     recorder.end(
-      call, .pulled(try ZoneCall.Page(page: page.page, last: page.last, head: page.head, more: page.more)))
+      call, .pulled(try ZoneCall.Page(page: page.page, last: page.next?.seq ?? 0, head: page.head, more: page.more)))
   }
 
   private mutating func commit(_ names: [String]) async throws {

@@ -18,7 +18,7 @@ import Testing
     let arrays = unnested.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let texts: Set = [
       "database", "zone_name", "name", "writer", "hash", "outcome", "bytes", "chunks", "body", "holder", "consumer",
-      "source", "target", "fields", "account",
+      "source", "target", "fields", "account", "device",
     ]
     return (1...max(1, count)).prefix(count).map { number in
       if let at = arrays.firstIndex(of: "$\(number)"), at < names.count {
@@ -66,8 +66,8 @@ import Testing
       }
       // A few partial indexes hold only what is to be done; the oldest entry of a log is the first.
       let isList = [
-        "zones_purged", "zones_alive on caravan_zones z", "unreferenced", "log_pkey on caravan_log l", "to_clear",
-        "objects_due",
+        "zones_purged", "zones_snapshots", "zones_alive on caravan_zones z", "unreferenced",
+        "log_pkey on caravan_log l", "to_clear", "objects_due",
       ]
       .contains { scan.contains($0) }
       #expect(line.contains(" AND ") || isList, "\(text)")

@@ -8,12 +8,17 @@ public struct Arrival: Sendable, Hashable {
   public var isOwn: Bool
   /// Its content is exactly the row's present content.
   public var equalsLocal: Bool
+  /// Its content is exactly what the row's change is based on.
+  public var equalsAncestor: Bool
 
-  public init(version: Seq, isDeleted: Bool = false, isOwn: Bool = false, equalsLocal: Bool = false) {
+  public init(
+    version: Seq, isDeleted: Bool = false, isOwn: Bool = false, equalsLocal: Bool = false, equalsAncestor: Bool = false
+  ) {
     self.version = version
     self.isDeleted = isDeleted
     self.isOwn = isOwn
     self.equalsLocal = equalsLocal
+    self.equalsAncestor = equalsAncestor
   }
 }
 
@@ -25,7 +30,7 @@ public enum ArrivalDecision: Sendable, Hashable {
   case insert
   /// The row takes the entry's content and version, and is clean.
   case apply
-  /// The row takes the entry's version only: it is the row's own push.
+  /// The row takes the entry's version only: it is the row's own push, or, after a reset, what its change is based on.
   case adopt
   case remove
   /// The row keeps its content; the entry is kept aside as the cloud's copy (replacing an older one).
@@ -50,13 +55,14 @@ public enum ArrivalDecision: Sendable, Hashable {
     if arrival.version <= head.version { return .ignore }
     if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
     if arrival.isOwn { return ownEcho(arrival) }
+    if head.version == 0, head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
     if isBusy { return .hold }
     if head.flags.inConflict { return contested(arrival, head) }
     switch DownstreamRecovery.of(head.flags, lacksObjects: false) {
     case .conflict:
       let decision = contested(arrival, head)
-      // What is torn cannot be sent, and nobody else can decide it.
-      return decision == .conflict && cloudDecides && head.presence != .torn ? .hold : decision
+      // What is not sent nobody else can decide.
+      return decision == .conflict && cloudDecides && head.isSent ? .hold : decision
     case .update, .fetchObjects: return arrival.isDeleted ? .remove : .apply
     }
   }
@@ -74,7 +80,16 @@ public enum ArrivalDecision: Sendable, Hashable {
 }
 
 extension RowHead {
-  /// The row after its own echo: the content stays, and is known to be at the cloud as `version`.
+  /// Whether its change goes to the cloud: not what is torn, nor what was based on something that a reset made void.
+  fileprivate var isSent: Bool {
+    switch presence {
+    case .live: true
+    case .deleted: version > 0
+    case .torn, .unconfirmed: false
+    }
+  }
+
+  /// The content stays; it, or what it is based on, is known to be at the cloud as `version`.
   public func adopting(_ version: Seq) -> RowHead {
     var head = self
     head.version = version

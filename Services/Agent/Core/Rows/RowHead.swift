@@ -9,7 +9,8 @@ public struct RowHead: Sendable, Hashable {
     case deleted = 1
     /// Its last write was cut in half in place; hidden until the cloud has sent a whole copy (SIM-79). → live
     case torn = 2
-    /// Clean, and the cloud's state was reset: goes away unless the resync names it (UNI-18). → live
+    /// The cloud had it before its state was reset, and the resync has not named it yet (UNI-18). Apps see it; until
+    /// then it is not sent. → live, deleted
     case unconfirmed = 3
 
     public var isVisible: Bool {
@@ -54,7 +55,7 @@ extension RowHead {
     let effect = firstChange
     flags.tableDirty = flags.tableDirty || change.cells || presence == .deleted
     flags.objectDirty = flags.objectDirty || change.objects
-    presence = .live
+    if presence == .deleted { presence = .live }
     return effect
   }
 
@@ -87,6 +88,7 @@ extension RowHead {
   }
 
   private var firstChange: LocalEffect {
-    !flags.isDirty && !flags.syncPending && !flags.inConflict && version > 0 ? .keepAncestor : .none
+    let wasAtCloud = version > 0 || presence == .unconfirmed
+    return !flags.isDirty && !flags.syncPending && !flags.inConflict && wasAtCloud ? .keepAncestor : .none
   }
 }

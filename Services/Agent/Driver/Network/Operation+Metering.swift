@@ -13,7 +13,7 @@ extension Wire.Operation.Kind {
     case .drop(let drop): TableID(container: drop.container, name: drop.zone)
     case .hello, .subscribe, .ack, .ticket: nil
     // Not an agent's to ask.
-    case .read, .zones, .createZone, .whoAmI: nil
+    case .read, .zones, .changedZones, .createZone, .whoAmI: nil
     case .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation, .removeOperation: nil
     case .syncBegin, .syncContinue: nil
     }
@@ -29,7 +29,7 @@ extension Wire.Operation.Kind {
         $0 + 64 + UInt64($1.chunks.count) + ($1.basedOn == 0 ? 0 : UInt64($1.body.count))
       }
     case .hello, .propose, .settle, .subscribe, .ack, .ticket, .drop: EngineLimits.answerBytes
-    case .read, .zones, .createZone, .whoAmI: UInt64(Limits.pageBytes)
+    case .read, .zones, .changedZones, .createZone, .whoAmI: UInt64(Limits.pageBytes)
     case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
     case .commitGroup: UInt64(Limits.frameBytes)
     case .syncBegin, .syncContinue: UInt64(Limits.pageBytes)
@@ -47,7 +47,7 @@ extension Wire.Result.Kind {
     switch self {
     case .pull(let pull): UInt64(pull.page.count) + 64
     case .commit(let commit): UInt64(commit.outcomes.count) * 16 + 32
-    case .failure, .hello, .type, .ticket, .done, .records, .zones, .zone, .person: 64
+    case .failure, .hello, .type, .ticket, .done, .changedZones, .records, .zones, .zone, .person: 64
     case .lock, .operation, .part: 64
     case .syncBegin, .syncContinue: 64
     }

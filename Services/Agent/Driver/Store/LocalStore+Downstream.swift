@@ -9,6 +9,7 @@ extension LocalStore {
     _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
   ) throws(CaravanError) -> PullSummary {
     let now = host.clock.wallTime.milliseconds
+    let wasResyncing = try state(table).isResyncing
     let summary = try change(table) { (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
@@ -19,6 +20,7 @@ extension LocalStore {
       state.lastSync = now
       state.bytesDown += bytesDown
       if isLast, state.isResyncing { try endResync(&state, &summary) }
+      if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
       try leaveOld(&state)
       state.news += summary.applied + summary.removed
       try chunkTable.sweepUnlessWriting(openWrites)
@@ -26,6 +28,7 @@ extension LocalStore {
       return summary
     }
     tellNewsIfAny(of: table)
+    if wasResyncing, isLast { try tellCollectable(of: table) }
     return summary
   }
 
@@ -39,9 +42,7 @@ extension LocalStore {
     let row = try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
     if case .hold = decision { return try wait(entry, &state, &summary) }
-    if !entry.isDeleted, !incoming.isOwn, decision != .ignore, decision != .conflict,
-      try !absentChunks(entry.body, in: state).isEmpty
-    {
+    if decision == .insert || decision == .apply, try !absentChunks(entry.body, in: state).isEmpty {
       return try wait(entry, &state, &summary)
     }
     try carryOut(decision, entry, row, in: state, &summary)
@@ -66,8 +67,12 @@ extension LocalStore {
     var isBusy = false
     if let row {
       isBusy = resolutions[state.table] != nil || !openWrites.isEmpty && isOpen(row: row.id, of: state.table)
-      if row.head.flags.isDirty || row.head.flags.inConflict, row.head.presence == .live, !entry.isDeleted, !isOwn {
-        arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
+      if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn {
+        if row.head.presence.isVisible {
+          arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
+        }
+        // Most changes have a version to say what they are based on.
+        if row.head.version == 0 { arrival.equalsAncestor = try ancestor(of: row.key, in: state) == entry.body }
       }
     }
     let policy = state.type?.settings?.conflicts ?? .manual
@@ -96,7 +101,7 @@ extension LocalStore {
       summary.removed += 1
     case (.conflict, var row?):
       try keepIncoming(entry, role: .serverCopy, of: state)
-      row.head.flags.inConflict = true
+      row.head.contest()
       try state.rows.updateHead(row, database)
       summary.conflicts += 1
     case (.adopt, var row?):
@@ -226,21 +231,40 @@ extension LocalStore {
     let name = state.rows.quotedName
     try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
       .run()
-    try database.statement(text: "UPDATE \(name) SET _version = 0 WHERE _presence = 2 AND _presence <> 0").run()
-    try database.statement(text: "UPDATE \(name) SET _version = 0, _flags = _flags & ~8 WHERE _flags <> 0").run()
-    (state.token, state.isResyncing, state.waiting) = ([], true, 0)
+    try database.statement(
+      text: "UPDATE \(name) SET _version = 0 WHERE _flags = 0 AND _presence = 2 AND _presence <> 0"
+    ).run()
+    for key in try state.rows.keys(where: "_flags <> 0", database) {
+      // Its head counts, whatever has become of its content.
+      guard var row = try state.rows.unverified(key: key, database)?.row else { continue }
+      row.head.reset()
+      try state.rows.updateHead(row, database)
+    }
+    (state.token, state.isResyncing, state.mustStartOver) = ([], true, false)
+    (state.waiting, state.ownThrough) = (0, nil)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
   }
 
   /// The cloud has named all it has: what it did not name is gone there.
   private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
+    // What was named before it was lost is not named again.
+    guard !state.mustStartOver else { return }
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
-    let unnamed = "_presence IN (2, 3) AND _presence <> 0 AND _version = 0 AND _flags = 0 AND _id NOT IN (\(waiting))"
+    let unnamed = "_presence IN (1, 2, 3) AND _presence <> 0 AND _version = 0 AND _id NOT IN (\(waiting))"
     for key in try state.rows.keys(where: unnamed, database) {
-      guard let row = try state.rows.row(key: key, database) else { continue }
-      try removeRow(row, of: state)
-      summary.removed += 1
+      guard var row = try state.rows.row(key: key, database) else { continue }
+      switch row.head.endResync() {
+      case .stay: continue
+      case .remove:
+        try removeRow(row, of: state)
+        if row.head.presence != .deleted { summary.removed += 1 }
+      case .conflict:
+        let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
+        try keepIncoming(deleted, role: .serverCopy, of: state)
+        try state.rows.updateHead(row, database)
+        summary.conflicts += 1
+      }
     }
     state.isResyncing = false
   }

@@ -148,8 +148,8 @@ extension LocalStore {
     try awaitChunks(of: old, in: &state)
   }
 
-  /// The row's content cannot be trusted: the cloud sends it again when the table is pulled from the beginning. A row
-  /// it never had is dropped, and the app told (SIM-82).
+  /// The row's content cannot be trusted: the cloud sends it again when the table's next pull starts over. A row it
+  /// never had is dropped, and the app told (SIM-82). The caller saves the table's state.
   func giveUpContent(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
     var row = old
     guard row.head.version > 0 else {
@@ -159,9 +159,8 @@ extension LocalStore {
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     row.head = RowHead(version: 0, presence: .torn)
-    (state.token, state.isResyncing) = ([], true)
+    state.mustStartOver = true
     try state.rows.updateHead(row, database)
-    try state.save(database)
   }
 
   /// Rows whose chunks have all come again are what they were. Runs inside its caller's transaction.
@@ -170,7 +169,7 @@ extension LocalStore {
       if var row = try state.rows.row(id: repair.name, database), row.head.presence == .torn {
         // In a resync that has not named it yet, it may be gone at the cloud.
         row.head.presence =
-          state.isResyncing && row.head.version == 0 && row.head.flags == .clean ? .unconfirmed : .live
+          state.isResyncing && row.head.version == 0 && !row.head.flags.inConflict ? .unconfirmed : .live
         try state.rows.updateHead(row, database)
         state.news += 1
       }

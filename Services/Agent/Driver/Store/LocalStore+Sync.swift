@@ -33,13 +33,17 @@ extension LocalStore: SyncStore {
     let lacking = try database.first(
       "SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ? AND lacking > 0)", state.number
     ) { row in row.flag(0) }
-    let torn = try state.rows.count(where: "_presence = 2 AND _presence <> 0 AND _version = 0", database)
-    let rows = state.isLocalOnly ? (dirty: 0, tolerated: 0) : try collectable(in: state)
+    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
+    let torn = try state.rows.count(
+      where: "_presence = 2 AND _presence <> 0 AND _version = 0 AND _flags = 0 AND _id NOT IN (\(waiting))", database)
+    let isHeld = state.isLocalOnly || state.isResyncing
+    let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(in: state)
     return TableSyncState(
       proposal: state.proposal, type: state.type, token: state.token, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
-      opInFlight: state.op, lacksChunks: lacking ?? false, lacksRows: torn > 0, isResolving: resolutions[table] != nil,
-      fault: state.fault, refused: state.refused)
+      opInFlight: state.op, lacksChunks: lacking ?? false, lacksRows: torn > 0 || state.mustStartOver,
+      isResyncing: state.isResyncing, mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
+      isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused)
   }
 
   public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {

@@ -72,7 +72,7 @@ extension LocalStore {
       state.properties = new
       try state.saveProperties(database)
       // What was left to the cloud is told again when the table is pulled from the beginning.
-      if let window = old.window, new.window != window { (state.token, state.isResyncing) = ([], true) }
+      if let window = old.window, new.window != window { state.mustStartOver = true }
       let widened = old.fetch.keys.filter { new.policy(of: $0) == .eager }
       var columns: [Int] = []
       for name in widened { columns.append(try state.column(named: name)) }

@@ -16,7 +16,8 @@ extension LocalStore {
     if let plan = planned.waiting.removeValue(forKey: table) { return plan }
     try mendDamage()
     let state = try state(table)
-    guard !state.isLocalOnly, state.op == nil else { return nil }
+    // What the cloud has is not known before the end of a resync.
+    guard !state.isLocalOnly, state.op == nil, !state.isResyncing else { return nil }
     guard state.type != nil else {
       throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
     }
@@ -59,8 +60,8 @@ extension LocalStore {
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, state.fault == nil,
-      !mayLose.contains(state.number), damage.isEmpty
+    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
+      state.fault == nil, !mayLose.contains(state.number), damage.isEmpty
     else { return }
     planned.waiting[state.table] = try plan(
       &state, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush)
@@ -172,6 +173,7 @@ extension LocalStore {
     let summary = try change(table, durability) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
       for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
+      for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
       state.lastSync = now
       state.bytesUp += bytesUp
@@ -212,6 +214,10 @@ extension LocalStore {
   private func afterSettling(_ table: TableID) throws(CaravanError) {
     tellNewsIfAny(of: table)
     if !damage.isEmpty { damage.tell?() }
+    try tellCollectable(of: table)
+  }
+
+  func tellCollectable(of table: TableID) throws(CaravanError) {
     let state = try state(table)
     let rows = try collectable(in: state)
     if rows.dirty > 0 { tellDirtied(state, bytes: 0) }

@@ -154,7 +154,9 @@ struct RowTable {
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
     var wanted = true
     try database.statement(text: text).visit { (row) throws(CaravanError) in
-      guard let stored = try soundRow(key: row.integer(0), database) else { return true }
+      guard let stored = try soundRow(key: row.integer(0), database), stored.head.presence != .unconfirmed else {
+        return true
+      }
       wanted = try body(stored)
       return wanted
     }

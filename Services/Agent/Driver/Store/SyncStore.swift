@@ -78,7 +78,7 @@ public protocol SyncStore: Sendable {
   /// Applies a change page row by row in its order (SIM-67) and moves the table's token on.
   /// - Parameters:
   ///   - token: the change token after this page.
-  ///   - isLast: nothing follows: after a reset, rows that the cloud did not name go away now.
+  ///   - isLast: nothing follows: after a reset, rows that the cloud had and did not name are now known to be deleted.
   @discardableResult
   func apply(
     _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
@@ -90,8 +90,9 @@ public protocol SyncStore: Sendable {
   /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.
   @discardableResult
   func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) async throws(CaravanError) -> PullSummary
-  /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Dirty rows stay dirty, as new;
-  /// clean rows stay visible until the resync has shown which of them still exist (UNI-18).
+  /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Rows stay visible until the
+  /// resync has shown which of them the cloud still has, and dirty ones stay dirty (UNI-18); nothing is collected until
+  /// then.
   /// - Throws: `invalidData` while a plan of the table is in flight.
   func reset(_ table: TableID) async throws(CaravanError)
   /// The same, by somebody's wish: ends the table's fault as well (REC-27).
@@ -175,6 +176,12 @@ public struct TableSyncState: Sendable, Hashable {
   public let lacksChunks: Bool
   /// Rows of the table are torn and have to come again as a whole, the device's own among them.
   public let lacksRows: Bool
+  /// Between a reset and the last page of its resync.
+  public let isResyncing: Bool
+  /// What was told of the table is told again: its next pull begins with a reset.
+  public let mustStartOver: Bool
+  /// Of what the device itself wrote, it knows all up to this version (MOB-52).
+  public let ownThrough: Seq
   /// Conflicts are being resolved: what arrives waits (SIM-25).
   public let isResolving: Bool
   /// Its sync rests until somebody resets it, and why.
@@ -183,8 +190,8 @@ public struct TableSyncState: Sendable, Hashable {
 
   public init(
     proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
-    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResolving: Bool,
-    fault: TableFault? = nil, refused: String = ""
+    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResyncing: Bool = false,
+    mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
   ) {
     self.proposal = proposal
     self.type = type
@@ -195,6 +202,9 @@ public struct TableSyncState: Sendable, Hashable {
     self.opInFlight = opInFlight
     self.lacksChunks = lacksChunks
     self.lacksRows = lacksRows
+    self.isResyncing = isResyncing
+    self.mustStartOver = mustStartOver
+    self.ownThrough = ownThrough
     self.isResolving = isResolving
     self.fault = fault
     self.refused = refused

@@ -14,6 +14,8 @@ struct TableState {
   var token: [UInt8]
   /// Between a reset and the last page of its resync.
   var isResyncing: Bool
+  /// The next pull begins with a reset: what was left to the cloud, or lost here, has to be told again.
+  var mustStartOver = false
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
   var bytesUp: Int
@@ -32,6 +34,10 @@ struct TableState {
   var repairs = 0
   /// Its op in flight.
   var op: UInt64?
+  /// Highest version that the answer to a push of this process gave a row: the device has no own writes up to here to
+  /// hear of. nil: it may have, for this process has not pulled the table to its end yet. What was written by a store
+  /// of which this one is an old copy comes to light then.
+  var ownThrough: Seq?
 
   private let lowercased: [String: Int]
 
@@ -96,7 +102,7 @@ struct TableState {
     if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)
-    isResyncing = row.flag(7)
+    (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
     lastSync = row.integer(8)
     (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
     refused = row.text(11)
@@ -125,8 +131,9 @@ struct TableState {
       """
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
         bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
-      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token, isResyncing, lastSync, bytesUp, bytesDown,
-      refused, news, fault?.rawValue ?? 0, number)
+      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
+      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0), lastSync, bytesUp, bytesDown, refused, news,
+      fault?.rawValue ?? 0, number)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {

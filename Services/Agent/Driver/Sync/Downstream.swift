@@ -13,8 +13,12 @@ struct Downstream: Sendable {
   /// The table's type is proposed with the first pull.
   private var isAgreeing = false
   private var hasReset = false
+  /// Rows here do not count until the cloud names them.
+  private var isResyncing = false
   private var hasObjects = false
-  /// Rows are torn, and may be the device's own.
+  /// What the device itself wrote up to here need not come.
+  private var ownThrough: Seq = 0
+  /// Rows are torn, or were left to the cloud, and may be the device's own.
   private var lacksRows = false
   /// What has come of it, for whoever finds the session cut off (SIM-70).
   private(set) var answer = Disruption.Answer.missing
@@ -37,10 +41,14 @@ struct Downstream: Sendable {
   mutating func begin(
     maximumBytes: Int, slackMilliseconds: UInt32
   ) async throws(CaravanError) -> [Operation.Kind] {
-    if startsOver { try await reset() }
-    let state = try await crew.store.syncState(of: table)
-    token = state.token
+    var state = try await crew.store.syncState(of: table)
     lacksRows = state.lacksRows
+    if startsOver || state.mustStartOver {
+      try await reset()
+      state = try await crew.store.syncState(of: table)
+    }
+    lacksRows = lacksRows || state.lacksRows
+    (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     var operations: [Operation.Kind] = []
     if state.type == nil {
       if state.fault != nil { throw state.resting(table) }
@@ -93,7 +101,7 @@ struct Downstream: Sendable {
   mutating func takeIn(_ news: NotifiedPage) async throws(CaravanError) -> Bool {
     let state = try await crew.store.syncState(of: table)
     guard state.type != nil, !state.token.isEmpty, state.token == news.from else { return false }
-    token = state.token
+    (token, isResyncing) = (state.token, state.isResyncing)
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     try await takeIn(PullResult(page: news.page, token: news.token, more: true))
     answer = .whole
@@ -101,12 +109,11 @@ struct Downstream: Sendable {
     return true
   }
 
-  /// The device writes too, so it may hold rows newer than its token, and must hear of the end of those as well.
   private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
     .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
-        allTombstones: true, ownBodies: lacksRows, slackMilliseconds: slackMilliseconds))
+        ownBodies: lacksRows, slackMilliseconds: slackMilliseconds, fresh: isResyncing, ownThrough: ownThrough))
   }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
@@ -130,14 +137,15 @@ struct Downstream: Sendable {
     try await crew.store.agree(on: type.model(), for: table)
   }
 
-  /// The page in the result; nil: there is no such zone yet, so there is nothing to have.
+  /// The page in the result; nil: there is no such zone, so there is nothing to have.
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
     switch result {
     case .pull(let page) where !page.resetRequired: return page
     case .pull: return try await opened(startOver())
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
       return try await opened(startOver())
-    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return nil
+    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
+      return isResyncing ? PullResult() : nil
     default: throw .unexpected(result, to: "a pull")
     }
   }
@@ -149,25 +157,26 @@ struct Downstream: Sendable {
     }
     hasReset = true
     try await reset()
-    token = []
     return try await ask(token).get()
   }
 
-  private func reset() async throws(CaravanError) {
+  private mutating func reset() async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
       throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
     }
     try await crew.store.reset(table)
+    (token, isResyncing, ownThrough) = ([], true, 0)
   }
 
   private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {
     let entries = try EntryPage.decode(result.page).entries.map {
       IncomingEntry(entry: $0.model(), isOwn: $0.own)
     }
-    if entries.isEmpty, result.token == token, !token.isEmpty, !hasReset { return }
+    if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return }
     let summary = try await crew.store.apply(
       entries, to: table, token: result.token, isLast: !result.more, bytesDown: result.page.count)
     token = result.token
+    if !result.more { isResyncing = false }
     isUnexplained = summary.isUnexplained
     guard summary.staged > 0, !isUnexplained else { return }
     answer = .lacksObjects

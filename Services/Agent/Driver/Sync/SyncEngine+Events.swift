@@ -30,7 +30,7 @@ extension SyncEngine {
 
   public func askForWhatIsLacking() async {
     for table in await store.syncedTables() {
-      if let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows {
+      if let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows || state.isResyncing {
         putBack(Key(table, .read))
       }
     }

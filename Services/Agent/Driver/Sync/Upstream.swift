@@ -72,6 +72,10 @@ struct Upstream: Sendable {
         stage = .agreeing
         return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
       }
+      // Whoever waits is not told that everything has gone.
+      guard !state.isResyncing || !gate.isDemanded else {
+        throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
+      }
       try await collect()
     }
     return await pushOperations()
@@ -298,7 +302,7 @@ extension FramePacking.Load {
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
-    case .settle, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI: self.init(bytes: 256)
+    case .settle, .ack, .ticket, .drop, .read, .zones, .changedZones, .createZone, .whoAmI: self.init(bytes: 256)
     case .lock, .unlock, .beginGroup, .commitGroup, .operation, .removeOperation: self.init(bytes: 256)
     // Not an agent's to send.
     case .upload: self.init(bytes: Limits.frameBytes)

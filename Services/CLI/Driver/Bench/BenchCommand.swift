@@ -9,6 +9,7 @@ public enum BenchCommand {
     "rounds", "N", "operations measured (latency, fanout, local)", default: 200, in: 5...100_000)
   static let rows = Flag<Int>("rows", "N", "rows to catch up with", default: 100_000, in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
+  static let zoneRows = Flag<Int>("rows", "N", "rows of a zone (changes)", default: 20_000, in: 1_000...1_000_000)
   static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
 
   static let trace = Flag<String>(
@@ -24,6 +25,9 @@ public enum BenchCommand {
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
+    Command(
+      "caravan bench changes", "What snapshots cost beside the plain way, and to know each row's last writer.",
+      flags: [asJSON, zoneRows, Flag<String?>.postgres]),
     Command(
       "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
       flags: [asJSON, trace, photos, hours, seed]),
@@ -56,6 +60,9 @@ public enum BenchCommand {
         try await FanoutBench(
           suite: suite, report: report, devices: options[devices], rounds: min(options[rounds], 30)
         ).run()
+      case "changes":
+        try await WriterBench(suite: suite, report: report, rows: options[zoneRows]).run()
+        try await SnapshotBench(suite: suite, report: report, rows: options[zoneRows]).run()
       case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
       default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
       }

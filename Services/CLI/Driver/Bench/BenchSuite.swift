@@ -178,6 +178,12 @@ actor BenchSuite {
     return bus
   }
 
+  /// Where the embedded store keeps its data; none on PostgreSQL.
+  nonisolated var storageFiles: [String] {
+    (0..<Int(Partition.count)).map { "\(directory)/suite/storage/store-\($0).db" }
+      .filter { unsafe access($0, F_OK) == 0 }
+  }
+
   // MARK: Processes
 
   /// On this machine.

@@ -69,13 +69,13 @@ struct EdgeDevice: Sendable {
     return agreed.id
   }
 
-  /// Saves new records under one op.
+  /// Saves records under one op: new ones, or whatever is there.
   func save(
     _ bodies: [[UInt8]], names: [String], type: UInt32, op: UInt64, to zone: String, in container: String,
-    _ database: DatabaseScope = .private
+    _ database: DatabaseScope = .private, isNew: Bool = true
   ) async throws(CaravanError) {
     let mutations = zip(names, bodies).map {
-      Wire.Mutation(name: $0, kind: .save, basedOn: 0, type: type, body: $1)
+      Wire.Mutation(name: $0, kind: .save, basedOn: isNew ? 0 : nil, type: type, body: $1)
     }
     let push = Push(
       container: container, zone: zone, op: op, opFloor: op, mutations: mutations, database: database)

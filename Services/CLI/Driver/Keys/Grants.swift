@@ -40,8 +40,10 @@ enum Holder: String, Sendable, CaseIterable {
     switch self {
     case .storage: [SubjectPattern.everyChange.text] + Self.schema([.type])
     case .sync:
-      Self.storage([.commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .create, .drop, .lease])
-        + Self.storage([.schedule, .cancel])
+      Self.storage([
+        .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
+        .schedule, .cancel,
+      ])
         + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])

@@ -82,7 +82,7 @@ struct Enroller: Sendable {
         records.append(try DeviceRecord(device: DeviceID(entry.name), RecordFields(body: entry.body)))
       }
       guard reply.more else { break }
-      (request.after, request.incarnation) = (reply.last, reply.incarnation)
+      request.from = reply.next
     }
     return records.sorted { $0.device < $1.device }
   }

@@ -1537,6 +1537,141 @@ void   caravan__v1__hello_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__hello_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__list_changed_zones__init
+                     (Caravan__V1__ListChangedZones         *message)
+{
+  static const Caravan__V1__ListChangedZones init_value = CARAVAN__V1__LIST_CHANGED_ZONES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__list_changed_zones__get_packed_size
+                     (const Caravan__V1__ListChangedZones *message)
+{
+  assert(message->base.descriptor == &caravan__v1__list_changed_zones__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__list_changed_zones__pack
+                     (const Caravan__V1__ListChangedZones *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__list_changed_zones__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__list_changed_zones__pack_to_buffer
+                     (const Caravan__V1__ListChangedZones *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__list_changed_zones__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ListChangedZones *
+       caravan__v1__list_changed_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ListChangedZones *)
+     protobuf_c_message_unpack (&caravan__v1__list_changed_zones__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__list_changed_zones__free_unpacked
+                     (Caravan__V1__ListChangedZones *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__list_changed_zones__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__changed_zone__init
+                     (Caravan__V1__ChangedZone         *message)
+{
+  static const Caravan__V1__ChangedZone init_value = CARAVAN__V1__CHANGED_ZONE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__changed_zone__get_packed_size
+                     (const Caravan__V1__ChangedZone *message)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zone__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__changed_zone__pack
+                     (const Caravan__V1__ChangedZone *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zone__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__changed_zone__pack_to_buffer
+                     (const Caravan__V1__ChangedZone *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zone__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangedZone *
+       caravan__v1__changed_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangedZone *)
+     protobuf_c_message_unpack (&caravan__v1__changed_zone__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__changed_zone__free_unpacked
+                     (Caravan__V1__ChangedZone *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__changed_zone__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__changed_zones__init
+                     (Caravan__V1__ChangedZones         *message)
+{
+  static const Caravan__V1__ChangedZones init_value = CARAVAN__V1__CHANGED_ZONES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__changed_zones__get_packed_size
+                     (const Caravan__V1__ChangedZones *message)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__changed_zones__pack
+                     (const Caravan__V1__ChangedZones *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__changed_zones__pack_to_buffer
+                     (const Caravan__V1__ChangedZones *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangedZones *
+       caravan__v1__changed_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangedZones *)
+     protobuf_c_message_unpack (&caravan__v1__changed_zones__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__changed_zones__free_unpacked
+                     (Caravan__V1__ChangedZones *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__changed_zones__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__pull_result__init
                      (Caravan__V1__PullResult         *message)
 {
@@ -2220,7 +2355,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[22] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[23] =
 {
   {
     "hello",
@@ -2379,6 +2514,18 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "changed_zones",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, changed_zones),
+    &caravan__v1__list_changed_zones__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2489,35 +2636,37 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
-  15,   /* field[15] = begin_group */
-  17,   /* field[17] = commit_group */
+  16,   /* field[16] = begin_group */
+  13,   /* field[13] = changed_zones */
+  18,   /* field[18] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
-  13,   /* field[13] = lock */
-  18,   /* field[18] = operation */
+  14,   /* field[14] = lock */
+  19,   /* field[19] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
   9,   /* field[9] = read */
-  19,   /* field[19] = remove_operation */
+  20,   /* field[20] = remove_operation */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
-  20,   /* field[20] = sync_begin */
-  21,   /* field[21] = sync_continue */
+  21,   /* field[21] = sync_begin */
+  22,   /* field[22] = sync_continue */
   7,   /* field[7] = ticket */
-  14,   /* field[14] = unlock */
-  16,   /* field[16] = upload */
+  15,   /* field[15] = unlock */
+  17,   /* field[17] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
-static const ProtobufCIntRange caravan__v1__operation__number_ranges[4 + 1] =
+static const ProtobufCIntRange caravan__v1__operation__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
-  { 40, 13 },
-  { 50, 20 },
-  { 0, 22 }
+  { 30, 13 },
+  { 40, 14 },
+  { 50, 21 },
+  { 0, 23 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -2527,10 +2676,10 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  22,
+  23,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
-  4,  caravan__v1__operation__number_ranges,
+  5,  caravan__v1__operation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__operation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -2896,7 +3045,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[10] =
 {
   {
     "container",
@@ -2947,24 +3096,60 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[7] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "all_tombstones",
-    5,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_BOOL,
-    offsetof(Caravan__V1__Pull, has_all_tombstones),
-    offsetof(Caravan__V1__Pull, all_tombstones),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
     "own_bodies",
     6,
     PROTOBUF_C_LABEL_OPTIONAL,
     PROTOBUF_C_TYPE_BOOL,
     offsetof(Caravan__V1__Pull, has_own_bodies),
     offsetof(Caravan__V1__Pull, own_bodies),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fresh",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Pull, has_fresh),
+    offsetof(Caravan__V1__Pull, fresh),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mode",
+    31,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__Pull, has_mode),
+    offsetof(Caravan__V1__Pull, mode),
+    &caravan__v1__change_mode__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "snapshot",
+    32,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Pull, has_snapshot),
+    offsetof(Caravan__V1__Pull, snapshot),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "own_through",
+    33,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Pull, has_own_through),
+    offsetof(Caravan__V1__Pull, own_through),
     NULL,
     NULL,
     0,             /* flags */
@@ -2984,19 +3169,24 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[7] =
   },
 };
 static const unsigned caravan__v1__pull__field_indices_by_name[] = {
-  4,   /* field[4] = all_tombstones */
   0,   /* field[0] = container */
+  5,   /* field[5] = fresh */
   3,   /* field[3] = max_bytes */
-  5,   /* field[5] = own_bodies */
-  6,   /* field[6] = slack_milliseconds */
+  6,   /* field[6] = mode */
+  4,   /* field[4] = own_bodies */
+  8,   /* field[8] = own_through */
+  9,   /* field[9] = slack_milliseconds */
+  7,   /* field[7] = snapshot */
   2,   /* field[2] = token */
   1,   /* field[1] = zone */
 };
-static const ProtobufCIntRange caravan__v1__pull__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__pull__number_ranges[4 + 1] =
 {
   { 1, 0 },
-  { 60, 6 },
-  { 0, 7 }
+  { 6, 4 },
+  { 30, 5 },
+  { 60, 9 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -3006,10 +3196,10 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  7,
+  10,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
-  2,  caravan__v1__pull__number_ranges,
+  4,  caravan__v1__pull__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4142,7 +4332,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[16] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[17] =
 {
   {
     "failure",
@@ -4277,6 +4467,18 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[16]
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "changed_zones",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, changed_zones),
+    &caravan__v1__changed_zones__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -4338,30 +4540,32 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[16]
   },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
+  11,   /* field[11] = changed_zones */
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
-  11,   /* field[11] = lock */
-  12,   /* field[12] = operation */
-  13,   /* field[13] = part */
+  12,   /* field[12] = lock */
+  13,   /* field[13] = operation */
+  14,   /* field[14] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
   7,   /* field[7] = records */
-  14,   /* field[14] = sync_begin */
-  15,   /* field[15] = sync_continue */
+  15,   /* field[15] = sync_begin */
+  16,   /* field[16] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
   8,   /* field[8] = zones */
 };
-static const ProtobufCIntRange caravan__v1__result__number_ranges[4 + 1] =
+static const ProtobufCIntRange caravan__v1__result__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 40, 11 },
-  { 50, 14 },
-  { 0, 16 }
+  { 30, 11 },
+  { 40, 12 },
+  { 50, 15 },
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -4371,10 +4575,10 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  16,
+  17,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
-  4,  caravan__v1__result__number_ranges,
+  5,  caravan__v1__result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4851,7 +5055,186 @@ const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor =
   (ProtobufCMessageInit) caravan__v1__hello_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__list_changed_zones__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ListChangedZones, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ListChangedZones, has_token),
+    offsetof(Caravan__V1__ListChangedZones, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__list_changed_zones__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = token */
+};
+static const ProtobufCIntRange caravan__v1__list_changed_zones__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__list_changed_zones__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ListChangedZones",
+  "ListChangedZones",
+  "Caravan__V1__ListChangedZones",
+  "caravan.v1",
+  sizeof(Caravan__V1__ListChangedZones),
+  2,
+  caravan__v1__list_changed_zones__field_descriptors,
+  caravan__v1__list_changed_zones__field_indices_by_name,
+  1,  caravan__v1__list_changed_zones__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__list_changed_zones__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__changed_zone__field_descriptors[2] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangedZone, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deleted",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangedZone, has_deleted),
+    offsetof(Caravan__V1__ChangedZone, deleted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__changed_zone__field_indices_by_name[] = {
+  1,   /* field[1] = deleted */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__changed_zone__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__changed_zone__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangedZone",
+  "ChangedZone",
+  "Caravan__V1__ChangedZone",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangedZone),
+  2,
+  caravan__v1__changed_zone__field_descriptors,
+  caravan__v1__changed_zone__field_indices_by_name,
+  1,  caravan__v1__changed_zone__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__changed_zone__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__changed_zones__field_descriptors[4] =
+{
+  {
+    "zones",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangedZones, n_zones),
+    offsetof(Caravan__V1__ChangedZones, zones),
+    &caravan__v1__changed_zone__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ChangedZones, has_token),
+    offsetof(Caravan__V1__ChangedZones, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangedZones, has_more),
+    offsetof(Caravan__V1__ChangedZones, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reset_required",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangedZones, has_reset_required),
+    offsetof(Caravan__V1__ChangedZones, reset_required),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__changed_zones__field_indices_by_name[] = {
+  2,   /* field[2] = more */
+  3,   /* field[3] = reset_required */
+  1,   /* field[1] = token */
+  0,   /* field[0] = zones */
+};
+static const ProtobufCIntRange caravan__v1__changed_zones__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangedZones",
+  "ChangedZones",
+  "Caravan__V1__ChangedZones",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangedZones),
+  4,
+  caravan__v1__changed_zones__field_descriptors,
+  caravan__v1__changed_zones__field_indices_by_name,
+  1,  caravan__v1__changed_zones__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__changed_zones__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[5] =
 {
   {
     "page",
@@ -4901,17 +5284,31 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "consistent",
+    30,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__PullResult, has_consistent),
+    offsetof(Caravan__V1__PullResult, consistent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__pull_result__field_indices_by_name[] = {
+  4,   /* field[4] = consistent */
   2,   /* field[2] = more */
   0,   /* field[0] = page */
   3,   /* field[3] = reset_required */
   1,   /* field[1] = token */
 };
-static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 30, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
 {
@@ -4921,10 +5318,10 @@ const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
   "Caravan__V1__PullResult",
   "caravan.v1",
   sizeof(Caravan__V1__PullResult),
-  4,
+  5,
   caravan__v1__pull_result__field_descriptors,
   caravan__v1__pull_result__field_indices_by_name,
-  1,  caravan__v1__pull_result__number_ranges,
+  2,  caravan__v1__pull_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

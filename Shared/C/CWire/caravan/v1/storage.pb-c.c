@@ -727,6 +727,51 @@ void   caravan__v1__lock_request__free_unpacked
   assert(message->base.descriptor == &caravan__v1__lock_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__change_position__init
+                     (Caravan__V1__ChangePosition         *message)
+{
+  static const Caravan__V1__ChangePosition init_value = CARAVAN__V1__CHANGE_POSITION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__change_position__get_packed_size
+                     (const Caravan__V1__ChangePosition *message)
+{
+  assert(message->base.descriptor == &caravan__v1__change_position__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__change_position__pack
+                     (const Caravan__V1__ChangePosition *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__change_position__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__change_position__pack_to_buffer
+                     (const Caravan__V1__ChangePosition *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__change_position__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangePosition *
+       caravan__v1__change_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangePosition *)
+     protobuf_c_message_unpack (&caravan__v1__change_position__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__change_position__free_unpacked
+                     (Caravan__V1__ChangePosition *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__change_position__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__read_changes_request__init
                      (Caravan__V1__ReadChangesRequest         *message)
 {
@@ -1130,6 +1175,186 @@ void   caravan__v1__create_zone_reply__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__create_zone_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__database_position__init
+                     (Caravan__V1__DatabasePosition         *message)
+{
+  static const Caravan__V1__DatabasePosition init_value = CARAVAN__V1__DATABASE_POSITION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__database_position__get_packed_size
+                     (const Caravan__V1__DatabasePosition *message)
+{
+  assert(message->base.descriptor == &caravan__v1__database_position__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__database_position__pack
+                     (const Caravan__V1__DatabasePosition *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__database_position__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__database_position__pack_to_buffer
+                     (const Caravan__V1__DatabasePosition *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__database_position__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DatabasePosition *
+       caravan__v1__database_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DatabasePosition *)
+     protobuf_c_message_unpack (&caravan__v1__database_position__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__database_position__free_unpacked
+                     (Caravan__V1__DatabasePosition *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__database_position__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__changed_zones_request__init
+                     (Caravan__V1__ChangedZonesRequest         *message)
+{
+  static const Caravan__V1__ChangedZonesRequest init_value = CARAVAN__V1__CHANGED_ZONES_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__changed_zones_request__get_packed_size
+                     (const Caravan__V1__ChangedZonesRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__changed_zones_request__pack
+                     (const Caravan__V1__ChangedZonesRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__changed_zones_request__pack_to_buffer
+                     (const Caravan__V1__ChangedZonesRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangedZonesRequest *
+       caravan__v1__changed_zones_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangedZonesRequest *)
+     protobuf_c_message_unpack (&caravan__v1__changed_zones_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__changed_zones_request__free_unpacked
+                     (Caravan__V1__ChangedZonesRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__changed_zones_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__zone_change__init
+                     (Caravan__V1__ZoneChange         *message)
+{
+  static const Caravan__V1__ZoneChange init_value = CARAVAN__V1__ZONE_CHANGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__zone_change__get_packed_size
+                     (const Caravan__V1__ZoneChange *message)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__zone_change__pack
+                     (const Caravan__V1__ZoneChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__zone_change__pack_to_buffer
+                     (const Caravan__V1__ZoneChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__zone_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ZoneChange *
+       caravan__v1__zone_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ZoneChange *)
+     protobuf_c_message_unpack (&caravan__v1__zone_change__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__zone_change__free_unpacked
+                     (Caravan__V1__ZoneChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__zone_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__changed_zones_reply__init
+                     (Caravan__V1__ChangedZonesReply         *message)
+{
+  static const Caravan__V1__ChangedZonesReply init_value = CARAVAN__V1__CHANGED_ZONES_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__changed_zones_reply__get_packed_size
+                     (const Caravan__V1__ChangedZonesReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__changed_zones_reply__pack
+                     (const Caravan__V1__ChangedZonesReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__changed_zones_reply__pack_to_buffer
+                     (const Caravan__V1__ChangedZonesReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_zones_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangedZonesReply *
+       caravan__v1__changed_zones_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangedZonesReply *)
+     protobuf_c_message_unpack (&caravan__v1__changed_zones_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__changed_zones_reply__free_unpacked
+                     (Caravan__V1__ChangedZonesReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__changed_zones_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__delete_zone_request__init
@@ -3788,7 +4013,97 @@ const ProtobufCMessageDescriptor caravan__v1__lock_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__lock_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__change_position__field_descriptors[5] =
+{
+  {
+    "incarnation",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangePosition, has_incarnation),
+    offsetof(Caravan__V1__ChangePosition, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seq",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangePosition, has_seq),
+    offsetof(Caravan__V1__ChangePosition, seq),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "settled",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangePosition, has_settled),
+    offsetof(Caravan__V1__ChangePosition, settled),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "below",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangePosition, has_below),
+    offsetof(Caravan__V1__ChangePosition, below),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "target",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangePosition, has_target),
+    offsetof(Caravan__V1__ChangePosition, target),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__change_position__field_indices_by_name[] = {
+  3,   /* field[3] = below */
+  0,   /* field[0] = incarnation */
+  1,   /* field[1] = seq */
+  2,   /* field[2] = settled */
+  4,   /* field[4] = target */
+};
+static const ProtobufCIntRange caravan__v1__change_position__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__change_position__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangePosition",
+  "ChangePosition",
+  "Caravan__V1__ChangePosition",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangePosition),
+  5,
+  caravan__v1__change_position__field_descriptors,
+  caravan__v1__change_position__field_indices_by_name,
+  1,  caravan__v1__change_position__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__change_position__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[10] =
 {
   {
     "zone",
@@ -3798,30 +4113,6 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_d
     0,   /* quantifier_offset */
     offsetof(Caravan__V1__ReadChangesRequest, zone),
     &caravan__v1__zone_ref__descriptor,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "after",
-    2,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__ReadChangesRequest, has_after),
-    offsetof(Caravan__V1__ReadChangesRequest, after),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "incarnation",
-    3,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__ReadChangesRequest, has_incarnation),
-    offsetof(Caravan__V1__ReadChangesRequest, incarnation),
-    NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -3875,12 +4166,60 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_d
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "all_tombstones",
-    8,
+    "from",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ReadChangesRequest, from),
+    &caravan__v1__change_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fresh",
+    10,
     PROTOBUF_C_LABEL_OPTIONAL,
     PROTOBUF_C_TYPE_BOOL,
-    offsetof(Caravan__V1__ReadChangesRequest, has_all_tombstones),
-    offsetof(Caravan__V1__ReadChangesRequest, all_tombstones),
+    offsetof(Caravan__V1__ReadChangesRequest, has_fresh),
+    offsetof(Caravan__V1__ReadChangesRequest, fresh),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "mode",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__ReadChangesRequest, has_mode),
+    offsetof(Caravan__V1__ReadChangesRequest, mode),
+    &caravan__v1__change_mode__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "snapshot",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ReadChangesRequest, has_snapshot),
+    offsetof(Caravan__V1__ReadChangesRequest, snapshot),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "own_through",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ReadChangesRequest, has_own_through),
+    offsetof(Caravan__V1__ReadChangesRequest, own_through),
     NULL,
     NULL,
     0,             /* flags */
@@ -3888,19 +4227,23 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_d
   },
 };
 static const unsigned caravan__v1__read_changes_request__field_indices_by_name[] = {
-  1,   /* field[1] = after */
-  7,   /* field[7] = all_tombstones */
-  2,   /* field[2] = incarnation */
-  4,   /* field[4] = max_bytes */
-  3,   /* field[3] = max_records */
-  5,   /* field[5] = reader */
-  6,   /* field[6] = reader_epoch */
+  6,   /* field[6] = fresh */
+  5,   /* field[5] = from */
+  2,   /* field[2] = max_bytes */
+  1,   /* field[1] = max_records */
+  7,   /* field[7] = mode */
+  9,   /* field[9] = own_through */
+  3,   /* field[3] = reader */
+  4,   /* field[4] = reader_epoch */
+  8,   /* field[8] = snapshot */
   0,   /* field[0] = zone */
 };
-static const ProtobufCIntRange caravan__v1__read_changes_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__read_changes_request__number_ranges[3 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 4, 1 },
+  { 9, 5 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
 {
@@ -3910,10 +4253,10 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
   "Caravan__V1__ReadChangesRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ReadChangesRequest),
-  8,
+  10,
   caravan__v1__read_changes_request__field_descriptors,
   caravan__v1__read_changes_request__field_indices_by_name,
-  1,  caravan__v1__read_changes_request__number_ranges,
+  3,  caravan__v1__read_changes_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__read_changes_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -3926,18 +4269,6 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
     PROTOBUF_C_TYPE_BYTES,
     offsetof(Caravan__V1__ReadChangesReply, has_page),
     offsetof(Caravan__V1__ReadChangesReply, page),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "last",
-    2,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__ReadChangesReply, has_last),
-    offsetof(Caravan__V1__ReadChangesReply, last),
     NULL,
     NULL,
     0,             /* flags */
@@ -3968,18 +4299,6 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "incarnation",
-    5,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__ReadChangesReply, has_incarnation),
-    offsetof(Caravan__V1__ReadChangesReply, incarnation),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
     "reset_required",
     6,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3991,18 +4310,44 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "next",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ReadChangesReply, next),
+    &caravan__v1__change_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "consistent",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ReadChangesReply, has_consistent),
+    offsetof(Caravan__V1__ReadChangesReply, consistent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_changes_reply__field_indices_by_name[] = {
-  3,   /* field[3] = head */
-  4,   /* field[4] = incarnation */
-  1,   /* field[1] = last */
-  2,   /* field[2] = more */
+  5,   /* field[5] = consistent */
+  2,   /* field[2] = head */
+  1,   /* field[1] = more */
+  4,   /* field[4] = next */
   0,   /* field[0] = page */
-  5,   /* field[5] = reset_required */
+  3,   /* field[3] = reset_required */
 };
-static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
+  { 3, 1 },
+  { 6, 3 },
   { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
@@ -4016,7 +4361,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
   6,
   caravan__v1__read_changes_reply__field_descriptors,
   caravan__v1__read_changes_reply__field_indices_by_name,
-  1,  caravan__v1__read_changes_reply__number_ranges,
+  3,  caravan__v1__read_changes_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__read_changes_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4388,6 +4733,275 @@ const ProtobufCMessageDescriptor caravan__v1__create_zone_reply__descriptor =
   caravan__v1__create_zone_reply__field_indices_by_name,
   1,  caravan__v1__create_zone_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__create_zone_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__database_position__field_descriptors[2] =
+{
+  {
+    "life",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DatabasePosition, has_life),
+    offsetof(Caravan__V1__DatabasePosition, life),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "log",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DatabasePosition, has_log),
+    offsetof(Caravan__V1__DatabasePosition, log),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__database_position__field_indices_by_name[] = {
+  0,   /* field[0] = life */
+  1,   /* field[1] = log */
+};
+static const ProtobufCIntRange caravan__v1__database_position__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__database_position__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DatabasePosition",
+  "DatabasePosition",
+  "Caravan__V1__DatabasePosition",
+  "caravan.v1",
+  sizeof(Caravan__V1__DatabasePosition),
+  2,
+  caravan__v1__database_position__field_descriptors,
+  caravan__v1__database_position__field_indices_by_name,
+  1,  caravan__v1__database_position__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__database_position__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__changed_zones_request__field_descriptors[3] =
+{
+  {
+    "database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangedZonesRequest, database),
+    &caravan__v1__database_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "from",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangedZonesRequest, from),
+    &caravan__v1__database_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "max_zones",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ChangedZonesRequest, has_max_zones),
+    offsetof(Caravan__V1__ChangedZonesRequest, max_zones),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__changed_zones_request__field_indices_by_name[] = {
+  0,   /* field[0] = database */
+  1,   /* field[1] = from */
+  2,   /* field[2] = max_zones */
+};
+static const ProtobufCIntRange caravan__v1__changed_zones_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__changed_zones_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangedZonesRequest",
+  "ChangedZonesRequest",
+  "Caravan__V1__ChangedZonesRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangedZonesRequest),
+  3,
+  caravan__v1__changed_zones_request__field_descriptors,
+  caravan__v1__changed_zones_request__field_indices_by_name,
+  1,  caravan__v1__changed_zones_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__changed_zones_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__zone_change__field_descriptors[4] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ZoneChange, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seq",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ZoneChange, has_seq),
+    offsetof(Caravan__V1__ZoneChange, seq),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ZoneChange, has_incarnation),
+    offsetof(Caravan__V1__ZoneChange, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deleted",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ZoneChange, has_deleted),
+    offsetof(Caravan__V1__ZoneChange, deleted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__zone_change__field_indices_by_name[] = {
+  3,   /* field[3] = deleted */
+  2,   /* field[2] = incarnation */
+  1,   /* field[1] = seq */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__zone_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__zone_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ZoneChange",
+  "ZoneChange",
+  "Caravan__V1__ZoneChange",
+  "caravan.v1",
+  sizeof(Caravan__V1__ZoneChange),
+  4,
+  caravan__v1__zone_change__field_descriptors,
+  caravan__v1__zone_change__field_indices_by_name,
+  1,  caravan__v1__zone_change__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__zone_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__changed_zones_reply__field_descriptors[4] =
+{
+  {
+    "zones",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangedZonesReply, n_zones),
+    offsetof(Caravan__V1__ChangedZonesReply, zones),
+    &caravan__v1__zone_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangedZonesReply, next),
+    &caravan__v1__database_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangedZonesReply, has_more),
+    offsetof(Caravan__V1__ChangedZonesReply, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reset_required",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangedZonesReply, has_reset_required),
+    offsetof(Caravan__V1__ChangedZonesReply, reset_required),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__changed_zones_reply__field_indices_by_name[] = {
+  2,   /* field[2] = more */
+  1,   /* field[1] = next */
+  3,   /* field[3] = reset_required */
+  0,   /* field[0] = zones */
+};
+static const ProtobufCIntRange caravan__v1__changed_zones_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__changed_zones_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangedZonesReply",
+  "ChangedZonesReply",
+  "Caravan__V1__ChangedZonesReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangedZonesReply),
+  4,
+  caravan__v1__changed_zones_reply__field_descriptors,
+  caravan__v1__changed_zones_reply__field_indices_by_name,
+  1,  caravan__v1__changed_zones_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__changed_zones_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__delete_zone_request__field_descriptors[2] =
@@ -6194,5 +6808,33 @@ const ProtobufCEnumDescriptor caravan__v1__group_stage__descriptor =
   caravan__v1__group_stage__enum_values_by_name,
   1,
   caravan__v1__group_stage__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__change_mode__enum_values_by_number[2] =
+{
+  { "CHANGE_MODE_FORWARD", "CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD", 0 },
+  { "CHANGE_MODE_REVERSE", "CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_REVERSE", 1 },
+};
+static const ProtobufCIntRange caravan__v1__change_mode__value_ranges[] = {
+{0, 0},{0, 2}
+};
+static const ProtobufCEnumValueIndex caravan__v1__change_mode__enum_values_by_name[2] =
+{
+  { "CHANGE_MODE_FORWARD", 0 },
+  { "CHANGE_MODE_REVERSE", 1 },
+};
+const ProtobufCEnumDescriptor caravan__v1__change_mode__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangeMode",
+  "ChangeMode",
+  "Caravan__V1__ChangeMode",
+  "caravan.v1",
+  2,
+  caravan__v1__change_mode__enum_values_by_number,
+  2,
+  caravan__v1__change_mode__enum_values_by_name,
+  1,
+  caravan__v1__change_mode__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

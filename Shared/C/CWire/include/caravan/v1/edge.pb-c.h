@@ -51,6 +51,9 @@ typedef struct Caravan__V1__ZoneState Caravan__V1__ZoneState;
 typedef struct Caravan__V1__ZonesResult Caravan__V1__ZonesResult;
 typedef struct Caravan__V1__Person Caravan__V1__Person;
 typedef struct Caravan__V1__HelloResult Caravan__V1__HelloResult;
+typedef struct Caravan__V1__ListChangedZones Caravan__V1__ListChangedZones;
+typedef struct Caravan__V1__ChangedZone Caravan__V1__ChangedZone;
+typedef struct Caravan__V1__ChangedZones Caravan__V1__ChangedZones;
 typedef struct Caravan__V1__PullResult Caravan__V1__PullResult;
 typedef struct Caravan__V1__Ticket Caravan__V1__Ticket;
 typedef struct Caravan__V1__ChunkRequest Caravan__V1__ChunkRequest;
@@ -187,6 +190,7 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_ACK = 7,
   CARAVAN__V1__OPERATION__KIND_TICKET = 8,
   CARAVAN__V1__OPERATION__KIND_DROP = 9,
+  CARAVAN__V1__OPERATION__KIND_CHANGED_ZONES = 30,
   CARAVAN__V1__OPERATION__KIND_READ = 20,
   CARAVAN__V1__OPERATION__KIND_ZONES = 21,
   CARAVAN__V1__OPERATION__KIND_CREATE_ZONE = 22,
@@ -217,6 +221,7 @@ struct  Caravan__V1__Operation
     Caravan__V1__AckNotification *ack;
     Caravan__V1__RequestTicket *ticket;
     Caravan__V1__DropTable *drop;
+    Caravan__V1__ListChangedZones *changed_zones;
     Caravan__V1__ReadRecords *read;
     Caravan__V1__ListZones *zones;
     Caravan__V1__CreateZone *create_zone;
@@ -345,11 +350,6 @@ struct  Caravan__V1__Pull
   protobuf_c_boolean has_max_bytes;
   uint32_t max_bytes;
   /*
-   * The device may hold records newer than its token (its own, or copies from conflicts): leave no tombstone out.
-   */
-  protobuf_c_boolean has_all_tombstones;
-  protobuf_c_boolean all_tombstones;
-  /*
    * The device has lost content of its own: leave no body out.
    */
   protobuf_c_boolean has_own_bodies;
@@ -359,10 +359,27 @@ struct  Caravan__V1__Pull
    */
   protobuf_c_boolean has_slack_milliseconds;
   uint32_t slack_milliseconds;
+  /*
+   * With an empty token, after a reset: nothing the device holds counts until a page names it.
+   */
+  protobuf_c_boolean has_fresh;
+  protobuf_c_boolean fresh;
+  protobuf_c_boolean has_mode;
+  Caravan__V1__ChangeMode mode;
+  /*
+   * Going forward: by snapshots, each of which can be reached however fast others write (CK-49).
+   */
+  protobuf_c_boolean has_snapshot;
+  protobuf_c_boolean snapshot;
+  /*
+   * What the device wrote in this epoch up to this version of the zone it knows from the answers: leave it out (MOB-52).
+   */
+  protobuf_c_boolean has_own_through;
+  uint64_t own_through;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ZoneSubscription
@@ -683,6 +700,7 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_PULL = 5,
   CARAVAN__V1__RESULT__KIND_TICKET = 6,
   CARAVAN__V1__RESULT__KIND_DONE = 7,
+  CARAVAN__V1__RESULT__KIND_CHANGED_ZONES = 30,
   CARAVAN__V1__RESULT__KIND_RECORDS = 20,
   CARAVAN__V1__RESULT__KIND_ZONES = 21,
   CARAVAN__V1__RESULT__KIND_ZONE = 22,
@@ -716,6 +734,7 @@ struct  Caravan__V1__Result
      * of subscribe, ack, drop
      */
     Caravan__V1__Empty *done;
+    Caravan__V1__ChangedZones *changed_zones;
     Caravan__V1__RecordsResult *records;
     Caravan__V1__ZonesResult *zones;
     /*
@@ -869,6 +888,56 @@ struct  Caravan__V1__HelloResult
     , 0, 0, 0, 0, 0, 0 }
 
 
+/*
+ * Which zones of the app's database have changed since a token; empty: all there are (CK-48).
+ */
+struct  Caravan__V1__ListChangedZones
+{
+  ProtobufCMessage base;
+  char *container;
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
+};
+#define CARAVAN__V1__LIST_CHANGED_ZONES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_changed_zones__descriptor) \
+    , NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__ChangedZone
+{
+  ProtobufCMessage base;
+  char *zone;
+  protobuf_c_boolean has_deleted;
+  protobuf_c_boolean deleted;
+};
+#define CARAVAN__V1__CHANGED_ZONE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__changed_zone__descriptor) \
+    , NULL, 0, 0 }
+
+
+struct  Caravan__V1__ChangedZones
+{
+  ProtobufCMessage base;
+  /*
+   * in the order of their latest change
+   */
+  size_t n_zones;
+  Caravan__V1__ChangedZone **zones;
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+  /*
+   * list all of them: zones not listed then are gone
+   */
+  protobuf_c_boolean has_reset_required;
+  protobuf_c_boolean reset_required;
+};
+#define CARAVAN__V1__CHANGED_ZONES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__changed_zones__descriptor) \
+    , 0,NULL, 0, {0,NULL}, 0, 0, 0, 0 }
+
+
 struct  Caravan__V1__PullResult
 {
   ProtobufCMessage base;
@@ -883,10 +952,15 @@ struct  Caravan__V1__PullResult
   protobuf_c_boolean more;
   protobuf_c_boolean has_reset_required;
   protobuf_c_boolean reset_required;
+  /*
+   * the zone once was as the pages up to this one show it
+   */
+  protobuf_c_boolean has_consistent;
+  protobuf_c_boolean consistent;
 };
 #define CARAVAN__V1__PULL_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -1830,6 +1904,63 @@ Caravan__V1__HelloResult *
 void   caravan__v1__hello_result__free_unpacked
                      (Caravan__V1__HelloResult *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ListChangedZones methods */
+void   caravan__v1__list_changed_zones__init
+                     (Caravan__V1__ListChangedZones         *message);
+size_t caravan__v1__list_changed_zones__get_packed_size
+                     (const Caravan__V1__ListChangedZones   *message);
+size_t caravan__v1__list_changed_zones__pack
+                     (const Caravan__V1__ListChangedZones   *message,
+                      uint8_t             *out);
+size_t caravan__v1__list_changed_zones__pack_to_buffer
+                     (const Caravan__V1__ListChangedZones   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ListChangedZones *
+       caravan__v1__list_changed_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__list_changed_zones__free_unpacked
+                     (Caravan__V1__ListChangedZones *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangedZone methods */
+void   caravan__v1__changed_zone__init
+                     (Caravan__V1__ChangedZone         *message);
+size_t caravan__v1__changed_zone__get_packed_size
+                     (const Caravan__V1__ChangedZone   *message);
+size_t caravan__v1__changed_zone__pack
+                     (const Caravan__V1__ChangedZone   *message,
+                      uint8_t             *out);
+size_t caravan__v1__changed_zone__pack_to_buffer
+                     (const Caravan__V1__ChangedZone   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangedZone *
+       caravan__v1__changed_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__changed_zone__free_unpacked
+                     (Caravan__V1__ChangedZone *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangedZones methods */
+void   caravan__v1__changed_zones__init
+                     (Caravan__V1__ChangedZones         *message);
+size_t caravan__v1__changed_zones__get_packed_size
+                     (const Caravan__V1__ChangedZones   *message);
+size_t caravan__v1__changed_zones__pack
+                     (const Caravan__V1__ChangedZones   *message,
+                      uint8_t             *out);
+size_t caravan__v1__changed_zones__pack_to_buffer
+                     (const Caravan__V1__ChangedZones   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangedZones *
+       caravan__v1__changed_zones__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__changed_zones__free_unpacked
+                     (Caravan__V1__ChangedZones *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__PullResult methods */
 void   caravan__v1__pull_result__init
                      (Caravan__V1__PullResult         *message);
@@ -2162,6 +2293,15 @@ typedef void (*Caravan__V1__Person_Closure)
 typedef void (*Caravan__V1__HelloResult_Closure)
                  (const Caravan__V1__HelloResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ListChangedZones_Closure)
+                 (const Caravan__V1__ListChangedZones *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangedZone_Closure)
+                 (const Caravan__V1__ChangedZone *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangedZones_Closure)
+                 (const Caravan__V1__ChangedZones *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__PullResult_Closure)
                  (const Caravan__V1__PullResult *message,
                   void *closure_data);
@@ -2243,6 +2383,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__person__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__list_changed_zones__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__changed_zone__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor;

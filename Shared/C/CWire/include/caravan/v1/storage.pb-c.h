@@ -32,6 +32,7 @@ typedef struct Caravan__V1__GroupReply Caravan__V1__GroupReply;
 typedef struct Caravan__V1__GroupState Caravan__V1__GroupState;
 typedef struct Caravan__V1__StagedMutations Caravan__V1__StagedMutations;
 typedef struct Caravan__V1__LockRequest Caravan__V1__LockRequest;
+typedef struct Caravan__V1__ChangePosition Caravan__V1__ChangePosition;
 typedef struct Caravan__V1__ReadChangesRequest Caravan__V1__ReadChangesRequest;
 typedef struct Caravan__V1__ReadChangesReply Caravan__V1__ReadChangesReply;
 typedef struct Caravan__V1__FetchRequest Caravan__V1__FetchRequest;
@@ -41,6 +42,10 @@ typedef struct Caravan__V1__ListZonesRequest Caravan__V1__ListZonesRequest;
 typedef struct Caravan__V1__ListZonesReply Caravan__V1__ListZonesReply;
 typedef struct Caravan__V1__CreateZoneRequest Caravan__V1__CreateZoneRequest;
 typedef struct Caravan__V1__CreateZoneReply Caravan__V1__CreateZoneReply;
+typedef struct Caravan__V1__DatabasePosition Caravan__V1__DatabasePosition;
+typedef struct Caravan__V1__ChangedZonesRequest Caravan__V1__ChangedZonesRequest;
+typedef struct Caravan__V1__ZoneChange Caravan__V1__ZoneChange;
+typedef struct Caravan__V1__ChangedZonesReply Caravan__V1__ChangedZonesReply;
 typedef struct Caravan__V1__DeleteZoneRequest Caravan__V1__DeleteZoneRequest;
 typedef struct Caravan__V1__DeleteZoneReply Caravan__V1__DeleteZoneReply;
 typedef struct Caravan__V1__Chunk Caravan__V1__Chunk;
@@ -131,6 +136,20 @@ typedef enum _Caravan__V1__GroupStage {
   CARAVAN__V1__GROUP_STAGE__GROUP_STAGE_EXPIRED = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__GROUP_STAGE)
 } Caravan__V1__GroupStage;
+/*
+ * How to go through a zone's history.
+ */
+typedef enum _Caravan__V1__ChangeMode {
+  /*
+   * Oldest first. From a position going backwards: gives up what is older than it has come, and goes on with the news.
+   */
+  CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD = 0,
+  /*
+   * From the beginning: newest first, backwards from the zone's head; then forward from there (CK-47).
+   */
+  CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_REVERSE = 1
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CHANGE_MODE)
+} Caravan__V1__ChangeMode;
 
 /* --- messages --- */
 
@@ -550,17 +569,44 @@ struct  Caravan__V1__LockRequest
     , NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 
+/*
+ * Where a reader is in a zone's history. Readers send back what they were given.
+ */
+struct  Caravan__V1__ChangePosition
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  /*
+   * the reader has what the zone showed up to here
+   */
+  protobuf_c_boolean has_seq;
+  uint64_t seq;
+  /*
+   * tombstones up to here do not concern it, although it has not come so far
+   */
+  protobuf_c_boolean has_settled;
+  uint64_t settled;
+  /*
+   * going backwards: it has what the zone showed from here to seq; 0: going forward
+   */
+  protobuf_c_boolean has_below;
+  uint64_t below;
+  /*
+   * reading the snapshot that the zone was at this version; 0: none
+   */
+  protobuf_c_boolean has_target;
+  uint64_t target;
+};
+#define CARAVAN__V1__CHANGE_POSITION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__change_position__descriptor) \
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+
 struct  Caravan__V1__ReadChangesRequest
 {
   ProtobufCMessage base;
   Caravan__V1__ZoneRef *zone;
-  protobuf_c_boolean has_after;
-  uint64_t after;
-  /*
-   * 0: from the beginning
-   */
-  protobuf_c_boolean has_incarnation;
-  uint64_t incarnation;
   protobuf_c_boolean has_max_records;
   uint32_t max_records;
   protobuf_c_boolean has_max_bytes;
@@ -569,17 +615,36 @@ struct  Caravan__V1__ReadChangesRequest
    * device whose own writes come without bodies
    */
   char *reader;
+  /*
+   * 0, in which no device writes: they come with them
+   */
   protobuf_c_boolean has_reader_epoch;
   uint64_t reader_epoch;
   /*
-   * also of records created after the position (CK-43 leaves them out)
+   * absent: from the beginning
    */
-  protobuf_c_boolean has_all_tombstones;
-  protobuf_c_boolean all_tombstones;
+  Caravan__V1__ChangePosition *from;
+  /*
+   * from the beginning, and nothing the reader holds counts until a page names it
+   */
+  protobuf_c_boolean has_fresh;
+  protobuf_c_boolean fresh;
+  protobuf_c_boolean has_mode;
+  Caravan__V1__ChangeMode mode;
+  /*
+   * going forward: by snapshots, each of which can be reached (CK-49)
+   */
+  protobuf_c_boolean has_snapshot;
+  protobuf_c_boolean snapshot;
+  /*
+   * the reader's own writes up to this version are left out
+   */
+  protobuf_c_boolean has_own_through;
+  uint64_t own_through;
 };
 #define CARAVAN__V1__READ_CHANGES_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_request__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ReadChangesReply
@@ -590,11 +655,6 @@ struct  Caravan__V1__ReadChangesReply
    */
   protobuf_c_boolean has_page;
   ProtobufCBinaryData page;
-  /*
-   * position after the page
-   */
-  protobuf_c_boolean has_last;
-  uint64_t last;
   protobuf_c_boolean has_more;
   protobuf_c_boolean more;
   /*
@@ -602,14 +662,21 @@ struct  Caravan__V1__ReadChangesReply
    */
   protobuf_c_boolean has_head;
   uint64_t head;
-  protobuf_c_boolean has_incarnation;
-  uint64_t incarnation;
   protobuf_c_boolean has_reset_required;
   protobuf_c_boolean reset_required;
+  /*
+   * after the page; absent: there is no such zone
+   */
+  Caravan__V1__ChangePosition *next;
+  /*
+   * whoever has the pages up to this one has a state that the zone once had
+   */
+  protobuf_c_boolean has_consistent;
+  protobuf_c_boolean consistent;
 };
 #define CARAVAN__V1__READ_CHANGES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_reply__descriptor) \
-    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__FetchRequest
@@ -704,6 +771,79 @@ struct  Caravan__V1__CreateZoneReply
 #define CARAVAN__V1__CREATE_ZONE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__create_zone_reply__descriptor) \
     , NULL }
+
+
+/*
+ * Where a reader is in the history of a database's zones. Readers send back what they were given.
+ */
+struct  Caravan__V1__DatabasePosition
+{
+  ProtobufCMessage base;
+  /*
+   * of the log
+   */
+  protobuf_c_boolean has_life;
+  uint64_t life;
+  /*
+   * position in the log of the database's partition
+   */
+  protobuf_c_boolean has_log;
+  uint64_t log;
+};
+#define CARAVAN__V1__DATABASE_POSITION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__database_position__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ChangedZonesRequest
+{
+  ProtobufCMessage base;
+  Caravan__V1__DatabaseRef *database;
+  /*
+   * absent: every zone there is
+   */
+  Caravan__V1__DatabasePosition *from;
+  protobuf_c_boolean has_max_zones;
+  uint32_t max_zones;
+};
+#define CARAVAN__V1__CHANGED_ZONES_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__changed_zones_request__descriptor) \
+    , NULL, NULL, 0, 0 }
+
+
+struct  Caravan__V1__ZoneChange
+{
+  ProtobufCMessage base;
+  char *zone;
+  protobuf_c_boolean has_seq;
+  uint64_t seq;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  protobuf_c_boolean has_deleted;
+  protobuf_c_boolean deleted;
+};
+#define CARAVAN__V1__ZONE_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__zone_change__descriptor) \
+    , NULL, 0, 0, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ChangedZonesReply
+{
+  ProtobufCMessage base;
+  /*
+   * each once, in the order of its latest change
+   */
+  size_t n_zones;
+  Caravan__V1__ZoneChange **zones;
+  Caravan__V1__DatabasePosition *next;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+  protobuf_c_boolean has_reset_required;
+  protobuf_c_boolean reset_required;
+};
+#define CARAVAN__V1__CHANGED_ZONES_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__changed_zones_reply__descriptor) \
+    , 0,NULL, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__DeleteZoneRequest
@@ -1497,6 +1637,25 @@ Caravan__V1__LockRequest *
 void   caravan__v1__lock_request__free_unpacked
                      (Caravan__V1__LockRequest *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangePosition methods */
+void   caravan__v1__change_position__init
+                     (Caravan__V1__ChangePosition         *message);
+size_t caravan__v1__change_position__get_packed_size
+                     (const Caravan__V1__ChangePosition   *message);
+size_t caravan__v1__change_position__pack
+                     (const Caravan__V1__ChangePosition   *message,
+                      uint8_t             *out);
+size_t caravan__v1__change_position__pack_to_buffer
+                     (const Caravan__V1__ChangePosition   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangePosition *
+       caravan__v1__change_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__change_position__free_unpacked
+                     (Caravan__V1__ChangePosition *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ReadChangesRequest methods */
 void   caravan__v1__read_changes_request__init
                      (Caravan__V1__ReadChangesRequest         *message);
@@ -1667,6 +1826,82 @@ Caravan__V1__CreateZoneReply *
                       const uint8_t       *data);
 void   caravan__v1__create_zone_reply__free_unpacked
                      (Caravan__V1__CreateZoneReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DatabasePosition methods */
+void   caravan__v1__database_position__init
+                     (Caravan__V1__DatabasePosition         *message);
+size_t caravan__v1__database_position__get_packed_size
+                     (const Caravan__V1__DatabasePosition   *message);
+size_t caravan__v1__database_position__pack
+                     (const Caravan__V1__DatabasePosition   *message,
+                      uint8_t             *out);
+size_t caravan__v1__database_position__pack_to_buffer
+                     (const Caravan__V1__DatabasePosition   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DatabasePosition *
+       caravan__v1__database_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__database_position__free_unpacked
+                     (Caravan__V1__DatabasePosition *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangedZonesRequest methods */
+void   caravan__v1__changed_zones_request__init
+                     (Caravan__V1__ChangedZonesRequest         *message);
+size_t caravan__v1__changed_zones_request__get_packed_size
+                     (const Caravan__V1__ChangedZonesRequest   *message);
+size_t caravan__v1__changed_zones_request__pack
+                     (const Caravan__V1__ChangedZonesRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__changed_zones_request__pack_to_buffer
+                     (const Caravan__V1__ChangedZonesRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangedZonesRequest *
+       caravan__v1__changed_zones_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__changed_zones_request__free_unpacked
+                     (Caravan__V1__ChangedZonesRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ZoneChange methods */
+void   caravan__v1__zone_change__init
+                     (Caravan__V1__ZoneChange         *message);
+size_t caravan__v1__zone_change__get_packed_size
+                     (const Caravan__V1__ZoneChange   *message);
+size_t caravan__v1__zone_change__pack
+                     (const Caravan__V1__ZoneChange   *message,
+                      uint8_t             *out);
+size_t caravan__v1__zone_change__pack_to_buffer
+                     (const Caravan__V1__ZoneChange   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ZoneChange *
+       caravan__v1__zone_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__zone_change__free_unpacked
+                     (Caravan__V1__ZoneChange *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangedZonesReply methods */
+void   caravan__v1__changed_zones_reply__init
+                     (Caravan__V1__ChangedZonesReply         *message);
+size_t caravan__v1__changed_zones_reply__get_packed_size
+                     (const Caravan__V1__ChangedZonesReply   *message);
+size_t caravan__v1__changed_zones_reply__pack
+                     (const Caravan__V1__ChangedZonesReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__changed_zones_reply__pack_to_buffer
+                     (const Caravan__V1__ChangedZonesReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangedZonesReply *
+       caravan__v1__changed_zones_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__changed_zones_reply__free_unpacked
+                     (Caravan__V1__ChangedZonesReply *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__DeleteZoneRequest methods */
 void   caravan__v1__delete_zone_request__init
@@ -2231,6 +2466,9 @@ typedef void (*Caravan__V1__StagedMutations_Closure)
 typedef void (*Caravan__V1__LockRequest_Closure)
                  (const Caravan__V1__LockRequest *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ChangePosition_Closure)
+                 (const Caravan__V1__ChangePosition *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ReadChangesRequest_Closure)
                  (const Caravan__V1__ReadChangesRequest *message,
                   void *closure_data);
@@ -2257,6 +2495,18 @@ typedef void (*Caravan__V1__CreateZoneRequest_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__CreateZoneReply_Closure)
                  (const Caravan__V1__CreateZoneReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__DatabasePosition_Closure)
+                 (const Caravan__V1__DatabasePosition *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangedZonesRequest_Closure)
+                 (const Caravan__V1__ChangedZonesRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ZoneChange_Closure)
+                 (const Caravan__V1__ZoneChange *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangedZonesReply_Closure)
+                 (const Caravan__V1__ChangedZonesReply *message,
                   void *closure_data);
 typedef void (*Caravan__V1__DeleteZoneRequest_Closure)
                  (const Caravan__V1__DeleteZoneRequest *message,
@@ -2349,6 +2599,7 @@ extern const ProtobufCEnumDescriptor    caravan__v1__mutation_kind__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__save_scope__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__verdict__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__group_stage__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__change_mode__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor;
@@ -2365,6 +2616,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__group_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__group_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__staged_mutations__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__lock_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__change_position__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__fetch_request__descriptor;
@@ -2374,6 +2626,10 @@ extern const ProtobufCMessageDescriptor caravan__v1__list_zones_request__descrip
 extern const ProtobufCMessageDescriptor caravan__v1__list_zones_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__create_zone_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__create_zone_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__database_position__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__changed_zones_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__zone_change__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__changed_zones_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__delete_zone_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__delete_zone_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk__descriptor;
