@@ -41,12 +41,12 @@ import Testing
 
   @Test("the same seed gives the same trace, in another process")
   func determinism() throws {
-    let first = try hashes(from: 1, count: 6)
-    #expect(first.count == 6)
-    #expect(Set(first).count == 6)
-    #expect(try hashes(from: 1, count: 6) == first)
+    let first = try hashes(from: 1, count: 3)
+    #expect(first.count == 3)
+    #expect(Set(first).count == 3)
+    #expect(try hashes(from: 1, count: 3) == first)
     // Whatever came before in the same process changes nothing.
-    #expect(try hashes(from: 5, count: 2) == Array(first.suffix(2)))
+    #expect(try hashes(from: 3, count: 1) == Array(first.suffix(1)))
   }
 
   @Test("SIM_SEED plays one seed, as --seed does")

@@ -5,14 +5,14 @@ struct SourceFile: Sendable {
   /// Path from the package's root.
   let path: String
   let lines: [String]
+  /// Lines without comments and without the contents of string literals, so that rules look at code only.
+  let code: [String]
 
   init(path: String, text: String) {
     self.path = path
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    code = lines.map(Self.stripped)
   }
-
-  /// Lines without comments and without the contents of string literals, so that rules look at code only.
-  var code: [String] { lines.map(Self.stripped) }
 
   private static func stripped(_ line: String) -> String {
     var out = ""

@@ -4,6 +4,8 @@ import Testing
 /// Goal: the shape of the tree is kept by a test, not by memory. Method: rules over the text of every Swift file; each
 /// rule carries a canary that it must catch, so that no rule can fall silent.
 @Suite struct TidyTests {
+  private static let files = Result { try SourceTree.files() }
+
   @Test("every rule catches its canary", arguments: Rule.all.map(\.name))
   func canary(name: String) throws {
     let rule = try #require(Rule.all.first { $0.name == name })
@@ -13,7 +15,7 @@ import Testing
   @Test("every file keeps every rule", arguments: Rule.all.map(\.name))
   func tree(name: String) throws {
     let rule = try #require(Rule.all.first { $0.name == name })
-    let files = try SourceTree.files().filter { !$0.path.hasPrefix("Tests/TidyTests/") }
+    let files = try Self.files.get().filter { !$0.path.hasPrefix("Tests/TidyTests/") }
     #expect(files.count > 50, "the tree was not found")
     let violations = files.flatMap(rule.check)
     #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
@@ -21,7 +23,7 @@ import Testing
 
   @Test("every Swift file lies in a room of architecture §9")
   func rooms() throws {
-    for file in try SourceTree.files() {
+    for file in try Self.files.get() {
       let parts = file.path.split(separator: "/").map(String.init)
       if parts[0] == "Services", parts[1] != "Examples" {
         #expect(["Core", "Driver", "Main"].contains(parts[2]), "\(file.path)")
