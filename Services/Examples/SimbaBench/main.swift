@@ -2,7 +2,6 @@
 // lines that end in "// sync" below.
 
 import Client
-import Foundation
 import Model
 import Runtime
 
@@ -79,12 +78,4 @@ func run(_ command: Command, _ options: Options) async throws {
   }
 }
 
-do {
-  let (command, rest) = try commands.select(Array(CommandLine.arguments.dropFirst()))
-  try await run(command, command.parse(rest, environment: ProcessInfo.processInfo.environment))
-} catch let stop as CommandLineStop {
-  exit(stop.report())
-} catch {
-  FileHandle.standardError.write(Data("caravan-simbabench: \(error)\n".utf8))
-  exit(ExitCode.failure)
-}
+commands.run(run)

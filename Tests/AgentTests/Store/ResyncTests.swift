@@ -140,6 +140,23 @@ struct ResyncTests {
     }
   }
 
+  @Test("I9, SIM-25: a decision counts against the copy that was looked at, not what a reset brings")
+  func decidedBeforeReset() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let contested = try #require(try await Self.fill(f)["contested"])
+      try await f.store.beginResolution(F.photos, owner: 1)
+      try await f.store.resolve(F.photos, row: contested, .mine, owner: 1)
+      try await f.store.reset(F.photos)
+      try await f.apply([])
+      await #expect {
+        try await f.store.endResolution(F.photos, owner: 1)
+      } throws: { ($0 as? CaravanError)?.code == .notInConflictResolution }
+      #expect(try await f.store.conflicts(F.photos).contains { $0.mine.id == contested && $0.theirs == nil })
+      #expect(try await f.collect()?.mutations.contains { $0.name == contested } == false)
+    }
+  }
+
   @Test("UNI-18: rows named as they were go on as if nothing had been; versions may have begun anew")
   func namesAll() async throws {
     try await F.with { f in

@@ -27,7 +27,7 @@ struct ResolutionSession {
 }
 
 extension LocalStore {
-  /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25).
+  /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
   /// - Throws: `serverBusy` while another session resolves this table.
   public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
     _ = try state(table)
@@ -65,6 +65,12 @@ extension LocalStore {
     return views
   }
 
+  private static func notResolving(_ table: TableID) -> CaravanError {
+    CaravanError(
+      .notInConflictResolution,
+      "conflicts of '\(table.name)' are not being resolved: begin first, and again after the table was reset")
+  }
+
   /// Notes a decision; it takes effect with `endResolution`. A later one for the same row replaces it.
   /// - Parameters:
   ///   - cells: of a new value, which begins as the local one.
@@ -76,7 +82,7 @@ extension LocalStore {
   ) throws(CaravanError) {
     let state = try state(table)
     guard var session = resolutions[table], session.owner == owner else {
-      throw CaravanError(.notInConflictResolution, "conflicts of '\(table.name)' are not being resolved: begin first")
+      throw Self.notResolving(table)
     }
     guard let copy = try incoming(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
       throw CaravanError(.noSuchObject, "row '\(id.prefix(80))' of '\(table.name)' is in no conflict")
@@ -103,7 +109,7 @@ extension LocalStore {
     _ table: TableID, isAbandoned: Bool = false, owner: UInt64
   ) throws(CaravanError) -> Int {
     guard var session = resolutions[table], session.owner == owner else {
-      throw CaravanError(.notInConflictResolution, "conflicts of '\(table.name)' are not being resolved: begin first")
+      throw Self.notResolving(table)
     }
     resolutions[table] = nil
     if isAbandoned { session.choices = [:] }

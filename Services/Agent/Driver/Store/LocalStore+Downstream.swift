@@ -185,7 +185,7 @@ extension LocalStore {
 
   public func reset(_ table: TableID) throws(CaravanError) {
     try change(table) { (state) throws(CaravanError) in try reset(&state) }
-    deletions.forget(table)
+    forgetAfterReset(table)
   }
 
   /// Ends the table's fault and starts over, with what is dirty here kept or not (REC-27, UNI-19).
@@ -201,8 +201,14 @@ extension LocalStore {
       if choice == .takeServer { try forgetChanges(in: state) }
       try reset(&state)
     }
-    deletions.forget(table)
+    forgetAfterReset(table)
     tellNewsIfAny(of: table)
+  }
+
+  /// What was decided about conflicts was decided against copies that are void now: the app has to look again.
+  private func forgetAfterReset(_ table: TableID) {
+    deletions.forget(table)
+    resolutions[table] = nil
   }
 
   /// All rows are as if they were the cloud's; those that are not go away when it has named its own.
