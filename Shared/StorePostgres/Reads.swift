@@ -42,7 +42,7 @@ struct Reads {
     let zone = answers.first?.first.map { row in
       ZoneState(
         incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1)), seq: row.unsigned(2),
-        purged: row.unsigned(3), snapshots: row.integer(4) > 0 ? row.unsigned(5)...row.unsigned(4) : nil)
+        purged: row.unsigned(3), snapshots: ZoneState.snapshots(from: row.unsigned(5), to: row.unsigned(4)))
     }
     let footprint = answers.dropFirst().first?.first.map {
       Footprint(first: $0.unsigned(2), reach: $0.unsigned(3))

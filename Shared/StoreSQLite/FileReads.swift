@@ -48,7 +48,7 @@ struct FileReads {
       read: {
         ZoneRow(
           id: $0.integer(0), database: database, seq: $0.unsigned(1), purged: $0.unsigned(2),
-          snapshots: $0.integer(3) > 0 ? $0.unsigned(4)...$0.unsigned(3) : nil,
+          snapshots: ZoneState.snapshots(from: $0.unsigned(4), to: $0.unsigned(3)),
           isAlive: $0.integer(5) == ZoneStage.alive)
       })
   }

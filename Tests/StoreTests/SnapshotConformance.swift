@@ -128,6 +128,25 @@ import Wire
     }
   }
 
+  @Test("CK-52: a zone whose newest snapshot is being collected is read as ever", arguments: StoreKind.allCases)
+  func readWhileCollected(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let zone = try Sample.zone()
+      try await bench.commit(zone, [Sample.save("a"), Sample.save("b")])
+      let (start, _) = try await bench.page(Self.query(zone, "tablet", maxRecords: 1))
+      try await bench.commit(zone, [Sample.save("b", body: [3])])
+      bench.clock.advance(by: StoreLimits.snapshotPatience + .seconds(60))
+      var hasMore = true
+      while hasMore {
+        hasMore = try await bench.store.collect()
+        let (_, plain) = try await bench.page(ChangeQuery(zone: zone))
+        #expect(plain.map(\.version) == [1, 3])
+      }
+      let (page, rest) = try await bench.page(Self.query(zone, "tablet", from: start.next, maxRecords: 9))
+      #expect(rest.map(\.version) == [3] && page.isConsistent)
+    }
+  }
+
   @Test("CK-53: a reader half as fast as the writer comes to consistent states", arguments: StoreKind.allCases)
   func liveness(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -15,6 +15,11 @@ public struct ZoneState: Sendable, Hashable {
     self.purged = purged
     self.snapshots = snapshots
   }
+
+  /// nil also when collecting what snapshots held has come beyond the newest: then none can be read.
+  public static func snapshots(from oldest: Seq, to newest: Seq) -> ClosedRange<Seq>? {
+    oldest > 0 && oldest <= newest ? oldest...newest : nil
+  }
 }
 
 /// How a question for changes is answered. Decided here, carried out by every store alike.
