@@ -77,7 +77,7 @@ final class AnswerLanes: Sendable {
   /// - Parameters:
   ///   - accept: a message, which is the callee's then; returns the request that it answers.
   ///   - nobody: the request that nobody serves.
-  /// - Returns: how many messages that were.
+  /// - Returns: how many answers that were, of those that arrived just now; not what had come twice.
   func take(accept: (OpaquePointer) -> UInt64?, nobody: (UInt64) -> Void) -> Int {
     var count = 0
     for trip in state.withLock({ $0.trips }) {
@@ -85,15 +85,18 @@ final class AnswerLanes: Sendable {
       guard natsSubscription_QueuedMsgs(trip.lane.subscription.pointer, &waiting) == NATS_OK, waiting > 0 else {
         continue
       }
-      count += Int(waiting)
       for _ in 0..<waiting {
         var message: OpaquePointer?
         switch natsSubscription_NextMsg(&message, trip.lane.subscription.pointer, 0) {
         case NATS_OK:
-          if let message, accept(message) == trip.request { note(trip.request) }
+          if let message, accept(message) == trip.request {
+            note(trip.request)
+            count += 1
+          }
         case NATS_NO_RESPONDERS:
           nobody(trip.request)
           note(trip.request)
+          count += 1
         default: break
         }
       }

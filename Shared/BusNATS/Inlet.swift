@@ -37,12 +37,20 @@ final class Inlet: Sendable {
     var waiting: UInt64 = 0
     // Asking for the count is cheap; asking for a message that is not there writes an error text.
     guard natsSubscription_QueuedMsgs(subscription.pointer, &waiting) == NATS_OK else { return 0 }
-    for _ in 0..<waiting {
+    var taken = 0
+    while taken < waiting {
       var message: OpaquePointer?
-      guard natsSubscription_NextMsg(&message, subscription.pointer, 0) == NATS_OK, let message else { continue }
-      accept(message)
+      switch natsSubscription_NextMsg(&message, subscription.pointer, 0) {
+      case NATS_OK:
+        if let message { accept(message) }
+        taken += 1
+      case NATS_NO_RESPONDERS: taken += 1
+      // Says once that messages were lost here, and gives none.
+      case NATS_SLOW_CONSUMER: continue
+      default: return taken
+      }
     }
-    return Int(waiting)
+    return taken
   }
 
   /// Asks the broker to send no more.

@@ -89,8 +89,8 @@ public actor S3Lane: ObjectLane {
 
 /// One libcurl handle: it keeps its connection from request to request.
 ///
-/// `@unchecked Sendable` is safe because only the actor that owns it uses it, on one thread at a time, which is what
-/// libcurl asks for (https://curl.se/libcurl/c/threadsafe.html).
+/// `@unchecked Sendable` is safe because only the actor that owns it uses it: libcurl asks that no handle is used by
+/// more than one thread at the same time (https://curl.se/libcurl/c/threadsafe.html).
 private final class CurlHandle: @unchecked Sendable {
   let curl: UnsafeMutableRawPointer
 
