@@ -228,7 +228,7 @@ let package = Package(
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
         swiftSettings: house),
-      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model"]),
+      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model", "Runtime"]),
       .executableTarget(
         name: "caravan-trials",
         dependencies: [

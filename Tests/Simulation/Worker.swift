@@ -53,7 +53,7 @@ struct Worker {
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 /// In memory where there is such a place: simulated disks are not to be waited for.
-private struct ScratchDirectory {
+struct ScratchDirectory {
   let path: String
 
   init() throws {

@@ -9,11 +9,14 @@ let jobs = Flag<Int>("jobs", "N", "processes at once", default: 1, in: 1...256)
 let shows = Flag<Bool>("trace", "print everything that happens, as it happens")
 let breaks = Flag<String?>("break", "WHAT", "break the product on purpose: op-ids")
 let stops = Flag<Bool>("stop", "end at the first violation")
+let fleet = Flag<Int>(
+  "fleet", "AGENTS", "play weeks of a fleet of so many devices instead (BEN-17)", default: 0, in: 0...10_000)
+let days = Flag<Int>("days", "N", "how long the fleet is used", default: 60, in: 1...366)
 let worker = Flag<String?>("worker", "FIRST,LAST,STEP", "play these and report by line, for the process above")
 
 let command = Command(
   "caravan-simulation", "Plays the whole suite and its devices in one process, once for each seed.",
-  flags: [single, count, first, jobs, shows, breaks, stops, worker])
+  flags: [single, count, first, jobs, shows, breaks, stops, fleet, days, worker])
 
 let options: Options
 do {
@@ -39,8 +42,12 @@ if let text = options[breaks], breakage == nil {
 if let range = options[worker] {
   exit(Worker(breakage: breakage).play(range))
 }
-let fleet = Fleet(breakage: options[breaks], shows: options[shows], stops: options[stops])
-if let seed = options[single] {
-  exit(fleet.play(first: seed, count: 1, jobs: 1))
+if options[fleet] > 0 {
+  let seed = UInt64(options[single] ?? 1)
+  exit(Weeks(agents: options[fleet], days: options[days], seed: seed, shows: options[shows]).play())
 }
-exit(fleet.play(first: options[first], count: options[count], jobs: options[jobs]))
+let workers = Workers(breakage: options[breaks], shows: options[shows], stops: options[stops])
+if let seed = options[single] {
+  exit(workers.play(first: seed, count: 1, jobs: 1))
+}
+exit(workers.play(first: options[first], count: options[count], jobs: options[jobs]))

@@ -46,15 +46,22 @@ struct Calm: Sendable {
     while true {
       try await clock.sleep(for: .seconds(5))
       for part in suite.parts where !part.isUp { part.start() }
-      // One device decides at a time, or they would contradict each other for ever.
-      turn = (turn + 1) % apps.count
-      await decide(&apps[turn], registered: true)
+      turn += 1
+      await decide(&apps, registered: true, turn: turn)
       let behind = await behind(apps, registered: true)
       if behind.isEmpty { return suite.ground.recorder.note("all that is registered got through") }
       guard clock.now < end else {
         suite.ground.recorder.note("what is registered did not get through")
         return suite.ground.recorder.stalled(behind)
       }
+    }
+  }
+
+  /// One device of a user decides at a time, or they would contradict each other for ever.
+  private func decide(_ apps: inout [App], registered: Bool, turn: Int) async {
+    for user in suite.scale.users {
+      let own = apps.indices.filter { apps[$0].device.user == user }
+      await decide(&apps[own[turn % own.count]], registered: registered)
     }
   }
 
@@ -69,7 +76,7 @@ struct Calm: Sendable {
 
   private func demand(_ apps: inout [App]) async throws {
     for round in 0..<Self.demandRounds {
-      await decide(&apps[round % apps.count], registered: false)
+      await decide(&apps, registered: false, turn: round)
       for app in apps {
         guard let session = app.device.slot.session else { continue }
         for (_, place) in app.places { await app.sync(place, session) }

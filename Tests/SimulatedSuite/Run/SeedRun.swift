@@ -1,5 +1,4 @@
 internal import Bus
-internal import Glibc
 public import Runtime
 internal import TestKit
 
@@ -41,28 +40,20 @@ public struct SeedRun: Sendable {
     var settings = Simulation.Settings()
     settings.logLevel = options.logLevel
     let simulation = Simulation(seed: seed, settings: settings)
-    let recorder = Recorder(simulation, listener: options.listener)
-    let faults = FaultPlan()
-    let machine = simulation.host("hub").host
-    let sentry = Sentry(faults, recorder)
-    let hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
-    let directory = "\(options.directory)/\(seed)"
-    guard unsafe mkdir(directory, 0o700) == 0 else { throw SeedFailure(what: "\(directory) cannot be made") }
-    defer { TemporaryDirectory.removeTree(directory) }
-    let ground = Ground(
-      simulation: simulation, hub: hub, faults: faults, sentry: sentry, recorder: recorder, directory: directory)
+    let ground = try Ground(simulation, directory: options.directory, listener: options.listener)
+    defer { TemporaryDirectory.removeTree(ground.directory) }
     let suite = try Suite(Scale(seed: seed), on: ground, breakage: options.breakage)
     var failure: [Violation] = []
     do { try SeedRun(seed: seed, suite: suite).play() } catch {
       failure = [Violation(invariant: "the run ends", explanation: "\(error)")]
     }
-    let history = recorder.history
+    let history = ground.recorder.history
     let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
     return SeedReport(
       seed: seed, traceHash: simulation.traceHash, violations: violations,
       time: simulation.now - Instant(nanoseconds: 0),
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
-      conflicts: history.decisions.count, trace: recorder.lines,
+      conflicts: history.decisions.count, trace: ground.recorder.lines,
       log: simulation.log.records.map { Self.line($0) })
   }
 
@@ -74,7 +65,7 @@ public struct SeedRun: Sendable {
   private func play() throws {
     let (simulation, hub) = (suite.ground.simulation, suite.ground.hub)
     let deliveries = simulation.start { await hub.run() }
-    defer { bury(deliveries) }
+    defer { suite.bury(deliveries) }
     for part in suite.parts { part.start() }
     let clock = simulation.host("people").host.clock
     let contents = Contents()
@@ -118,15 +109,6 @@ public struct SeedRun: Sendable {
     }
     try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
     try await witnesses?.conclude()
-  }
-
-  /// Ends everything that still runs, so that nothing of this world outlives it.
-  private func bury(_ deliveries: SimulatedTask<Void>) {
-    for part in suite.parts { suite.crash(part, isLast: true) }
-    deliveries.cancel()
-    try? suite.ground.simulation.run(within: .seconds(600)) {
-      suite.parts.allSatisfy(\.isGone) && deliveries.result != nil
-    }
   }
 }
 

@@ -48,7 +48,8 @@ struct App: Sendable {
     }
   }
 
-  private mutating func act() async {
+  /// One thing, if the device is up.
+  mutating func act() async {
     guard let session = device.slot.session, await prepare(session) else { return }
     let (table, place) = dice.pick(places)
     switch dice.pick(weighted: Self.actions) {

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Glibc
 internal import Model
 internal import Runtime
 internal import TestKit
@@ -126,4 +127,18 @@ struct Ground: Sendable {
   let sentry: Sentry
   let recorder: Recorder
   let directory: String
+
+  /// - Parameter directory: where the files of this world's disks get a directory of their own.
+  init(_ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?) throws {
+    self.simulation = simulation
+    recorder = Recorder(simulation, listener: listener)
+    faults = FaultPlan()
+    sentry = Sentry(faults, recorder)
+    let machine = simulation.host("hub").host
+    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
+    self.directory = "\(directory)/\(simulation.seed)"
+    guard unsafe mkdir(self.directory, 0o700) == 0 else {
+      throw SeedFailure(what: "\(self.directory) cannot be made")
+    }
+  }
 }

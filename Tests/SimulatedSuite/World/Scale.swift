@@ -1,3 +1,4 @@
+internal import Partitions
 internal import Store
 
 /// How large a world is and how long it lives: by seed, within what a second pays for.
@@ -18,6 +19,10 @@ struct Scale: Sendable {
   var tombstones = TombstoneRule()
   /// Somebody reads by snapshots, more slowly than others write.
   var hasSlowReader: Bool
+  /// Long where a world lives for weeks: whoever owns partitions looks at them so often.
+  var leases = Self.leases(of: 18)
+  /// Whether there is a query service, and its answers are looked at.
+  var isQueried = true
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -61,6 +66,14 @@ struct Scale: Sendable {
       app: number == 2 ? "notes" : "album", name: "t\(number)", schema: columns.joined(separator: ", "), hasKey: hasKey,
       hasObject: hasObject, period: dice.happens(150) ? nil : dice.pick([0, 0, 5_000, 30_000]),
       delayTolerance: dice.pick([0, 0, 2_000, 20_000]))
+  }
+
+  static func leases(of seconds: Int64) -> LeaseTiming {
+    var timing = LeaseTiming()
+    timing.duration = .seconds(seconds)
+    timing.renewal = .seconds(seconds * 7 / 18)
+    timing.eager = .seconds(1)
+    return timing
   }
 
   func places(of user: String) -> [(table: Table, place: Place)] {

@@ -111,6 +111,8 @@ final class AgentSlot: Sendable {
       state.lives += 1
       state.session = Session(life: state.lives, store: agent.store, engine: agent.engine)
     }
+    // Whoever changed it meanwhile found nobody to tell.
+    if link != configuration.link { await agent.engine.linkChanged(to: link.map { Link($0) }) }
     try await agent.run()
   }
 

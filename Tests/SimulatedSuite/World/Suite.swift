@@ -35,10 +35,7 @@ struct Suite: Sendable {
     let keyring = try Keyring()
     self.keyring = keyring
     let partitions = Self.partitions(scale)
-    var timing = LeaseTiming()
-    timing.duration = .seconds(18)
-    timing.renewal = .seconds(7)
-    timing.eager = .seconds(1)
+    let timing = scale.leases
     services =
       [Self.storage(ground, vault, keyring, scale.tombstones, breakage)]
       + ["sync-1", "sync-2"].map { name in
@@ -46,20 +43,20 @@ struct Suite: Sendable {
       }
       + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
       + ["notify-1", "notify-2"].map { name in
-        Part(name, on: ground) { [timing] life in
+        Part(name, on: ground) { life in
           try await NotifyService(
             bus: life.bus, host: life.host, ticketKey: keyring.key, timing: timing, partitions: partitions
           ).run()
         }
       }
-      + [
-        Part("query", on: ground) { [timing] life in
+      + (scale.isQueried ? [1] : []).map { _ in
+        Part("query", on: ground) { life in
           try await QueryService(
             bus: life.bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
             survivesPowerCut: false
           ).run()
         }
-      ]
+      }
     devices = scale.devices.map { SimulatedDevice($0.name, of: $0.user, on: ground) }
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
@@ -93,6 +90,13 @@ struct Suite: Sendable {
       let series = part.machine.host.metrics.snapshot().families[counter]?.series.values.map { $0 } ?? []
       return series.reduce(sum) { if case .counter(let count) = $1 { $0 + count } else { $0 } }
     }
+  }
+
+  /// Ends everything that still runs, so that nothing of this world outlives it.
+  func bury(_ deliveries: SimulatedTask<Void>) {
+    for part in parts { crash(part, isLast: true) }
+    deliveries.cancel()
+    try? ground.simulation.run(within: .seconds(600)) { parts.allSatisfy(\.isGone) && deliveries.result != nil }
   }
 
   var parts: [Part] { services + people }

@@ -2,7 +2,7 @@ import Foundation
 import Runtime
 
 /// Plays seeds in processes of their own, so that many run at once and one that dies takes no other with it.
-struct Fleet: Sendable {
+struct Workers: Sendable {
   let breakage: String?
   let shows: Bool
   let stops: Bool
