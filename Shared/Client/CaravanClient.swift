@@ -48,7 +48,7 @@ public final class CaravanClient: Sendable {
     _ name: String, _ schema: String, isLocalOnly: Bool = false, properties: TableProperties? = nil
   ) async throws(CaravanError) -> Table {
     let request = Wire.CreateTable(
-      table: name, schema: schema, sync: isLocalOnly ? .localOnly : .full, properties: properties?.wire)
+      table: name, schema: schema, sync: isLocalOnly ? .localOnly : .full, properties: try properties?.wire())
     try await done(.createTable(request))
     return table(name)
   }
@@ -59,7 +59,7 @@ public final class CaravanClient: Sendable {
   /// Changes what is done with the table, not what is in it (SIM-11).
   /// - Throws: `tableNotFound`; `schemaViolation` for a fetch policy of a column that holds no objects.
   public func updateTable(_ name: String, _ properties: TableProperties) async throws(CaravanError) {
-    try await done(.updateTable(Wire.UpdateTable(table: name, properties: properties.wire)))
+    try await done(.updateTable(Wire.UpdateTable(table: name, properties: try properties.wire())))
   }
 
   /// Ends the table's error, and has its sync start over (REC-27).

@@ -1,3 +1,4 @@
+public import Model
 internal import Runtime
 internal import Wire
 
@@ -8,6 +9,8 @@ public struct TableProperties: Sendable, Hashable {
     case full
     /// The rows that changed last, those that were made last, or what is both. At least one bound is needed.
     case recent(rows: UInt64? = nil, age: Duration? = nil)
+    /// The rows that a selection over the table's columns finds at the cloud, with values for its `?`.
+    case query(String, [Value] = [])
     case localOnly
   }
 
@@ -38,7 +41,7 @@ public struct TableProperties: Sendable, Hashable {
     self.fetch = fetch
   }
 
-  var wire: Wire.TableProperties {
+  func wire() throws(CaravanError) -> Wire.TableProperties {
     let mode: Wire.StoreMode =
       switch self.mode {
       case nil: .unspecified
@@ -46,7 +49,7 @@ public struct TableProperties: Sendable, Hashable {
       case .inPlace: .inPlace
       }
     return Wire.TableProperties(
-      replication: replication.map { $0.wire }, mode: mode,
+      replication: try replication?.wire(), mode: mode,
       fetch: fetch.sorted { $0.key < $1.key }.map { ObjectFetch(column: $0.key, policy: $0.value.wire) })
   }
 
@@ -64,14 +67,16 @@ public struct TableProperties: Sendable, Hashable {
 }
 
 extension TableProperties.Replication {
-  fileprivate var wire: Wire.Replication {
+  fileprivate func wire() throws(CaravanError) -> Wire.Replication {
     switch self {
-    case .full: Wire.Replication(sync: .full)
-    case .localOnly: Wire.Replication(sync: .localOnly)
+    case .full: return Wire.Replication(sync: .full)
+    case .localOnly: return Wire.Replication(sync: .localOnly)
     case .recent(let rows, let age):
-      Wire.Replication(
+      return Wire.Replication(
         sync: .recent, recentRows: rows ?? 0,
         recentMilliseconds: age.map { UInt64(clamping: $0.wholeMilliseconds) } ?? 0)
+    case .query(let template, let parameters):
+      return Wire.Replication(sync: .query, query: try Table.Selection(template, parameters).wire())
     }
   }
 
@@ -84,6 +89,7 @@ extension TableProperties.Replication {
       self = .recent(
         rows: replication.recentRows == 0 ? nil : replication.recentRows,
         age: age == 0 ? nil : .milliseconds(Int64(clamping: age)))
+    case .query: self = .query(replication.query?.text ?? "", replication.query?.arguments.map(\.model) ?? [])
     }
   }
 }

@@ -224,7 +224,7 @@ struct SecurityTests {
     }
   }
 
-  @Test("TLS with client certificates: let in with one of ours, not without, not to another's server")
+  @Test("SIM-95: TLS with client certificates: let in with one of ours, not without, not to another's server")
   func tls() async throws {
     try await withTemporaryDirectory { directory in
       let now = Host.quiet.clock.wallTime.milliseconds / 1_000

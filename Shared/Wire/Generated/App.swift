@@ -7,12 +7,14 @@ public enum TableSync: UInt32, Sendable, CaseIterable {
   case full = 0
   case localOnly = 1
   case recent = 80
+  case query = 120
 
   var c: Caravan__V1__TableSync {
     switch self {
     case .full: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL
     case .localOnly: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY
     case .recent: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT
+    case .query: CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_QUERY
     }
   }
 
@@ -555,15 +557,18 @@ public struct Replication: WireMessage, Equatable {
   public var sync: TableSync
   public var recentRows: UInt64
   public var recentMilliseconds: UInt64
+  public var query: Selection?
 
   public init(
     sync: TableSync = .full,
     recentRows: UInt64 = 0,
-    recentMilliseconds: UInt64 = 0
+    recentMilliseconds: UInt64 = 0,
+    query: Selection? = nil
   ) {
     self.sync = sync
     self.recentRows = recentRows
     self.recentMilliseconds = recentMilliseconds
+    self.query = query
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Replication> {
@@ -571,6 +576,7 @@ public struct Replication: WireMessage, Equatable {
     if sync != .full { m.pointee.has_sync = 1; m.pointee.sync = sync.c }
     if recentRows != 0 { m.pointee.has_recent_rows = 1; m.pointee.recent_rows = recentRows }
     if recentMilliseconds != 0 { m.pointee.has_recent_milliseconds = 1; m.pointee.recent_milliseconds = recentMilliseconds }
+    if let query { m.pointee.query = query.pack(into: &arena) }
     return m
   }
 
@@ -578,6 +584,7 @@ public struct Replication: WireMessage, Equatable {
     sync = m.pointee.has_sync != 0 ? TableSync(c: m.pointee.sync) : .full
     recentRows = m.pointee.has_recent_rows != 0 ? m.pointee.recent_rows : 0
     recentMilliseconds = m.pointee.has_recent_milliseconds != 0 ? m.pointee.recent_milliseconds : 0
+    query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
   public func encoded() -> [UInt8] {

@@ -33,7 +33,7 @@ struct AppServerTests {
     }
   }
 
-  @Test("writes, updates with objects, deletes, drop; what was acknowledged is there for the next connection")
+  @Test("SIM-41: without a cloud, writes, updates, deletes, drop; what was acknowledged is there for who comes next")
   func operations() async throws {
     try await AppFixture.with { f in
       try await f.app { client in
@@ -200,7 +200,7 @@ struct AppServerTests {
   }
 
   @Test(
-    "garbage closes only its own connection, with one answer that says why",
+    "SIM-45: garbage closes only its own connection, with one answer that says why",
     arguments: [
       [UInt8](repeating: 0xff, count: 64), [4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], Array("GET / HTTP/1.1\r\n\r\n".utf8),
       [0, 0, 0, 0], [2, 0, 0, 0, 8, 1],

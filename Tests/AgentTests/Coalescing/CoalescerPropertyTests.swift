@@ -12,7 +12,8 @@ import Testing
     ProcessInfo.processInfo.environment["CARAVAN_LONG"] == nil ? 1..<21 : 1..<101
   private static let hour: UInt64 = 3_600 * RandomApps.second
 
-  @Test("I12, MOB-31: every deadline is met, with at most 5 % more transfers than the optimum, for 20 random apps")
+  @Test(
+    "I12, MOB-09, MOB-31: every deadline is met, with at most 5 % more transfers than the optimum, for 20 random apps")
   func optimum() {
     var ratios: [Double] = []
     for seed in Self.seeds {

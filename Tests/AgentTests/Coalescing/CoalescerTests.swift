@@ -44,7 +44,7 @@ import Testing
     #expect(c.takeTransfer(at: at(11)) == .init(trigger: .volume, items: [key("log")]))
   }
 
-  @Test("MOB-04 c, MOB-12: looked at every 600 s, sent within 60 s of that")
+  @Test("SIM-17, MOB-04 c, MOB-12, MOB-30: looked at every 600 s, sent within 60 s of that")
   func deadline() {
     var c = onWifi()
     c.register(key("album"), every(600, 60, .wifi), at: at(0))
@@ -56,6 +56,17 @@ import Testing
     #expect(c.nextWake(after: at(200)) == at(260).monotonic)
     #expect(c.takeTransfer(at: at(259)) == nil)
     #expect(c.takeTransfer(at: at(260)) == .init(trigger: .deadline, items: [key("album")]))
+  }
+
+  @Test("MOB-32: tables of one period share its tick: one moment to wake at, one transfer, whenever they registered")
+  func onePeriod() {
+    var c = onWifi()
+    for number in 0..<50 {
+      c.register(key("t\(number)"), every(600, 0), at: at(Double(number)))
+      c.noteChange(key("t\(number)"), bytes: 1, at: at(Double(number)))
+    }
+    #expect(c.nextWake(after: at(50)) == at(200).monotonic)
+    #expect(c.takeTransfer(at: at(200))?.items.count == 50)
   }
 
   @Test("MOB-34: harmonic periods meet in one transfer")

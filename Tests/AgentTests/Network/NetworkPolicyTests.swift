@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("MOB-47: all bytes are in the accounts, by link and table, and outlive the agent")
+  @Test("SIM-45, MOB-47: all bytes are in the accounts, by link and table, and outlive the agent")
   func accounts() throws {
     try AgentWorld.run(lives: 2) { device, life in
       try await device.register(Self.chat)

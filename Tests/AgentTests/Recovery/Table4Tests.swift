@@ -106,7 +106,7 @@ struct Table4Tests {
     #expect(Self.lines.filter { $0.action == nil }.allSatisfy { $0.before.syncPending && $0.before.inConflict })
   }
 
-  @Test("flags survive being stored, and collectable rows are those of 1, 2 and 3")
+  @Test("SIM-51: flags survive being stored, and collectable rows are those of 1, 2 and 3")
   func packing() {
     for line in Self.lines {
       #expect(RowFlags(packed: line.before.packed) == line.before)

@@ -258,7 +258,7 @@ struct InPlaceTests {
     }
   }
 
-  @Test("BEN-03: short objects take the places of those they replace, in one transaction")
+  @Test("SIM-54, BEN-03: short objects take the places of those they replace, in one transaction")
   func short() async throws {
     try await F.with { f in
       try await f.store.updateTable(F.photos, TableChange(mode: .inPlace))

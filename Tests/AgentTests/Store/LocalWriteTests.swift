@@ -197,7 +197,7 @@ struct LocalWriteTests {
     }
   }
 
-  @Test("MOB-07, MOB-10: order, projection and pages over one consistent set")
+  @Test("SIM-15, MOB-07, MOB-10: order, projection and pages over one consistent set")
   func pages() async throws {
     try await StoreFixture.with { f in
       for n in 0..<25 {

@@ -48,7 +48,7 @@ struct UpstreamStoreTests {
     }
   }
 
-  @Test("UNI-08: a plan survives a crash byte for byte, and its rows stay pending until it is settled")
+  @Test("UNI-08, REC-20: a plan survives a crash byte for byte, and its rows stay pending until it is settled")
   func crash() async throws {
     try await StoreFixture.with { f in
       try await f.agree()

@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "A device killed in the middle of an import and started again has every acknowledged row once, and so has the other"
+    "REC-04, REC-20, REC-21: killed in an import and started again, a device has each acknowledged row once, as all"
   )
   func killed() throws {
     try simulate { suite in

@@ -181,7 +181,7 @@ import Testing
 }
 
 @Suite struct SessionBoardTests {
-  @Test("UNI-12: one session a table and direction; what becomes due meanwhile is due again when it ends")
+  @Test("UNI-12, REC-22: one session a table and direction; what becomes due meanwhile is due again when it ends")
   func oneAtATime() {
     let key = Coalescer.Key(TableID(app: ContainerID(unchecked: "app"), name: "t"), .write)
     let other = Coalescer.Key(key.table, .read)

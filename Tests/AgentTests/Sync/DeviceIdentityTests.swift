@@ -13,7 +13,7 @@ import Testing
     return try Credentials(jwt: claims.sign(with: scope), key: user)
   }
 
-  @Test("The token's name is the device, its tag the user")
+  @Test("UNI-20: the token's name is the device, its tag the user")
   func device() throws {
     let identity = try DeviceIdentity(credentials(tags: ["user:ada"]))
     #expect(identity == DeviceIdentity(user: try UserID("ada"), device: try DeviceID("laptop")))

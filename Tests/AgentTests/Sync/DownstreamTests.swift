@@ -24,7 +24,7 @@ import Wire
     try await bench.pass(.seconds(1))
   }
 
-  @Test("The first connection subscribes and pulls everything registered")
+  @Test("SIM-20, MOB-11: the first connection subscribes and pulls everything registered")
   func first() throws {
     try Bench.run(prepare: { bench in
       Self.registered(bench)
@@ -37,7 +37,7 @@ import Wire
     }
   }
 
-  @Test("D2: a notification makes the flagged tables pulled at once, in the frame that acknowledges it")
+  @Test("CK-87, MOB-11, D2: a notification makes the flagged tables pulled at once, in the frame that acknowledges it")
   func notification() throws {
     try Bench.run(prepare: { bench in
       Self.registered(bench)
@@ -294,7 +294,37 @@ import Wire
     }
   }
 
-  @Test("Unregistering makes the cloud hear a list without the table")
+  @Test("SIM-22: a sync down on demand needs no registration")
+  func onDemand() throws {
+    try Bench.run(prepare: { $0.store.add(Bench.album) }) { bench in
+      bench.cloud.save("a", "1", in: "album")
+      try await bench.pass(.seconds(600))
+      #expect(bench.store.texts(Bench.album).isEmpty)
+      try await bench.engine.syncNow(Bench.album, write: false, read: true)
+      #expect(bench.store.texts(Bench.album) == ["a": "1"])
+    }
+  }
+
+  @Test("SIM-60: a push that waits for its answer holds up no pull of the same table")
+  func independent() throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.store.register(Bench.album, .write)
+      bench.store.add(Bench.album, agreed: true)
+    }) { bench in
+      try await settle(bench)
+      bench.cloud.script(.loseAnswer)
+      bench.write("mine", "1")
+      try await bench.pass(.milliseconds(10))
+      bench.cloud.save("theirs", "2", in: "album")
+      try await bench.engine.syncNow(Bench.album, write: false, read: true)
+      #expect(bench.store.texts(Bench.album)["theirs"] == "2")
+      #expect(!bench.store.isClean(Bench.album))
+      try await bench.until("the push is settled") { bench.store.isClean(Bench.album) }
+    }
+  }
+
+  @Test("SIM-21: unregistering makes the cloud hear a list without the table")
   func unregister() throws {
     try Bench.run(prepare: Self.registered) { bench in
       try await settle(bench)

@@ -31,7 +31,7 @@ import Wire
     }
   }
 
-  @Test("MOB-20: a table that nobody syncs is not proposed, a one-time sync proposes it")
+  @Test("MOB-13, MOB-20: a table that nobody syncs is not proposed, a one-time sync proposes it")
   func proposedOnlyWhenSynced() throws {
     try Bench.run(prepare: { $0.store.add(Bench.album) }) { bench in
       bench.write("a", "1")
@@ -76,7 +76,7 @@ import Wire
   }
 
   @Test(
-    "After a restart a push in flight is settled, not sent: applied or not, the row goes up once",
+    "REC-03, REC-25: after a restart a push in flight is settled, not sent: applied or not, the row goes up once",
     arguments: [true, false])
   func settledAfterRestart(arrived: Bool) throws {
     let world = Simulation(seed: 3)
@@ -110,7 +110,7 @@ import Wire
     }
   }
 
-  @Test("Chunks the cloud lacks are staged, in messages within the limit, and the same push is sent again")
+  @Test("SIM-62: chunks the cloud lacks are staged, in messages within the limit, and the same push is sent again")
   func chunks() throws {
     try Bench.run(prepare: Self.registered) { bench in
       var hashes: [ChunkHash] = []
@@ -209,7 +209,7 @@ import Wire
     }
   }
 
-  @Test("Without a connection rows wait and a sync now says so; they go when the connection is back")
+  @Test("REC-01, REC-26: without a connection rows wait and a sync now says so; they go when the connection is back")
   func offline() throws {
     try Bench.run(prepare: Self.registered) { bench in
       try await bench.until("hello") { !bench.cloud.frames.isEmpty }
@@ -226,7 +226,40 @@ import Wire
     }
   }
 
-  @Test("MOB-31: what waits for different tables of different apps goes in one frame")
+  @Test("SIM-42, MOB-37: one connection carries what all apps send, fetch and hear; another is made when it has ended")
+  func oneConnection() throws {
+    let world = Simulation(seed: 1)
+    try world.run(deadline: .seconds(3_600)) {
+      let bench = EngineBench(world)
+      for table in [Bench.album, Bench.notes] {
+        bench.store.add(table)
+        for direction in Direction.allCases { bench.store.register(table, direction) }
+      }
+      let made = Mutex(0)
+      let connection = CloudConnection(engine: bench.engine) { () throws(CaravanError) in
+        made.withLock { $0 += 1 }
+        return bench.hub.connect(as: "device")
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await bench.cloud.run() }
+        group.addTask { try await bench.engine.run() }
+        group.addTask { await connection.run() }
+        defer { group.cancelAll() }
+        bench.write("a", "1")
+        bench.write("b", "2", in: Bench.notes)
+        try await bench.until("both apps' rows are at the cloud") {
+          bench.store.isClean(Bench.album) && bench.store.isClean(Bench.notes)
+        }
+        bench.cloud.save("c", "3", in: "album")
+        try await bench.engine.syncNow(Bench.album, write: false, read: true)
+        try await bench.pass(.seconds(600))
+        #expect(bench.store.texts(Bench.album)["c"] == "3")
+        #expect(made.withLock { $0 } == 1)
+      }
+    }
+  }
+
+  @Test("SIM-40, MOB-22, MOB-31: what waits for different tables of different apps goes in one frame")
   func oneFrame() throws {
     try Bench.run(prepare: { bench in
       for table in [Bench.album, Bench.notes] {

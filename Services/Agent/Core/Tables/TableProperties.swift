@@ -1,3 +1,5 @@
+public import Model
+
 /// How an open write changes an object that is there (UNI-17).
 public enum StoreMode: UInt8, Sendable, Hashable, CaseIterable {
   /// New bytes lie beside the old ones until the write is closed: a torn row cannot be.
@@ -30,10 +32,22 @@ public struct RecentWindow: Sendable, Hashable {
   }
 }
 
+/// Of a table that keeps what a query asks for: a selection over the table's columns, and the values of its `?`.
+public struct RowQuery: Sendable, Hashable {
+  public var template: String
+  public var parameters: [Value]
+
+  public init(_ template: String, _ parameters: [Value] = []) {
+    self.template = template
+    self.parameters = parameters
+  }
+}
+
 /// What of the cloud's rows is kept on the device (UNI-15).
 public enum Replication: Sendable, Hashable {
   case full
   case recent(RecentWindow)
+  case query(RowQuery)
   case localOnly
 }
 
@@ -57,6 +71,13 @@ public struct TableProperties: Sendable, Hashable {
   public var window: RecentWindow? {
     if case .recent(let window) = replication { window } else { nil }
   }
+
+  public var query: RowQuery? {
+    if case .query(let query) = replication { query } else { nil }
+  }
+
+  /// Rows are left to the cloud.
+  public var isPartial: Bool { window != nil || query != nil }
 
   public func policy(of column: String) -> FetchPolicy { fetch[column.lowercased()] ?? .eager }
 

@@ -136,6 +136,7 @@ extension LocalStore {
     else { return }
     let old = row
     switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
+    case .takeServer where try !belongs(copy.entry, to: state): return try removeRow(row, of: state)
     case .takeServer: return try overwrite(old, with: copy.entry, in: state)
     case .remove:
       deletions.add(id, of: state.table, version: copy.version)

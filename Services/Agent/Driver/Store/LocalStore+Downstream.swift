@@ -60,7 +60,7 @@ extension LocalStore {
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
     // Also where its row was left to the cloud.
-    if isOwn, row == nil, state.properties.window != nil { return .ignore }
+    if isOwn, row == nil, state.properties.isPartial { return .ignore }
     // Also where the row has been made anew since: it is not what this entry was.
     if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return .ignore }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
@@ -76,7 +76,9 @@ extension LocalStore {
       }
     }
     let policy = state.type?.settings?.conflicts ?? .manual
-    return ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
+    let decision = ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
+    guard decision == .insert || decision == .apply, try !belongs(entry, to: state) else { return decision }
+    return row == nil ? .ignore : .remove
   }
 
   private func carryOut(

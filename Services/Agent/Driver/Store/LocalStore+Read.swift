@@ -140,7 +140,7 @@ extension LocalStore {
     cursors[handle] = nil
     cursor.statement?.reset()
     cursor.reader.connection.rollBack()
-    if idleReaders.count < StoreLimits.idleReaders { idleReaders.append(cursor.reader) } else { cursor.reader.close() }
+    giveBack(cursor.reader)
     if cursors.isEmpty { chunkFile.releaseFreed() }
   }
 
@@ -149,6 +149,10 @@ extension LocalStore {
     for (handle, cursor) in cursors where now - cursor.lastUse > StoreLimits.cursorIdle {
       close(cursor, handle: handle)
     }
+  }
+
+  func giveBack(_ reader: Reader) {
+    if idleReaders.count < StoreLimits.idleReaders { idleReaders.append(reader) } else { reader.close() }
   }
 
   func takeReader() throws(CaravanError) -> Reader {
@@ -199,7 +203,8 @@ extension LocalStore {
     return "\(RowTable.visible) AND (\(text.text))"
   }
 
-  private func bind(_ arguments: [Value], to statement: Statement) throws(CaravanError) {
+  /// - Parameter others: that come before them.
+  func bind(_ arguments: [Value], to statement: Statement, after others: Int = 0) throws(CaravanError) {
     for (index, argument) in arguments.enumerated() {
       let value: SQLValue =
         switch argument {
@@ -213,14 +218,14 @@ extension LocalStore {
             .invalidData, "argument \(index + 1) is \(argument.kindName): only texts, numbers and bytes can be compared"
           )
         }
-      try value.bind(to: statement, at: Int32(index) + 1)
+      try value.bind(to: statement, at: Int32(others + index) + 1)
     }
   }
 
   /// Rows that an update or a delete concerns.
   func keys(of selection: Selection?, in state: TableState) throws(CaravanError) -> [Int64] {
     let reader = try takeReader()
-    defer { if idleReaders.count < StoreLimits.idleReaders { idleReaders.append(reader) } else { reader.close() } }
+    defer { giveBack(reader) }
     let text = "SELECT _row FROM \(state.rows.quotedName) WHERE \(try condition(selection, of: state)) ORDER BY _row"
     let statement = try reader.statement(text, SelectionGuard(state.rows))
     try bind(selection?.arguments ?? [], to: statement)

@@ -28,6 +28,7 @@ extension LocalStore {
     let state = TableState(
       number: number, table: table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema),
       damage: damage)
+    try checkQuery(of: state)
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
@@ -68,17 +69,22 @@ extension LocalStore {
     let old = try state(table).properties
     let new = try Self.checked(old, wanted, state(table).schema)
     guard new != old else { return }
+    var changed = try state(table)
+    changed.properties = new
+    try checkQuery(of: changed)
     let rows = try change(table) { (state) throws(CaravanError) in
       state.properties = new
       try state.saveProperties(database)
       // What was left to the cloud is told again when the table is pulled from the beginning.
-      if let window = old.window, new.window != window { state.mustStartOver = true }
+      if old.isPartial, new.replication != old.replication { state.mustStartOver = true }
       let widened = old.fetch.keys.filter { new.policy(of: $0) == .eager }
       var columns: [Int] = []
       for name in widened { columns.append(try state.column(named: name)) }
       try wantEverything(in: columns, of: &state)
       try state.save(database)
-      return old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
+      let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
+      if new.replication != old.replication { try leaveStrangers(in: state) }
+      return armed
     }
     if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }
   }

@@ -179,6 +179,7 @@ extension LocalStore {
       state.bytesUp += bytesUp
       state.refused = ""
       try leaveOld(&state)
+      try leaveStrangers(among: rows.map(\.key), in: state)
       try finish(op, rows, &state)
       return summary
     }

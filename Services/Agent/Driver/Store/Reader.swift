@@ -53,6 +53,8 @@ final class Reader {
 /// columns are used by the statement around it, so they pass; an app that reads them learns nothing but its own state.
 struct SelectionGuard {
   let rows: RowTable
+  /// Those of the statement around it.
+  private let selects: Int
   private let box = Box()
 
   private final class Box {
@@ -65,13 +67,16 @@ struct SelectionGuard {
     "min", "nullif", "round", "rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper",
   ]
 
-  init(_ rows: RowTable) { self.rows = rows }
+  init(_ rows: RowTable, selects: Int = 1) {
+    self.rows = rows
+    self.selects = selects
+  }
 
   func answer(to request: AuthorizerRequest) -> AuthorizerAnswer {
     switch request {
     case .select:
       box.selects += 1
-      return box.selects == 1 ? .allow : refuse("a selection cannot contain another SELECT")
+      return box.selects <= selects ? .allow : refuse("a selection cannot contain another SELECT")
     case .read(let table, _):
       return table == rows.name ? .allow : refuse("a selection can use the columns of its own table only")
     case .function(let name):

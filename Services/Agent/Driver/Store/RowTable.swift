@@ -97,7 +97,7 @@ struct RowTable {
 
   func drop(_ database: Connection) throws(CaravanError) { try database.execute("DROP TABLE \(quotedName)") }
 
-  private static func affinity(_ kind: FieldKind) -> String {
+  static func affinity(_ kind: FieldKind) -> String {
     switch kind {
     case .text: "TEXT"
     case .integer, .date: "INTEGER"

@@ -32,7 +32,7 @@ extension Wire.TableProperties {
       case .copyOnWrite: .copyOnWrite
       case .inPlace: .inPlace
       }
-    return TableChange(replication: replication?.model, mode: mode, fetch: fetch)
+    return TableChange(replication: try replication?.model(), mode: mode, fetch: fetch)
   }
 }
 
@@ -43,17 +43,27 @@ extension Wire.Replication {
     case .localOnly: self.init(sync: .localOnly)
     case .recent(let window):
       self.init(sync: .recent, recentRows: window.rows ?? 0, recentMilliseconds: window.milliseconds ?? 0)
+    case .query(let query):
+      self.init(
+        sync: .query,
+        query: Wire.Selection(
+          text: query.template, arguments: query.parameters.map { Cell(CellValue("", $0)) }))
     }
   }
 
-  fileprivate var model: AgentCore.Replication {
+  fileprivate func model() throws(CaravanError) -> AgentCore.Replication {
     switch sync {
-    case .full: .full
-    case .localOnly: .localOnly
+    case .full: return .full
+    case .localOnly: return .localOnly
     case .recent:
-      .recent(
+      return .recent(
         RecentWindow(
           rows: recentRows == 0 ? nil : recentRows, milliseconds: recentMilliseconds == 0 ? nil : recentMilliseconds))
+    case .query:
+      guard let query = query?.store else {
+        throw CaravanError(.invalidData, "the rows of a table that are kept by a query need the query")
+      }
+      return .query(RowQuery(query.text, query.arguments))
     }
   }
 }

@@ -26,7 +26,10 @@ enum AppCommands {
   private static let eager = Flag<[String]>("eager", "COLUMNS", "objects that come with their rows", default: [])
   private static let lazy = Flag<[String]>("lazy", "COLUMNS", "objects that come when they are read", default: [])
   private static let never = Flag<[String]>("never-fetch", "COLUMNS", "objects that stay in the cloud", default: [])
-  private static let propertyFlags: FlagList = [full, localOnly, recentRows, recentAge, mode, eager, lazy, never]
+  private static let query = Flag<String?>("query", "WHERE", "keep the rows that this finds here, and no others")
+  private static let propertyFlags: FlagList = [
+    full, localOnly, recentRows, recentAge, query, mode, eager, lazy, never,
+  ]
 
   private static let tables = [
     AppSession.tool(
@@ -68,9 +71,10 @@ enum AppCommands {
   private static func properties(_ options: Options) throws(CaravanError) -> TableProperties {
     var wanted = TableProperties()
     let isRecent = options[recentRows] != nil || options[recentAge] != nil
-    guard [options[full], options[localOnly], isRecent].count(where: { $0 }) <= 1 else {
-      throw CaravanError(.invalidData, "--full, --local-only or --recent-…: which?")
+    guard [options[full], options[localOnly], isRecent, options[query] != nil].count(where: { $0 }) <= 1 else {
+      throw CaravanError(.invalidData, "--full, --local-only, --recent-… or --query: which?")
     }
+    if let text = options[query] { wanted.replication = .query(text) }
     if options[full] { wanted.replication = .full }
     if options[localOnly] { wanted.replication = .localOnly }
     if isRecent {

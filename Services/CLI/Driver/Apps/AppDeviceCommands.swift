@@ -128,6 +128,7 @@ enum AppDeviceCommands {
       kept["replication"] = .string("recent")
       if let rows { kept["recent_rows"] = .int(Int64(clamping: rows)) }
       if let age { kept["recent_seconds"] = .double(Double(age.wholeMilliseconds) / 1_000) }
+    case .query(let template, _): (kept["replication"], kept["query"]) = (.string("query"), .string(template))
     }
     kept["store_mode"] = .string((properties.mode ?? .copyOnWrite).rawValue)
     kept["fetch"] = .object(JSON.Object(sorting: properties.fetch.mapValues { .string($0.rawValue) }))

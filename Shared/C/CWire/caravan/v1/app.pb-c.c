@@ -2859,7 +2859,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor =
   (ProtobufCMessageInit) caravan__v1__app_welcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__replication__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__replication__field_descriptors[4] =
 {
   {
     "sync",
@@ -2897,16 +2897,30 @@ static const ProtobufCFieldDescriptor caravan__v1__replication__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "query",
+    120,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Replication, query),
+    &caravan__v1__selection__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__replication__field_indices_by_name[] = {
+  3,   /* field[3] = query */
   2,   /* field[2] = recent_milliseconds */
   1,   /* field[1] = recent_rows */
   0,   /* field[0] = sync */
 };
-static const ProtobufCIntRange caravan__v1__replication__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__replication__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 120, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__replication__descriptor =
 {
@@ -2916,10 +2930,10 @@ const ProtobufCMessageDescriptor caravan__v1__replication__descriptor =
   "Caravan__V1__Replication",
   "caravan.v1",
   sizeof(Caravan__V1__Replication),
-  3,
+  4,
   caravan__v1__replication__field_descriptors,
   caravan__v1__replication__field_indices_by_name,
-  1,  caravan__v1__replication__number_ranges,
+  2,  caravan__v1__replication__number_ranges,
   (ProtobufCMessageInit) caravan__v1__replication__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -6067,19 +6081,21 @@ const ProtobufCMessageDescriptor caravan__v1__counter_value__descriptor =
   (ProtobufCMessageInit) caravan__v1__counter_value__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue caravan__v1__table_sync__enum_values_by_number[3] =
+static const ProtobufCEnumValue caravan__v1__table_sync__enum_values_by_number[4] =
 {
   { "TABLE_SYNC_FULL", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL", 0 },
   { "TABLE_SYNC_LOCAL_ONLY", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY", 1 },
   { "TABLE_SYNC_RECENT", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT", 80 },
+  { "TABLE_SYNC_QUERY", "CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_QUERY", 120 },
 };
 static const ProtobufCIntRange caravan__v1__table_sync__value_ranges[] = {
-{0, 0},{80, 2},{0, 3}
+{0, 0},{80, 2},{120, 3},{0, 4}
 };
-static const ProtobufCEnumValueIndex caravan__v1__table_sync__enum_values_by_name[3] =
+static const ProtobufCEnumValueIndex caravan__v1__table_sync__enum_values_by_name[4] =
 {
   { "TABLE_SYNC_FULL", 0 },
   { "TABLE_SYNC_LOCAL_ONLY", 1 },
+  { "TABLE_SYNC_QUERY", 3 },
   { "TABLE_SYNC_RECENT", 2 },
 };
 const ProtobufCEnumDescriptor caravan__v1__table_sync__descriptor =
@@ -6089,11 +6105,11 @@ const ProtobufCEnumDescriptor caravan__v1__table_sync__descriptor =
   "TableSync",
   "Caravan__V1__TableSync",
   "caravan.v1",
-  3,
+  4,
   caravan__v1__table_sync__enum_values_by_number,
-  3,
+  4,
   caravan__v1__table_sync__enum_values_by_name,
-  2,
+  3,
   caravan__v1__table_sync__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

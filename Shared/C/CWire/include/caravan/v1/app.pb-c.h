@@ -73,7 +73,8 @@ typedef struct Caravan__V1__CounterValue Caravan__V1__CounterValue;
 typedef enum _Caravan__V1__TableSync {
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL = 0,
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY = 1,
-  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT = 80
+  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_RECENT = 80,
+  CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_QUERY = 120
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__TABLE_SYNC)
 } Caravan__V1__TableSync;
 /*
@@ -350,10 +351,14 @@ struct  Caravan__V1__Replication
    */
   protobuf_c_boolean has_recent_milliseconds;
   uint64_t recent_milliseconds;
+  /*
+   * with TABLE_SYNC_QUERY: a template and its parameters
+   */
+  Caravan__V1__Selection *query;
 };
 #define CARAVAN__V1__REPLICATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__replication__descriptor) \
-    , 0, CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL, 0, 0, 0, 0 }
+    , 0, CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__ObjectFetch

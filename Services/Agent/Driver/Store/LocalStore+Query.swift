@@ -1,0 +1,55 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+
+// Tables that keep what a query asks for (UNI-15). Who belongs is decided by the content that the cloud has: a row that
+// leaves the query's set leaves the device, unless it has changes that the cloud does not have yet.
+extension LocalStore {
+  /// - Throws: `invalidData` for a query that is no plain expression over the table's columns.
+  func checkQuery(of state: TableState) throws(CaravanError) {
+    guard state.properties.query != nil else { return }
+    _ = try belongs([SQLValue](repeating: .null, count: state.schema.columns.count), to: state)
+  }
+
+  /// Whether the table keeps a row of this content.
+  func belongs(_ entry: Entry, to state: TableState) throws(CaravanError) -> Bool {
+    if state.properties.query == nil || entry.isDeleted { return true }
+    return try belongs(try state.codec.content(entry.body).cells, to: state)
+  }
+
+  private func belongs(_ cells: [SQLValue], to state: TableState) throws(CaravanError) -> Bool {
+    guard let query = state.properties.query else { return true }
+    let columns = state.schema.columns
+    let template = try SelectionText(query.template, columns: Set(columns.map(\.name)))
+    guard template.arguments == query.parameters.count else {
+      throw CaravanError(
+        .invalidData,
+        "the query has \(template.arguments) '?' and \(query.parameters.count) parameters came: give one for each")
+    }
+    // The cells compare as those of the table would.
+    let row = columns.enumerated().map { index, column in
+      "CAST(?\(index + 1) AS \(RowTable.affinity(column.kind))) AS \(RowTable.quoted(column.name))"
+    }
+    let text = "SELECT 1 FROM (SELECT \(row.joined(separator: ", "))) WHERE (\(template.text))"
+    let reader = try takeReader()
+    defer { giveBack(reader) }
+    let statement = try reader.statement(text, SelectionGuard(state.rows, selects: 2))
+    for (index, cell) in cells.enumerated() { try cell.bind(to: statement, at: Int32(index) + 1) }
+    try bind(query.parameters, to: statement, after: cells.count)
+    defer { statement.reset() }
+    return try reader.bounded { () throws(CaravanError) in try statement.next() != nil }
+  }
+
+  /// Rows that do not belong go from the device; what is not at the cloud yet stays.
+  /// - Parameter keys: of rows whose content may have changed; nil: of all.
+  func leaveStrangers(among keys: [Int64]? = nil, in state: TableState) throws(CaravanError) {
+    guard state.properties.query != nil else { return }
+    let changed = if let keys { keys } else { try state.rows.keys(where: "_flags = 0 AND _presence = 0", database) }
+    for key in changed {
+      guard let row = try state.rows.soundRow(key: key, database), row.head.flags == .clean,
+        row.head.presence == .live, !isOpen(row: row.id, of: state.table), try !belongs(row.cells, to: state)
+      else { continue }
+      try removeRow(row, of: state)
+    }
+  }
+}

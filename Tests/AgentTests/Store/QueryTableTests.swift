@@ -1,0 +1,163 @@
+import AgentCore
+import AgentDriver
+import Model
+import Runtime
+import TestKit
+import Testing
+
+/// Goal: a table that keeps what a query asks for holds that and nothing else, apart from what the cloud does not have
+/// yet (UNI-15). Method: a store and pages as the cloud would send them; then devices and the real services.
+@Suite("Tables kept by a query", .timeLimit(.minutes(2)))
+struct QueryTableTests {
+  typealias F = StoreFixture
+  private static let early = TableChange(replication: .query(RowQuery("name < ?", [.text("m")])))
+
+  private static func with(_ change: TableChange = early, _ body: (F) async throws -> Void) async throws {
+    try await F.with { f in
+      try await f.store.updateTable(F.photos, change)
+      try await f.agree()
+      try await body(f)
+    }
+  }
+
+  private static func missing(_ f: F) async throws -> Set<ChunkHash> {
+    Set(try await f.store.missingChunks(of: F.photos, limit: 99).map(\.hash))
+  }
+
+  @Test("UNI-15: rows move in and out of the query's set; of those outside nothing is fetched")
+  func moves() async throws {
+    try await Self.with { f in
+      let photo = F.noise(90_000)
+      try await f.apply([
+        F.entry("row-1", 1, "anna"), F.entry("row-2", 2, "zoe", photo: photo), F.entry("row-3", 3, "bob"),
+      ])
+      #expect(try await f.names() == ["anna", "bob"])
+      #expect(try await Self.missing(f).isEmpty)
+      // In with its object, out with all it has.
+      let summary = try await f.apply(
+        [F.entry("row-2", 4, "carl", photo: photo), F.entry("row-1", 5, "xaver")], token: [2])
+      #expect(summary.staged == 1 && summary.removed == 1)
+      #expect(try await f.names() == ["bob"])
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["bob", "carl"])
+      try await f.apply([F.entry("row-2", 6, "yves", photo: photo)], token: [3])
+      #expect(try await f.names() == ["bob"])
+      #expect(try await f.store.storedChunks() == 0)
+      // A waiting row that leaves is not waited for.
+      try await f.apply([F.entry("row-4", 7, "dora", photo: photo)], token: [4])
+      try await f.apply([F.entry("row-4", 8, "nora", photo: photo)], token: [5])
+      #expect(try await Self.missing(f).isEmpty)
+      try await f.crash()
+      #expect(try await f.names() == ["bob"])
+      #expect(try await f.status().properties.replication == Self.early.replication)
+    }
+  }
+
+  @Test("UNI-15: a row with changes of its own stays until the cloud has them; a conflict stays until it is decided")
+  func dirty() async throws {
+    try await Self.with { f in
+      try await f.write("zita")
+      #expect(try await f.names() == ["zita"])
+      let plan = try #require(try await f.collect())
+      try await f.accept(plan, from: 1)
+      #expect(try await f.names() == [])
+      // Its echo says nothing new.
+      let echo = IncomingEntry(
+        entry: Entry(name: plan.mutations[0].name, version: 1, created: 1, type: 42, writer: "me"), isOwn: true)
+      #expect(try await f.apply([echo], token: [2]).isUnexplained == false)
+
+      try await f.apply([F.entry("row-1", 5, "anna")], token: [3])
+      try await f.store.write(
+        F.photos, cells: [CellValue("date", .integer(1))], selection: Selection("name = 'anna'"))
+      try await f.apply([F.entry("row-1", 6, "zara")], token: [4])
+      #expect(try await f.status().conflicts == 1)
+      #expect(try await f.names() == ["anna"])
+      try await f.store.beginResolution(F.photos, owner: f.owner)
+      try await f.store.resolve(F.photos, row: "row-1", .theirs, owner: f.owner)
+      try await f.store.endResolution(F.photos, owner: f.owner)
+      #expect(try await f.names() == [])
+      #expect(try await f.status().conflicts == 0)
+    }
+  }
+
+  @Test("UNI-15: another query, or none, has the table told again; strangers go at once, unsent changes never")
+  func changed() async throws {
+    try await Self.with(TableChange()) { f in
+      try await f.apply([F.entry("row-1", 1, "anna"), F.entry("row-2", 2, "zoe"), F.entry("row-3", 3, "yara")])
+      try await f.store.write(
+        F.photos, cells: [CellValue("date", .integer(1))], selection: Selection("name = 'yara'"))
+      try await f.store.updateTable(F.photos, Self.early)
+      #expect(try await f.names() == ["anna", "yara"])
+      #expect(try await !f.store.syncState(of: F.photos).mustStartOver)
+      try await f.store.updateTable(F.photos, TableChange(replication: .full))
+      #expect(try await f.store.syncState(of: F.photos).mustStartOver)
+    }
+  }
+
+  @Test("UNI-15: after a reset the query holds for what is named again, and dirty rows are kept (UNI-18)")
+  func reset() async throws {
+    try await Self.with { f in
+      try await f.apply([F.entry("row-1", 1, "anna"), F.entry("row-2", 2, "bob")])
+      try await f.write("zita")
+      try await f.store.reset(F.photos)
+      try await f.apply([F.entry("row-1", 4, "zara"), F.entry("row-2", 2, "bob")], token: [2])
+      #expect(try await f.names() == ["bob", "zita"])
+      #expect(try await f.status().dirty == 1)
+    }
+  }
+
+  @Test(
+    "a query that is no plain expression over the columns is refused, and the table is as it was",
+    arguments: [
+      "nobody = 1", "name IN (SELECT name FROM \"album/photos\")", "random() > 0", "name = ?", "", "1) OR (1",
+    ])
+  func refused(template: String) async throws {
+    try await Self.with(TableChange()) { f in
+      await #expect {
+        try await f.store.updateTable(F.photos, TableChange(replication: .query(RowQuery(template))))
+      } throws: {
+        ($0 as? CaravanError)?.code == .invalidData
+      }
+      let kept = try await f.status().properties.replication
+      #expect(kept == .full)
+    }
+  }
+
+  @Test("UNI-15: what two devices write, each keeps by its own query, through a crash", arguments: [1, 2, 3])
+  func converges(seed: UInt64) throws {
+    let suite = try SuiteWorld(seed: seed)
+    try suite.world.run(deadline: .seconds(7_200)) {
+      let a = try await suite.start("a")
+      var b = try await suite.start("b")
+      for device in [a, b] { try await device.createTable() }
+      let low = TableChange(replication: .query(RowQuery("number < ?", [.integer(50)])))
+      try await b.store.updateTable(RunningDevice.table, low)
+      for device in [a, b] { try await device.register() }
+      let random = suite.world.host("dice").host.random
+      var numbers: [String: Int64] = [:]
+      for step in 0..<40 {
+        let (name, number) = ("r\(random.below(12))", Int64(random.below(100)))
+        if numbers[name] == nil { try await a.write(name, number) } else { try await a.update(name, number) }
+        numbers[name] = number
+        // Rows that b writes leave it when the cloud has them.
+        if step.isMultiple(of: 8) {
+          try await b.write("b\(step)", Int64(step) * 10)
+          numbers["b\(step)"] = Int64(step) * 10
+        }
+        if step == 20 {
+          try await b.kill()
+          b = try await suite.start("b")
+        }
+        if random.below(3) == 0 { try await a.clock.sleep(for: .milliseconds(Int64(random.below(400)))) }
+      }
+      let (all, kept) = (numbers, numbers.filter { $0.value < 50 })
+      let second = b
+      try await a.until("a has all") { try await a.numbers() == all }
+      try await second.until("b has its part") {
+        guard try await second.numbers() == kept else { return false }
+        return try await second.isSettled()
+      }
+      for device in [a, second] { #expect(try await device.store.problems() == []) }
+    }
+  }
+}
