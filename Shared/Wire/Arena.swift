@@ -1,9 +1,8 @@
 internal import CProtobufC
 internal import Glibc
 
-/// Bump allocator for the C structs of one message on its way out; all of it goes at once in `deinit`.
-///
-/// protobuf-c reads the structs during `pack` only, so nothing here outlives `encoded()`.
+/// Bump allocator for the C structs of one message on its way out or in; all of it goes at once in `deinit`. Nothing of
+/// it outlives `encoded()` or `init(decoding:)`.
 struct Arena: ~Copyable {
   private static let blockBytes = 16 << 10
   private var blocks: [UnsafeMutableRawPointer] = []
@@ -18,7 +17,7 @@ struct Arena: ~Copyable {
 
   deinit { for block in blocks { free(block) } }
 
-  private mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
+  mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
     let need = (bytes + 15) & ~15
     if need > left {
       let size = max(Self.blockBytes, need)

@@ -2,6 +2,23 @@ internal import CProtobufC
 
 // What generated decoders use to copy C fields into Swift values.
 
+/// Unpacks with an arena for protobuf-c's many small pieces, which together cost more than the rest of its work.
+func unpacked<C, Value>(
+  _ data: [UInt8],
+  _ unpack: (UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?) -> UnsafeMutablePointer<C>?,
+  _ value: (UnsafePointer<C>) throws(WireError) -> Value
+) throws(WireError) -> Value {
+  var arena = Arena()
+  return try withUnsafeMutablePointer(to: &arena) { (arena) throws(WireError) in
+    // The library's own hooks (protobuf-c.h, ProtobufCAllocator): what it frees goes with the arena.
+    var allocator = ProtobufCAllocator(
+      alloc: { $0?.assumingMemoryBound(to: Arena.self).pointee.allocate($1) }, free: { _, _ in },
+      allocator_data: arena)
+    guard let message = unpack(&allocator, data.count, data) else { throw .malformed("\(Value.self)") }
+    return try value(message)
+  }
+}
+
 func copyText(_ source: UnsafePointer<CChar>?) throws(WireError) -> String {
   guard let source, source.pointee != 0 else { return "" }
   guard let value = String(validatingCString: source) else { throw .malformed("text that is not UTF-8") }

@@ -14,7 +14,9 @@ actor FrameCodec {
     decompressor = try Decompressor()
   }
 
-  private func compressed(_ plain: [UInt8]) throws(CaravanError) -> [UInt8] { try compressor.compress(plain) }
+  private func compressed(_ plain: [UInt8]) throws(CaravanError) -> [UInt8] {
+    try compressor.compress(plain, level: plain.count < SyncLimits.largeReply ? 3 : 1)
+  }
 
   private func decompressed(_ body: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
     try decompressor.decompress(body, limit: limit)

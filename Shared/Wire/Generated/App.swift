@@ -374,9 +374,7 @@ public struct AppRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__app_request__unpack(nil, data.count, data) else { throw .malformed("AppRequest") }
-    defer { caravan__v1__app_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__app_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -473,9 +471,7 @@ public struct AppReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__app_reply__unpack(nil, data.count, data) else { throw .malformed("AppReply") }
-    defer { caravan__v1__app_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__app_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -510,9 +506,7 @@ public struct AppHello: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__app_hello__unpack(nil, data.count, data) else { throw .malformed("AppHello") }
-    defer { caravan__v1__app_hello__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__app_hello__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -547,9 +541,7 @@ public struct AppWelcome: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__app_welcome__unpack(nil, data.count, data) else { throw .malformed("AppWelcome") }
-    defer { caravan__v1__app_welcome__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__app_welcome__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -594,9 +586,7 @@ public struct Replication: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__replication__unpack(nil, data.count, data) else { throw .malformed("Replication") }
-    defer { caravan__v1__replication__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__replication__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -631,9 +621,7 @@ public struct ObjectFetch: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__object_fetch__unpack(nil, data.count, data) else { throw .malformed("ObjectFetch") }
-    defer { caravan__v1__object_fetch__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__object_fetch__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -673,9 +661,7 @@ public struct TableProperties: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__table_properties__unpack(nil, data.count, data) else { throw .malformed("TableProperties") }
-    defer { caravan__v1__table_properties__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__table_properties__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -720,9 +706,7 @@ public struct CreateTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__create_table__unpack(nil, data.count, data) else { throw .malformed("CreateTable") }
-    defer { caravan__v1__create_table__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__create_table__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -757,9 +741,7 @@ public struct UpdateTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__update_table__unpack(nil, data.count, data) else { throw .malformed("UpdateTable") }
-    defer { caravan__v1__update_table__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__update_table__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -794,9 +776,7 @@ public struct ResetTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__reset_table__unpack(nil, data.count, data) else { throw .malformed("ResetTable") }
-    defer { caravan__v1__reset_table__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__reset_table__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -826,9 +806,7 @@ public struct TableName: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__table_name__unpack(nil, data.count, data) else { throw .malformed("TableName") }
-    defer { caravan__v1__table_name__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__table_name__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -890,9 +868,7 @@ public struct Cell: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cell__unpack(nil, data.count, data) else { throw .malformed("Cell") }
-    defer { caravan__v1__cell__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cell__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -927,9 +903,7 @@ public struct Selection: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__selection__unpack(nil, data.count, data) else { throw .malformed("Selection") }
-    defer { caravan__v1__selection__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__selection__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -984,9 +958,7 @@ public struct BeginWrite: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__begin_write__unpack(nil, data.count, data) else { throw .malformed("BeginWrite") }
-    defer { caravan__v1__begin_write__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__begin_write__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1031,9 +1003,7 @@ public struct WriteIntent: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__write_intent__unpack(nil, data.count, data) else { throw .malformed("WriteIntent") }
-    defer { caravan__v1__write_intent__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__write_intent__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1068,9 +1038,7 @@ public struct ObjectContent: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__object_content__unpack(nil, data.count, data) else { throw .malformed("ObjectContent") }
-    defer { caravan__v1__object_content__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__object_content__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1110,9 +1078,7 @@ public struct WriteOpened: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__write_opened__unpack(nil, data.count, data) else { throw .malformed("WriteOpened") }
-    defer { caravan__v1__write_opened__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__write_opened__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1162,9 +1128,7 @@ public struct WriteObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__write_object__unpack(nil, data.count, data) else { throw .malformed("WriteObject") }
-    defer { caravan__v1__write_object__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__write_object__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1209,9 +1173,7 @@ public struct TruncateObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__truncate_object__unpack(nil, data.count, data) else { throw .malformed("TruncateObject") }
-    defer { caravan__v1__truncate_object__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__truncate_object__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1246,9 +1208,7 @@ public struct CloseWrite: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__close_write__unpack(nil, data.count, data) else { throw .malformed("CloseWrite") }
-    defer { caravan__v1__close_write__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__close_write__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1283,9 +1243,7 @@ public struct WriteClosed: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__write_closed__unpack(nil, data.count, data) else { throw .malformed("WriteClosed") }
-    defer { caravan__v1__write_closed__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__write_closed__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1340,9 +1298,7 @@ public struct Select: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__select__unpack(nil, data.count, data) else { throw .malformed("Select") }
-    defer { caravan__v1__select__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__select__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1377,9 +1333,7 @@ public struct OrderBy: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__order_by__unpack(nil, data.count, data) else { throw .malformed("OrderBy") }
-    defer { caravan__v1__order_by__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__order_by__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1409,9 +1363,7 @@ public struct CursorRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cursor_ref__unpack(nil, data.count, data) else { throw .malformed("CursorRef") }
-    defer { caravan__v1__cursor_ref__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cursor_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1446,9 +1398,7 @@ public struct ObjectInfo: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__object_info__unpack(nil, data.count, data) else { throw .malformed("ObjectInfo") }
-    defer { caravan__v1__object_info__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__object_info__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1498,9 +1448,7 @@ public struct Row: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__row__unpack(nil, data.count, data) else { throw .malformed("Row") }
-    defer { caravan__v1__row__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__row__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1540,9 +1488,7 @@ public struct RowPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__row_page__unpack(nil, data.count, data) else { throw .malformed("RowPage") }
-    defer { caravan__v1__row_page__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__row_page__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1602,9 +1548,7 @@ public struct ReadObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_object__unpack(nil, data.count, data) else { throw .malformed("ReadObject") }
-    defer { caravan__v1__read_object__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_object__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1639,9 +1583,7 @@ public struct ObjectBytes: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__object_bytes__unpack(nil, data.count, data) else { throw .malformed("ObjectBytes") }
-    defer { caravan__v1__object_bytes__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__object_bytes__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1676,9 +1618,7 @@ public struct DeleteRows: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__delete_rows__unpack(nil, data.count, data) else { throw .malformed("DeleteRows") }
-    defer { caravan__v1__delete_rows__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__delete_rows__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1708,9 +1648,7 @@ public struct Affected: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__affected__unpack(nil, data.count, data) else { throw .malformed("Affected") }
-    defer { caravan__v1__affected__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__affected__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1765,9 +1703,7 @@ public struct RegisterSync: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__register_sync__unpack(nil, data.count, data) else { throw .malformed("RegisterSync") }
-    defer { caravan__v1__register_sync__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__register_sync__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1807,9 +1743,7 @@ public struct LossTolerance: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__loss_tolerance__unpack(nil, data.count, data) else { throw .malformed("LossTolerance") }
-    defer { caravan__v1__loss_tolerance__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__loss_tolerance__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1844,9 +1778,7 @@ public struct UnregisterSync: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__unregister_sync__unpack(nil, data.count, data) else { throw .malformed("UnregisterSync") }
-    defer { caravan__v1__unregister_sync__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__unregister_sync__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1886,9 +1818,7 @@ public struct SyncNow: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sync_now__unpack(nil, data.count, data) else { throw .malformed("SyncNow") }
-    defer { caravan__v1__sync_now__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sync_now__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1923,9 +1853,7 @@ public struct ConflictedRows: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__conflicted_rows__unpack(nil, data.count, data) else { throw .malformed("ConflictedRows") }
-    defer { caravan__v1__conflicted_rows__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__conflicted_rows__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1970,9 +1898,7 @@ public struct ConflictRow: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__conflict_row__unpack(nil, data.count, data) else { throw .malformed("ConflictRow") }
-    defer { caravan__v1__conflict_row__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__conflict_row__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2007,9 +1933,7 @@ public struct ConflictPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__conflict_page__unpack(nil, data.count, data) else { throw .malformed("ConflictPage") }
-    defer { caravan__v1__conflict_page__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__conflict_page__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2059,9 +1983,7 @@ public struct ResolveConflict: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__resolve_conflict__unpack(nil, data.count, data) else { throw .malformed("ResolveConflict") }
-    defer { caravan__v1__resolve_conflict__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__resolve_conflict__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2096,9 +2018,7 @@ public struct EndResolution: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__end_resolution__unpack(nil, data.count, data) else { throw .malformed("EndResolution") }
-    defer { caravan__v1__end_resolution__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__end_resolution__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2138,9 +2058,7 @@ public struct SetLink: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__set_link__unpack(nil, data.count, data) else { throw .malformed("SetLink") }
-    defer { caravan__v1__set_link__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__set_link__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2175,9 +2093,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__network_policy__unpack(nil, data.count, data) else { throw .malformed("NetworkPolicy") }
-    defer { caravan__v1__network_policy__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__network_policy__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2217,9 +2133,7 @@ public struct LinkBudget: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__link_budget__unpack(nil, data.count, data) else { throw .malformed("LinkBudget") }
-    defer { caravan__v1__link_budget__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__link_budget__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2259,9 +2173,7 @@ public struct Upcall: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__upcall__unpack(nil, data.count, data) else { throw .malformed("Upcall") }
-    defer { caravan__v1__upcall__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__upcall__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2356,9 +2268,7 @@ public struct TableStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__table_status__unpack(nil, data.count, data) else { throw .malformed("TableStatus") }
-    defer { caravan__v1__table_status__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__table_status__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2413,9 +2323,7 @@ public struct LossStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__loss_status__unpack(nil, data.count, data) else { throw .malformed("LossStatus") }
-    defer { caravan__v1__loss_status__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__loss_status__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2495,9 +2403,7 @@ public struct AgentStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__agent_status__unpack(nil, data.count, data) else { throw .malformed("AgentStatus") }
-    defer { caravan__v1__agent_status__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__agent_status__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2542,9 +2448,7 @@ public struct LinkUsage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__link_usage__unpack(nil, data.count, data) else { throw .malformed("LinkUsage") }
-    defer { caravan__v1__link_usage__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__link_usage__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2579,8 +2483,6 @@ public struct CounterValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__counter_value__unpack(nil, data.count, data) else { throw .malformed("CounterValue") }
-    defer { caravan__v1__counter_value__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__counter_value__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

@@ -81,9 +81,7 @@ public struct ArchiveItem: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archive_item__unpack(nil, data.count, data) else { throw .malformed("ArchiveItem") }
-    defer { caravan__v1__archive_item__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archive_item__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -118,9 +116,7 @@ public struct ArchiveHeader: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archive_header__unpack(nil, data.count, data) else { throw .malformed("ArchiveHeader") }
-    defer { caravan__v1__archive_header__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archive_header__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -155,9 +151,7 @@ public struct ArchivedChunk: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_chunk__unpack(nil, data.count, data) else { throw .malformed("ArchivedChunk") }
-    defer { caravan__v1__archived_chunk__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_chunk__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -202,9 +196,7 @@ public struct ArchivedZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_zone__unpack(nil, data.count, data) else { throw .malformed("ArchivedZone") }
-    defer { caravan__v1__archived_zone__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -239,9 +231,7 @@ public struct ArchivedLink: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_link__unpack(nil, data.count, data) else { throw .malformed("ArchivedLink") }
-    defer { caravan__v1__archived_link__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_link__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -291,9 +281,7 @@ public struct ArchivedRecord: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_record__unpack(nil, data.count, data) else { throw .malformed("ArchivedRecord") }
-    defer { caravan__v1__archived_record__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_record__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -343,9 +331,7 @@ public struct ArchivedOp: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_op__unpack(nil, data.count, data) else { throw .malformed("ArchivedOp") }
-    defer { caravan__v1__archived_op__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_op__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -385,9 +371,7 @@ public struct ArchivedQuota: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_quota__unpack(nil, data.count, data) else { throw .malformed("ArchivedQuota") }
-    defer { caravan__v1__archived_quota__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_quota__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -422,9 +406,7 @@ public struct ArchivedHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archived_head__unpack(nil, data.count, data) else { throw .malformed("ArchivedHead") }
-    defer { caravan__v1__archived_head__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archived_head__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -469,9 +451,7 @@ public struct ArchiveManifest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__archive_manifest__unpack(nil, data.count, data) else { throw .malformed("ArchiveManifest") }
-    defer { caravan__v1__archive_manifest__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__archive_manifest__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -521,9 +501,7 @@ public struct ZoneDigest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_digest__unpack(nil, data.count, data) else { throw .malformed("ZoneDigest") }
-    defer { caravan__v1__zone_digest__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_digest__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -568,8 +546,6 @@ public struct DatabaseDigest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__database_digest__unpack(nil, data.count, data) else { throw .malformed("DatabaseDigest") }
-    defer { caravan__v1__database_digest__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__database_digest__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

@@ -131,9 +131,7 @@ public struct Frame: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__frame__unpack(nil, data.count, data) else { throw .malformed("Frame") }
-    defer { caravan__v1__frame__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__frame__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -168,9 +166,7 @@ public struct Exchange: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__exchange__unpack(nil, data.count, data) else { throw .malformed("Exchange") }
-    defer { caravan__v1__exchange__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__exchange__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -322,9 +318,7 @@ public struct Operation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__operation__unpack(nil, data.count, data) else { throw .malformed("Operation") }
-    defer { caravan__v1__operation__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__operation__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -364,9 +358,7 @@ public struct Hello: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__hello__unpack(nil, data.count, data) else { throw .malformed("Hello") }
-    defer { caravan__v1__hello__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__hello__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -401,9 +393,7 @@ public struct ProposeTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__propose_table__unpack(nil, data.count, data) else { throw .malformed("ProposeTable") }
-    defer { caravan__v1__propose_table__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__propose_table__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -478,9 +468,7 @@ public struct Push: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__push__unpack(nil, data.count, data) else { throw .malformed("Push") }
-    defer { caravan__v1__push__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__push__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -530,9 +518,7 @@ public struct Settle: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__settle__unpack(nil, data.count, data) else { throw .malformed("Settle") }
-    defer { caravan__v1__settle__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__settle__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -607,9 +593,7 @@ public struct Pull: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__pull__unpack(nil, data.count, data) else { throw .malformed("Pull") }
-    defer { caravan__v1__pull__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__pull__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -649,9 +633,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_subscription__unpack(nil, data.count, data) else { throw .malformed("ZoneSubscription") }
-    defer { caravan__v1__zone_subscription__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_subscription__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -686,9 +668,7 @@ public struct Subscribe: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__subscribe__unpack(nil, data.count, data) else { throw .malformed("Subscribe") }
-    defer { caravan__v1__subscribe__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__subscribe__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -718,9 +698,7 @@ public struct AckNotification: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__ack_notification__unpack(nil, data.count, data) else { throw .malformed("AckNotification") }
-    defer { caravan__v1__ack_notification__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__ack_notification__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -770,9 +748,7 @@ public struct RequestTicket: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__request_ticket__unpack(nil, data.count, data) else { throw .malformed("RequestTicket") }
-    defer { caravan__v1__request_ticket__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__request_ticket__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -817,9 +793,7 @@ public struct DropTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__drop_table__unpack(nil, data.count, data) else { throw .malformed("DropTable") }
-    defer { caravan__v1__drop_table__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__drop_table__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -869,9 +843,7 @@ public struct ReadRecords: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_records__unpack(nil, data.count, data) else { throw .malformed("ReadRecords") }
-    defer { caravan__v1__read_records__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_records__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -906,9 +878,7 @@ public struct ListZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_zones__unpack(nil, data.count, data) else { throw .malformed("ListZones") }
-    defer { caravan__v1__list_zones__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -943,9 +913,7 @@ public struct CreateZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__create_zone__unpack(nil, data.count, data) else { throw .malformed("CreateZone") }
-    defer { caravan__v1__create_zone__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__create_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -975,9 +943,7 @@ public struct WhoAmI: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__who_am_i__unpack(nil, data.count, data) else { throw .malformed("WhoAmI") }
-    defer { caravan__v1__who_am_i__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__who_am_i__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1017,9 +983,7 @@ public struct LockDatabase: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lock_database__unpack(nil, data.count, data) else { throw .malformed("LockDatabase") }
-    defer { caravan__v1__lock_database__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lock_database__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1054,9 +1018,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__unlock_database__unpack(nil, data.count, data) else { throw .malformed("UnlockDatabase") }
-    defer { caravan__v1__unlock_database__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__unlock_database__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1101,9 +1063,7 @@ public struct BeginGroup: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__begin_group__unpack(nil, data.count, data) else { throw .malformed("BeginGroup") }
-    defer { caravan__v1__begin_group__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__begin_group__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1158,9 +1118,7 @@ public struct UploadPart: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__upload_part__unpack(nil, data.count, data) else { throw .malformed("UploadPart") }
-    defer { caravan__v1__upload_part__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__upload_part__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1220,9 +1178,7 @@ public struct CommitGroup: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_group__unpack(nil, data.count, data) else { throw .malformed("CommitGroup") }
-    defer { caravan__v1__commit_group__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_group__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1262,9 +1218,7 @@ public struct AskOperation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__ask_operation__unpack(nil, data.count, data) else { throw .malformed("AskOperation") }
-    defer { caravan__v1__ask_operation__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__ask_operation__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1304,9 +1258,7 @@ public struct RemoveOperation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__remove_operation__unpack(nil, data.count, data) else { throw .malformed("RemoveOperation") }
-    defer { caravan__v1__remove_operation__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__remove_operation__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1336,9 +1288,7 @@ public struct ExchangeReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__exchange_reply__unpack(nil, data.count, data) else { throw .malformed("ExchangeReply") }
-    defer { caravan__v1__exchange_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__exchange_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1460,9 +1410,7 @@ public struct Result: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__result__unpack(nil, data.count, data) else { throw .malformed("Result") }
-    defer { caravan__v1__result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1497,9 +1445,7 @@ public struct LockState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lock_state__unpack(nil, data.count, data) else { throw .malformed("LockState") }
-    defer { caravan__v1__lock_state__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lock_state__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1559,9 +1505,7 @@ public struct OperationState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__operation_state__unpack(nil, data.count, data) else { throw .malformed("OperationState") }
-    defer { caravan__v1__operation_state__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__operation_state__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1596,9 +1540,7 @@ public struct PartState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__part_state__unpack(nil, data.count, data) else { throw .malformed("PartState") }
-    defer { caravan__v1__part_state__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__part_state__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1633,9 +1575,7 @@ public struct RecordsResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__records_result__unpack(nil, data.count, data) else { throw .malformed("RecordsResult") }
-    defer { caravan__v1__records_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__records_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1675,9 +1615,7 @@ public struct ZoneState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_state__unpack(nil, data.count, data) else { throw .malformed("ZoneState") }
-    defer { caravan__v1__zone_state__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_state__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1707,9 +1645,7 @@ public struct ZonesResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zones_result__unpack(nil, data.count, data) else { throw .malformed("ZonesResult") }
-    defer { caravan__v1__zones_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zones_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1739,9 +1675,7 @@ public struct Person: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__person__unpack(nil, data.count, data) else { throw .malformed("Person") }
-    defer { caravan__v1__person__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__person__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1781,9 +1715,7 @@ public struct HelloResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__hello_result__unpack(nil, data.count, data) else { throw .malformed("HelloResult") }
-    defer { caravan__v1__hello_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__hello_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1818,9 +1750,7 @@ public struct ListChangedZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_changed_zones__unpack(nil, data.count, data) else { throw .malformed("ListChangedZones") }
-    defer { caravan__v1__list_changed_zones__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_changed_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1855,9 +1785,7 @@ public struct ChangedZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__changed_zone__unpack(nil, data.count, data) else { throw .malformed("ChangedZone") }
-    defer { caravan__v1__changed_zone__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__changed_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1902,9 +1830,7 @@ public struct ChangedZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__changed_zones__unpack(nil, data.count, data) else { throw .malformed("ChangedZones") }
-    defer { caravan__v1__changed_zones__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__changed_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1954,9 +1880,7 @@ public struct PullResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__pull_result__unpack(nil, data.count, data) else { throw .malformed("PullResult") }
-    defer { caravan__v1__pull_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__pull_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2016,9 +1940,7 @@ public struct Ticket: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__ticket__unpack(nil, data.count, data) else { throw .malformed("Ticket") }
-    defer { caravan__v1__ticket__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__ticket__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2063,9 +1985,7 @@ public struct ChunkRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__chunk_request__unpack(nil, data.count, data) else { throw .malformed("ChunkRequest") }
-    defer { caravan__v1__chunk_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__chunk_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2105,9 +2025,7 @@ public struct ChunkReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__chunk_reply__unpack(nil, data.count, data) else { throw .malformed("ChunkReply") }
-    defer { caravan__v1__chunk_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__chunk_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2162,9 +2080,7 @@ public struct SyncBegin: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sync_begin__unpack(nil, data.count, data) else { throw .malformed("SyncBegin") }
-    defer { caravan__v1__sync_begin__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sync_begin__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2234,9 +2150,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sync_begin_result__unpack(nil, data.count, data) else { throw .malformed("SyncBeginResult") }
-    defer { caravan__v1__sync_begin_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sync_begin_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2286,9 +2200,7 @@ public struct SyncContinue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sync_continue__unpack(nil, data.count, data) else { throw .malformed("SyncContinue") }
-    defer { caravan__v1__sync_continue__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sync_continue__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2338,9 +2250,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sync_continue_result__unpack(nil, data.count, data) else { throw .malformed("SyncContinueResult") }
-    defer { caravan__v1__sync_continue_result__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sync_continue_result__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2400,9 +2310,7 @@ public struct Diff: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__diff__unpack(nil, data.count, data) else { throw .malformed("Diff") }
-    defer { caravan__v1__diff__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__diff__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2432,9 +2340,7 @@ public struct DiffObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__diff_object__unpack(nil, data.count, data) else { throw .malformed("DiffObject") }
-    defer { caravan__v1__diff_object__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__diff_object__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2474,9 +2380,7 @@ public struct DiffField: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__diff_field__unpack(nil, data.count, data) else { throw .malformed("DiffField") }
-    defer { caravan__v1__diff_field__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__diff_field__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2533,8 +2437,6 @@ public struct DiffValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__diff_value__unpack(nil, data.count, data) else { throw .malformed("DiffValue") }
-    defer { caravan__v1__diff_value__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__diff_value__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

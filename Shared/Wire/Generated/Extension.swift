@@ -79,9 +79,7 @@ public struct Dispute: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__dispute__unpack(nil, data.count, data) else { throw .malformed("Dispute") }
-    defer { caravan__v1__dispute__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__dispute__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -128,8 +126,6 @@ public struct Decision: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__decision__unpack(nil, data.count, data) else { throw .malformed("Decision") }
-    defer { caravan__v1__decision__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__decision__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

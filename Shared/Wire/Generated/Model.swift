@@ -110,9 +110,7 @@ public struct DatabaseRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__database_ref__unpack(nil, data.count, data) else { throw .malformed("DatabaseRef") }
-    defer { caravan__v1__database_ref__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__database_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -147,9 +145,7 @@ public struct ZoneRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_ref__unpack(nil, data.count, data) else { throw .malformed("ZoneRef") }
-    defer { caravan__v1__zone_ref__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -194,9 +190,7 @@ public struct Asset: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__asset__unpack(nil, data.count, data) else { throw .malformed("Asset") }
-    defer { caravan__v1__asset__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__asset__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -231,9 +225,7 @@ public struct Location: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__location__unpack(nil, data.count, data) else { throw .malformed("Location") }
-    defer { caravan__v1__location__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__location__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -268,9 +260,7 @@ public struct Reference: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__reference__unpack(nil, data.count, data) else { throw .malformed("Reference") }
-    defer { caravan__v1__reference__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__reference__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -330,9 +320,7 @@ public struct ListValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_value__unpack(nil, data.count, data) else { throw .malformed("ListValue") }
-    defer { caravan__v1__list_value__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_value__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -414,9 +402,7 @@ public struct Field: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__field__unpack(nil, data.count, data) else { throw .malformed("Field") }
-    defer { caravan__v1__field__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__field__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -446,9 +432,7 @@ public struct Fields: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__fields__unpack(nil, data.count, data) else { throw .malformed("Fields") }
-    defer { caravan__v1__fields__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__fields__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -523,9 +507,7 @@ public struct Entry: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__entry__unpack(nil, data.count, data) else { throw .malformed("Entry") }
-    defer { caravan__v1__entry__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__entry__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -555,9 +537,7 @@ public struct FieldVersions: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__field_versions__unpack(nil, data.count, data) else { throw .malformed("FieldVersions") }
-    defer { caravan__v1__field_versions__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__field_versions__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -602,9 +582,7 @@ public struct FieldVersion: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__field_version__unpack(nil, data.count, data) else { throw .malformed("FieldVersion") }
-    defer { caravan__v1__field_version__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__field_version__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -634,9 +612,7 @@ public struct EntryPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__entry_page__unpack(nil, data.count, data) else { throw .malformed("EntryPage") }
-    defer { caravan__v1__entry_page__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__entry_page__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -681,9 +657,7 @@ public struct Failure: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__failure__unpack(nil, data.count, data) else { throw .malformed("Failure") }
-    defer { caravan__v1__failure__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__failure__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -733,9 +707,7 @@ public struct FieldDefinition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__field_definition__unpack(nil, data.count, data) else { throw .malformed("FieldDefinition") }
-    defer { caravan__v1__field_definition__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__field_definition__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -785,9 +757,7 @@ public struct TypeSettings: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__type_settings__unpack(nil, data.count, data) else { throw .malformed("TypeSettings") }
-    defer { caravan__v1__type_settings__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__type_settings__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -837,8 +807,6 @@ public struct RecordType: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__record_type__unpack(nil, data.count, data) else { throw .malformed("RecordType") }
-    defer { caravan__v1__record_type__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__record_type__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

@@ -34,9 +34,7 @@ public struct Subscription: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__subscription__unpack(nil, data.count, data) else { throw .malformed("Subscription") }
-    defer { caravan__v1__subscription__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__subscription__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -71,9 +69,7 @@ public struct SubscriptionList: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__subscription_list__unpack(nil, data.count, data) else { throw .malformed("SubscriptionList") }
-    defer { caravan__v1__subscription_list__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__subscription_list__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -128,9 +124,7 @@ public struct AttachRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__attach_request__unpack(nil, data.count, data) else { throw .malformed("AttachRequest") }
-    defer { caravan__v1__attach_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__attach_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -160,9 +154,7 @@ public struct AttachReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__attach_reply__unpack(nil, data.count, data) else { throw .malformed("AttachReply") }
-    defer { caravan__v1__attach_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__attach_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -207,9 +199,7 @@ public struct NotifiedPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__notified_page__unpack(nil, data.count, data) else { throw .malformed("NotifiedPage") }
-    defer { caravan__v1__notified_page__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__notified_page__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -254,8 +244,6 @@ public struct Notification: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__notification__unpack(nil, data.count, data) else { throw .malformed("Notification") }
-    defer { caravan__v1__notification__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__notification__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

@@ -75,9 +75,7 @@ public struct PredicateTerm: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__predicate_term__unpack(nil, data.count, data) else { throw .malformed("PredicateTerm") }
-    defer { caravan__v1__predicate_term__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__predicate_term__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -112,9 +110,7 @@ public struct SortKey: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__sort_key__unpack(nil, data.count, data) else { throw .malformed("SortKey") }
-    defer { caravan__v1__sort_key__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__sort_key__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -169,9 +165,7 @@ public struct QueryRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__query_request__unpack(nil, data.count, data) else { throw .malformed("QueryRequest") }
-    defer { caravan__v1__query_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__query_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -211,9 +205,7 @@ public struct QueryHit: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__query_hit__unpack(nil, data.count, data) else { throw .malformed("QueryHit") }
-    defer { caravan__v1__query_hit__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__query_hit__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -258,8 +250,6 @@ public struct QueryReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__query_reply__unpack(nil, data.count, data) else { throw .malformed("QueryReply") }
-    defer { caravan__v1__query_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__query_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

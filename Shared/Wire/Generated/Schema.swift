@@ -39,9 +39,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__propose_type_request__unpack(nil, data.count, data) else { throw .malformed("ProposeTypeRequest") }
-    defer { caravan__v1__propose_type_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__propose_type_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -86,9 +84,7 @@ public struct TypeRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__type_request__unpack(nil, data.count, data) else { throw .malformed("TypeRequest") }
-    defer { caravan__v1__type_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__type_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -118,9 +114,7 @@ public struct TypeReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__type_reply__unpack(nil, data.count, data) else { throw .malformed("TypeReply") }
-    defer { caravan__v1__type_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__type_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -155,9 +149,7 @@ public struct ContainerSettings: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__container_settings__unpack(nil, data.count, data) else { throw .malformed("ContainerSettings") }
-    defer { caravan__v1__container_settings__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__container_settings__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -202,9 +194,7 @@ public struct ContainerRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__container_request__unpack(nil, data.count, data) else { throw .malformed("ContainerRequest") }
-    defer { caravan__v1__container_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__container_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -234,9 +224,7 @@ public struct ContainerReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__container_reply__unpack(nil, data.count, data) else { throw .malformed("ContainerReply") }
-    defer { caravan__v1__container_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__container_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -271,9 +259,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_types_request__unpack(nil, data.count, data) else { throw .malformed("ListTypesRequest") }
-    defer { caravan__v1__list_types_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_types_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -303,8 +289,6 @@ public struct ListTypesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_types_reply__unpack(nil, data.count, data) else { throw .malformed("ListTypesReply") }
-    defer { caravan__v1__list_types_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_types_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

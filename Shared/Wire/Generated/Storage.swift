@@ -208,9 +208,7 @@ public struct Mutation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__mutation__unpack(nil, data.count, data) else { throw .malformed("Mutation") }
-    defer { caravan__v1__mutation__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__mutation__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -245,9 +243,7 @@ public struct FieldStamp: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__field_stamp__unpack(nil, data.count, data) else { throw .malformed("FieldStamp") }
-    defer { caravan__v1__field_stamp__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__field_stamp__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -312,9 +308,7 @@ public struct CommitRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_request__unpack(nil, data.count, data) else { throw .malformed("CommitRequest") }
-    defer { caravan__v1__commit_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -359,9 +353,7 @@ public struct Outcome: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__outcome__unpack(nil, data.count, data) else { throw .malformed("Outcome") }
-    defer { caravan__v1__outcome__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__outcome__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -411,9 +403,7 @@ public struct CommitReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_reply__unpack(nil, data.count, data) else { throw .malformed("CommitReply") }
-    defer { caravan__v1__commit_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -443,9 +433,7 @@ public struct CommitBatch: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_batch__unpack(nil, data.count, data) else { throw .malformed("CommitBatch") }
-    defer { caravan__v1__commit_batch__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_batch__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -475,9 +463,7 @@ public struct CommitBatchReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_batch_reply__unpack(nil, data.count, data) else { throw .malformed("CommitBatchReply") }
-    defer { caravan__v1__commit_batch_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_batch_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -524,9 +510,7 @@ public struct CommitAnswer: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__commit_answer__unpack(nil, data.count, data) else { throw .malformed("CommitAnswer") }
-    defer { caravan__v1__commit_answer__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__commit_answer__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -571,9 +555,7 @@ public struct SettleRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__settle_request__unpack(nil, data.count, data) else { throw .malformed("SettleRequest") }
-    defer { caravan__v1__settle_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__settle_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -660,9 +642,7 @@ public struct GroupRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__group_request__unpack(nil, data.count, data) else { throw .malformed("GroupRequest") }
-    defer { caravan__v1__group_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__group_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -702,9 +682,7 @@ public struct GroupPart: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__group_part__unpack(nil, data.count, data) else { throw .malformed("GroupPart") }
-    defer { caravan__v1__group_part__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__group_part__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -749,9 +727,7 @@ public struct GroupCommit: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__group_commit__unpack(nil, data.count, data) else { throw .malformed("GroupCommit") }
-    defer { caravan__v1__group_commit__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__group_commit__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -791,9 +767,7 @@ public struct GroupReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__group_reply__unpack(nil, data.count, data) else { throw .malformed("GroupReply") }
-    defer { caravan__v1__group_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__group_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -863,9 +837,7 @@ public struct GroupState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__group_state__unpack(nil, data.count, data) else { throw .malformed("GroupState") }
-    defer { caravan__v1__group_state__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__group_state__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -895,9 +867,7 @@ public struct StagedMutations: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__staged_mutations__unpack(nil, data.count, data) else { throw .malformed("StagedMutations") }
-    defer { caravan__v1__staged_mutations__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__staged_mutations__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -947,9 +917,7 @@ public struct LockRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lock_request__unpack(nil, data.count, data) else { throw .malformed("LockRequest") }
-    defer { caravan__v1__lock_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lock_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -999,9 +967,7 @@ public struct ChangePosition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__change_position__unpack(nil, data.count, data) else { throw .malformed("ChangePosition") }
-    defer { caravan__v1__change_position__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__change_position__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1076,9 +1042,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_changes_request__unpack(nil, data.count, data) else { throw .malformed("ReadChangesRequest") }
-    defer { caravan__v1__read_changes_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_changes_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1133,9 +1097,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_changes_reply__unpack(nil, data.count, data) else { throw .malformed("ReadChangesReply") }
-    defer { caravan__v1__read_changes_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_changes_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1175,9 +1137,7 @@ public struct FetchRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__fetch_request__unpack(nil, data.count, data) else { throw .malformed("FetchRequest") }
-    defer { caravan__v1__fetch_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__fetch_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1207,9 +1167,7 @@ public struct FetchReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__fetch_reply__unpack(nil, data.count, data) else { throw .malformed("FetchReply") }
-    defer { caravan__v1__fetch_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__fetch_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1249,9 +1207,7 @@ public struct ZoneHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_head__unpack(nil, data.count, data) else { throw .malformed("ZoneHead") }
-    defer { caravan__v1__zone_head__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_head__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1296,9 +1252,7 @@ public struct ListZonesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_zones_request__unpack(nil, data.count, data) else { throw .malformed("ListZonesRequest") }
-    defer { caravan__v1__list_zones_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_zones_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1328,9 +1282,7 @@ public struct ListZonesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_zones_reply__unpack(nil, data.count, data) else { throw .malformed("ListZonesReply") }
-    defer { caravan__v1__list_zones_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_zones_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1365,9 +1317,7 @@ public struct CreateZoneRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__create_zone_request__unpack(nil, data.count, data) else { throw .malformed("CreateZoneRequest") }
-    defer { caravan__v1__create_zone_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__create_zone_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1397,9 +1347,7 @@ public struct CreateZoneReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__create_zone_reply__unpack(nil, data.count, data) else { throw .malformed("CreateZoneReply") }
-    defer { caravan__v1__create_zone_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__create_zone_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1434,9 +1382,7 @@ public struct DatabasePosition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__database_position__unpack(nil, data.count, data) else { throw .malformed("DatabasePosition") }
-    defer { caravan__v1__database_position__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__database_position__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1476,9 +1422,7 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__changed_zones_request__unpack(nil, data.count, data) else { throw .malformed("ChangedZonesRequest") }
-    defer { caravan__v1__changed_zones_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__changed_zones_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1523,9 +1467,7 @@ public struct ZoneChange: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__zone_change__unpack(nil, data.count, data) else { throw .malformed("ZoneChange") }
-    defer { caravan__v1__zone_change__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__zone_change__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1570,9 +1512,7 @@ public struct ChangedZonesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__changed_zones_reply__unpack(nil, data.count, data) else { throw .malformed("ChangedZonesReply") }
-    defer { caravan__v1__changed_zones_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__changed_zones_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1607,9 +1547,7 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__delete_zone_request__unpack(nil, data.count, data) else { throw .malformed("DeleteZoneRequest") }
-    defer { caravan__v1__delete_zone_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__delete_zone_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1639,9 +1577,7 @@ public struct DeleteZoneReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__delete_zone_reply__unpack(nil, data.count, data) else { throw .malformed("DeleteZoneReply") }
-    defer { caravan__v1__delete_zone_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__delete_zone_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1681,9 +1617,7 @@ public struct Chunk: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__chunk__unpack(nil, data.count, data) else { throw .malformed("Chunk") }
-    defer { caravan__v1__chunk__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__chunk__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1718,9 +1652,7 @@ public struct MissingChunksRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__missing_chunks_request__unpack(nil, data.count, data) else { throw .malformed("MissingChunksRequest") }
-    defer { caravan__v1__missing_chunks_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__missing_chunks_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1750,9 +1682,7 @@ public struct MissingChunksReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__missing_chunks_reply__unpack(nil, data.count, data) else { throw .malformed("MissingChunksReply") }
-    defer { caravan__v1__missing_chunks_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__missing_chunks_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1792,9 +1722,7 @@ public struct ReadLogRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_log_request__unpack(nil, data.count, data) else { throw .malformed("ReadLogRequest") }
-    defer { caravan__v1__read_log_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_log_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1854,9 +1782,7 @@ public struct LogEntry: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__log_entry__unpack(nil, data.count, data) else { throw .malformed("LogEntry") }
-    defer { caravan__v1__log_entry__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__log_entry__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1896,9 +1822,7 @@ public struct ReadLogReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__read_log_reply__unpack(nil, data.count, data) else { throw .malformed("ReadLogReply") }
-    defer { caravan__v1__read_log_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__read_log_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1933,9 +1857,7 @@ public struct LogHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__log_head__unpack(nil, data.count, data) else { throw .malformed("LogHead") }
-    defer { caravan__v1__log_head__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__log_head__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -1965,9 +1887,7 @@ public struct LogHeadsReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__log_heads_reply__unpack(nil, data.count, data) else { throw .malformed("LogHeadsReply") }
-    defer { caravan__v1__log_heads_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__log_heads_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2007,9 +1927,7 @@ public struct ChangeHint: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__change_hint__unpack(nil, data.count, data) else { throw .malformed("ChangeHint") }
-    defer { caravan__v1__change_hint__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__change_hint__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2054,9 +1972,7 @@ public struct LeaseRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lease_request__unpack(nil, data.count, data) else { throw .malformed("LeaseRequest") }
-    defer { caravan__v1__lease_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lease_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2106,9 +2022,7 @@ public struct LeaseGrant: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lease_grant__unpack(nil, data.count, data) else { throw .malformed("LeaseGrant") }
-    defer { caravan__v1__lease_grant__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lease_grant__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2143,9 +2057,7 @@ public struct LeaseReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__lease_reply__unpack(nil, data.count, data) else { throw .malformed("LeaseReply") }
-    defer { caravan__v1__lease_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__lease_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2195,9 +2107,7 @@ public struct CursorRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cursor_request__unpack(nil, data.count, data) else { throw .malformed("CursorRequest") }
-    defer { caravan__v1__cursor_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cursor_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2227,9 +2137,7 @@ public struct CursorReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cursor_reply__unpack(nil, data.count, data) else { throw .malformed("CursorReply") }
-    defer { caravan__v1__cursor_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cursor_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2264,9 +2172,7 @@ public struct Quota: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__quota__unpack(nil, data.count, data) else { throw .malformed("Quota") }
-    defer { caravan__v1__quota__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__quota__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2311,9 +2217,7 @@ public struct QuotaRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__quota_request__unpack(nil, data.count, data) else { throw .malformed("QuotaRequest") }
-    defer { caravan__v1__quota_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__quota_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2358,9 +2262,7 @@ public struct QuotaReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__quota_reply__unpack(nil, data.count, data) else { throw .malformed("QuotaReply") }
-    defer { caravan__v1__quota_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__quota_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2432,9 +2334,7 @@ public struct DelayedAction: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__delayed_action__unpack(nil, data.count, data) else { throw .malformed("DelayedAction") }
-    defer { caravan__v1__delayed_action__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__delayed_action__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2469,9 +2369,7 @@ public struct ScheduleRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__schedule_request__unpack(nil, data.count, data) else { throw .malformed("ScheduleRequest") }
-    defer { caravan__v1__schedule_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__schedule_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2501,9 +2399,7 @@ public struct ScheduleReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__schedule_reply__unpack(nil, data.count, data) else { throw .malformed("ScheduleReply") }
-    defer { caravan__v1__schedule_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__schedule_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2533,9 +2429,7 @@ public struct CancelRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cancel_request__unpack(nil, data.count, data) else { throw .malformed("CancelRequest") }
-    defer { caravan__v1__cancel_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cancel_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2565,9 +2459,7 @@ public struct CancelReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__cancel_reply__unpack(nil, data.count, data) else { throw .malformed("CancelReply") }
-    defer { caravan__v1__cancel_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__cancel_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2602,9 +2494,7 @@ public struct ListActionsReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__list_actions_reply__unpack(nil, data.count, data) else { throw .malformed("ListActionsReply") }
-    defer { caravan__v1__list_actions_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__list_actions_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2669,9 +2559,7 @@ public struct StorageStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__storage_status__unpack(nil, data.count, data) else { throw .malformed("StorageStatus") }
-    defer { caravan__v1__storage_status__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__storage_status__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2694,8 +2582,6 @@ public struct Empty: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__empty__unpack(nil, data.count, data) else { throw .malformed("Empty") }
-    defer { caravan__v1__empty__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__empty__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }

@@ -10,12 +10,14 @@ extension LocalStore {
   ) throws(CaravanError) -> PullSummary {
     let now = host.clock.wallTime.milliseconds
     let wasResyncing = try state(table).isResyncing
-    let summary = try change(table) { (state) throws(CaravanError) -> PullSummary in
+    // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
+    let summary = try change(table, isLast ? .atOnce : .later) { (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
       var summary = PullSummary()
-      for incoming in page { try receive(incoming, &state, &summary) }
+      var newest = try state.rows.newestID(database)
+      for incoming in page { try receive(incoming, &state, &newest, &summary) }
       state.token = token
       state.lastSync = now
       state.bytesDown += bytesDown
@@ -32,20 +34,30 @@ extension LocalStore {
     return summary
   }
 
+  /// - Parameter newest: no row has an id behind it. New rows mostly come in the order of their ids, and need not be
+  ///   looked for.
   private func receive(
-    _ incoming: IncomingEntry, _ state: inout TableState, _ summary: inout PullSummary
+    _ incoming: IncomingEntry, _ state: inout TableState, _ newest: inout String, _ summary: inout PullSummary
   ) throws(CaravanError) {
     let entry = incoming.entry
     try RecordName.check(entry.name)
     // A newer entry of the row makes the one that waits pointless.
     if state.waiting > 0, try dropIncoming(named: entry.name, role: .waiting, of: state) { state.waiting -= 1 }
-    let row = try state.rows.row(id: entry.name, database)
+    let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
+    let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
-    if case .hold = decision { return try wait(entry, &state, &summary) }
-    if decision == .insert || decision == .apply, try !absentChunks(entry.body, in: state).isEmpty {
-      return try wait(entry, &state, &summary)
+    switch decision {
+    case .hold: try wait(entry, &state, &summary)
+    case .insert, .apply:
+      let content = try state.codec.content(entry.body)
+      guard try absentChunks(of: content.objects, in: state).isEmpty else {
+        return try wait(entry, &state, &summary)
+      }
+      try take(content, entry, over: row, in: state)
+      if isBehindAll { newest = entry.name }
+      summary.applied += 1
+    case .ignore, .unexplained, .remove, .conflict, .adopt: try carryOut(decision, entry, row, in: state, &summary)
     }
-    try carryOut(decision, entry, row, in: state, &summary)
   }
 
   private func wait(
@@ -87,16 +99,8 @@ extension LocalStore {
     switch (decision, row) {
     case (.ignore, _), (.hold, _): return
     case (.unexplained, _): summary.isUnexplained = true
-    case (.insert, _):
-      let content = try state.codec.content(entry.body)
-      try chunkTable.retain(content.chunks)
-      let new = StoredRow(
-        key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
-        cells: content.cells)
-      try state.rows.insert(new, database)
-      summary.applied += 1
-    case (.apply, let row?):
-      try overwrite(row, with: entry, in: state)
+    case (.insert, _), (.apply, _?):
+      try take(try state.codec.content(entry.body), entry, over: row, in: state)
       summary.applied += 1
     case (.remove, let row?):
       try removeRow(row, of: state)
@@ -114,9 +118,26 @@ extension LocalStore {
     }
   }
 
+  /// A row is what the cloud has: a new one, or the one that was there.
+  private func take(
+    _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
+  ) throws(CaravanError) {
+    if let old { return try overwrite(old, with: content, version: entry.version, in: state) }
+    try chunkTable.retain(content.chunks)
+    let new = StoredRow(
+      key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
+      cells: content.cells)
+    try state.rows.insert(new, database)
+  }
+
   /// The row becomes what the cloud has.
   func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
-    let content = try state.codec.content(entry.body)
+    try overwrite(old, with: state.codec.content(entry.body), version: entry.version, in: state)
+  }
+
+  private func overwrite(
+    _ old: StoredRow, with content: RowCodec.Content, version: Seq, in state: TableState
+  ) throws(CaravanError) {
     var row = old
     try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
     if old.head.flags != .clean || old.head.presence != .live {
@@ -126,7 +147,7 @@ extension LocalStore {
     if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }
     row.cells = content.cells
     row.extra = content.extra
-    row.head = RowHead(version: entry.version)
+    row.head = RowHead(version: version)
     try state.rows.update(row, database)
   }
 

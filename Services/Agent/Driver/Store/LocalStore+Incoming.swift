@@ -94,9 +94,16 @@ extension LocalStore {
   /// Chunks of a body's objects that come with their row and are not here, with those that its lists name, as far as
   /// they are here.
   func absentChunks(_ body: [UInt8], in state: TableState) throws(CaravanError) -> Set<ChunkHash> {
+    try absentChunks(of: RowCodec.objects(inBody: body), in: state)
+  }
+
+  func absentChunks(
+    of objects: [(field: UInt32, object: StoredObject)], in state: TableState
+  ) throws(CaravanError) -> Set<ChunkHash> {
+    guard !objects.isEmpty else { return [] }
     let reader = chunkReader(try database)
     var absent: Set<ChunkHash> = []
-    for (field, object) in try RowCodec.objects(inBody: body) where state.isEager(field: field) {
+    for (field, object) in objects where state.isEager(field: field) {
       for hash in object.named where try !reader.isPresent(hash) { absent.insert(hash) }
       if let list = object.list { absent.formUnion(try chunkTable.open(list)) }
     }

@@ -15,7 +15,7 @@ struct RecentDeletions {
 
   /// Whether the row had been deleted when this version of it was the newest.
   func cover(_ row: String, of table: TableID, version: Seq) -> Bool {
-    (versions[table]?[row]).map { version < $0 } ?? false
+    count > 0 && (versions[table]?[row]).map { version < $0 } ?? false
   }
 
   /// Versions of the table mean nothing any more.

@@ -46,7 +46,11 @@ struct RowCodec {
   struct Content {
     var cells: [SQLValue]
     var extra: [UInt8]
-    var chunks: [ChunkHash]
+    /// By field id.
+    var objects: [(field: UInt32, object: StoredObject)]
+
+    /// The chunks its objects name, lists among them, but not what these list.
+    var chunks: [ChunkHash] { objects.flatMap(\.object.named) }
   }
 
   /// Fields unknown here, or of another kind than their column, are kept as they are: a device must not lose what a
@@ -54,17 +58,17 @@ struct RowCodec {
   func content(_ body: [UInt8]) throws(CaravanError) -> Content {
     var cells = [SQLValue](repeating: .null, count: columns.count)
     var extra: [Wire.Field] = []
-    var chunks: [ChunkHash] = []
+    var objects: [(field: UInt32, object: StoredObject)] = []
     for field in try Wire.Fields.decode(body).fields {
       guard let value = field.value else { continue }
-      for asset in value.assets { chunks += try StoredObject(asset).named }
+      for asset in value.assets { objects.append((field.id, try StoredObject(asset))) }
       if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
         cells[column] = cell
       } else {
         extra.append(field)
       }
     }
-    return Content(cells: cells, extra: extra.isEmpty ? [] : Wire.Fields(fields: extra).encoded(), chunks: chunks)
+    return Content(cells: cells, extra: extra.isEmpty ? [] : Wire.Fields(fields: extra).encoded(), objects: objects)
   }
 
   private func cell(_ value: Wire.Field.Value, _ kind: Model.FieldKind) -> SQLValue? {

@@ -17,9 +17,14 @@ struct StoredRow {
 
   var sum: UInt64 { Self.sum(id: id, extra: extra, cells: cells) }
 
+  /// Most rows are no larger.
+  private static let summedAtOnce = 512
+
   /// XXH64 of what a row holds, its flags and versions aside.
   static func sum(id: String, extra: [UInt8], cells: [SQLValue]) -> UInt64 {
-    var bytes = Array(id.utf8)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(summedAtOnce)
+    bytes += id.utf8
     func add(_ tag: UInt8, _ number: UInt64) {
       bytes.append(tag)
       for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
@@ -165,6 +170,11 @@ struct RowTable {
   func count(where condition: String, _ database: Connection) throws(CaravanError) -> Int {
     let text = "SELECT count(*) FROM \(quotedName) WHERE \(condition)"
     return try database.statement(text: text).first { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// The last of all ids; empty: there is no row.
+  func newestID(_ database: Connection) throws(CaravanError) -> String {
+    try database.statement(text: "SELECT max(_id) FROM \(quotedName)").first { row in row.text(0) } ?? ""
   }
 
   func keys(where condition: String, _ database: Connection) throws(CaravanError) -> [Int64] {

@@ -9,6 +9,7 @@ struct Crew: Sendable {
   let exchanger: Exchanger
   let mover: ChunkMover
   let metrics: SyncMetrics
+  let clock: any Clock
 }
 
 /// Asks before every message whether the link still allows it: a transfer that began on wifi does not go on over

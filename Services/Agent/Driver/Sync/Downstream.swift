@@ -1,5 +1,6 @@
 internal import AgentCore
 internal import Model
+internal import Runtime
 internal import Wire
 
 /// One table's way down: page after page until there is no more, the next one asked for while one is taken in. Pages go
@@ -80,6 +81,8 @@ struct Downstream: Sendable {
       }
       let reading = self
       async let following = reading.ask(current.token)
+      // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
+      try? await crew.clock.sleep(for: .microseconds(100))
       try await takeIn(current)
       page = isUnexplained ? nil : try await opened(following.get())
     }

@@ -68,7 +68,8 @@ public actor SyncEngine: Service {
     meter.use(link)
     crew = Crew(
       store: store, exchanger: exchanger,
-      mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics)
+      mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics,
+      clock: host.clock)
   }
 
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
