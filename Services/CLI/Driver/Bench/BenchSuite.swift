@@ -170,7 +170,7 @@ actor BenchSuite {
     try Credentials.reading("\(directory)/suite/keys/creds/\(service).creds")
   }
 
-  private nonisolated func connect(as service: String) async throws -> NATSBus {
+  nonisolated func connect(as service: String) async throws -> NATSBus {
     let credentials = try serviceCredentials(service)
     let bus = try await NATSBus.connect(
       NATSOptions(urls: urls, credentials: credentials, name: "\(service)-floor"), host: host)

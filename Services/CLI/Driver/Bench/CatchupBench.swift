@@ -1,8 +1,12 @@
+internal import BusNATS
 internal import Client
 internal import Model
 internal import Runtime
+internal import StorageClient
+internal import Wire
 
-/// A new device fetches what others wrote: rows a second, durable in its own store, and bytes a row on the wire.
+/// A new device fetches what others wrote: rows a second, durable in its own store, and bytes a row on the wire. Before
+/// it the same pages straight from storage, by two who read beside each other.
 struct CatchupBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
@@ -26,6 +30,7 @@ struct CatchupBench: Sendable {
     let uploaded = rows / Self.batch * Self.batch
     report.line(
       "upload", ["rows": Double(uploaded), "rows_per_s": Double(uploaded) / (clock.now - uploadStart).seconds])
+    try await readStorage(user, expecting: uploaded)
     let floor = try Floors(host: suite.host, directory: suite.directory).rawSQLite(
       rowBytes: 250, batch: 1000, seconds: 1)
     let socket = try await suite.agent("catchup-b", user: user)
@@ -34,16 +39,59 @@ struct CatchupBench: Sendable {
       let start = clock.now
       try await table.readSyncNow()
       let took = (clock.now - start).seconds
-      let status = try await client.status().tables.first { $0.name == "catchup" }
-      guard let status, status.rows == UInt64(uploaded) else {
-        throw CaravanError(.internalError, "\(status?.rows ?? 0) of \(uploaded) rows arrived")
+      let status = try await client.status()
+      guard let rows = status.tables.first(where: { $0.name == "catchup" })?.rows, rows == UInt64(uploaded) else {
+        throw CaravanError(.internalError, "not all of \(uploaded) rows arrived")
       }
+      let wireBytes = status.usage.reduce(0) { $0 + $1.bytesDown }
       report.line(
         "fresh_device",
         [
           "rows": Double(uploaded), "rows_per_s": Double(uploaded) / took,
-          "wire_bytes_per_row": Double(status.bytesDown) / Double(uploaded),
+          "wire_bytes_per_row": Double(wireBytes) / Double(uploaded),
         ], floor: ["sqlite_rows_per_s": floor])
+    }
+  }
+
+  private static let readers = 2
+
+  /// Pages as sync asks storage for them.
+  private func readStorage(_ user: String, expecting rows: Int) async throws {
+    let bus = try await suite.connect(as: "sync")
+    let storage = StorageClient(bus: bus, host: suite.host, writer: "@bench")
+    let database = DatabaseID(container: try ContainerID("bench"), owner: try UserID(user))
+    let zone = try ZoneID(database, "catchup")
+    let start = suite.host.clock.now
+    let bytes = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<Self.readers { group.addTask { try await read(zone, of: storage, expecting: rows) } }
+      return try await group.reduce(0, +)
+    }
+    let took = (suite.host.clock.now - start).seconds
+    await bus.drain(deadline: .seconds(1))
+    report.line(
+      "storage_endpoint",
+      [
+        "readers": Double(Self.readers), "rows_per_s": Double(rows * Self.readers) / took,
+        "page_bytes_per_row": Double(bytes) / Double(rows * Self.readers),
+      ])
+  }
+
+  /// - Returns: bytes of all pages.
+  private func read(_ zone: ZoneID, of storage: StorageClient, expecting rows: Int) async throws -> Int {
+    var (bytes, pages) = (0, 0)
+    var position: Wire.ChangePosition?
+    while true {
+      let request = ReadChangesRequest(
+        zone: ZoneRef(zone), maxRecords: 4_096, maxBytes: UInt32(Limits.pageBytes), from: position)
+      let reply = try await storage.changes(of: zone, request)
+      (bytes, pages) = (bytes + reply.page.count, pages + 1)
+      guard reply.more else {
+        guard reply.next?.seq == UInt64(rows) else {
+          throw CaravanError(.internalError, "storage gave \(reply.next?.seq ?? 0) of \(rows) rows in \(pages) pages")
+        }
+        return bytes
+      }
+      position = reply.next
     }
   }
 }
