@@ -22,6 +22,10 @@ public enum BenchCommand {
     command("latency", "A row saved on one device until it is durable and read on another."),
     command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
     command("zones", "Durable single saves a second of 64 devices: to one zone, to a zone each, to a default zone."),
+    command("sizes", "A save of 1 to 400 records."),
+    command("contention", "How often saves to one zone are aborted, by how many write to it."),
+    command("flat", "A save, an update and a pull in zones of 1,000 records and more."),
+    command("reads", "A record, a page of changes and a query, as one client waits for them."),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
@@ -55,6 +59,12 @@ public enum BenchCommand {
       case "throughput":
         try await ThroughputBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
       case "zones": try await ZonesBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
+      case "sizes": try await SizesBench(suite: suite, report: report, rounds: options[rounds]).run()
+      case "contention":
+        try await ContentionBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
+      case "flat":
+        try await FlatBench(suite: suite, report: report, rows: options[rows], rounds: options[rounds]).run()
+      case "reads": try await ReadsBench(suite: suite, report: report, rounds: options[rounds]).run()
       case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
       case "fanout":
         try await FanoutBench(

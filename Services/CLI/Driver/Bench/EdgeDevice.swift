@@ -77,11 +77,22 @@ struct EdgeDevice: Sendable {
     let mutations = zip(names, bodies).map {
       Wire.Mutation(name: $0, kind: .save, basedOn: isNew ? 0 : nil, type: type, body: $1)
     }
+    let reply = try await push(mutations, op: op, to: zone, in: container, database)
+    guard reply.outcomes.count == mutations.count, reply.outcomes.allSatisfy({ $0.verdict == .accepted }) else {
+      throw CaravanError(.internalError, "a push was not accepted")
+    }
+  }
+
+  func push(
+    _ mutations: [Wire.Mutation], op: UInt64, to zone: String, in container: String,
+    _ database: DatabaseScope = .private
+  ) async throws(CaravanError) -> CommitReply {
     let push = Push(
       container: container, zone: zone, op: op, opFloor: op, mutations: mutations, database: database)
-    guard case .commit(let reply) = try await ask(.push(push)), reply.outcomes.count == mutations.count,
-      reply.outcomes.allSatisfy({ $0.verdict == .accepted })
-    else { throw CaravanError(.internalError, "a push was not accepted") }
+    guard case .commit(let reply) = try await ask(.push(push)) else {
+      throw CaravanError(.internalError, "a push was answered with something else")
+    }
+    return reply
   }
 }
 
