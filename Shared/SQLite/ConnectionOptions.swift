@@ -24,6 +24,8 @@ public struct ConnectionOptions: Sendable {
   public var checkpointPages = 1_000
   /// Only when the file is made.
   public var pageBytes = 4_096
+  /// Whether the file can be made smaller in steps (`PRAGMA incremental_vacuum`). Only when it is made.
+  public var returnsPages = false
   /// Asked before anything changes on the disk.
   public var tap: (any DiskTap)?
   /// Asked before every step of a statement.
@@ -33,7 +35,11 @@ public struct ConnectionOptions: Sendable {
 
   func apply(to connection: Connection) throws(CaravanError) {
     try connection.execute("PRAGMA busy_timeout=\(busyMilliseconds);")
-    if !isReadOnly { try connection.execute("PRAGMA page_size=\(pageBytes); PRAGMA journal_mode=WAL;") }
+    if !isReadOnly {
+      let vacuum = returnsPages ? "PRAGMA auto_vacuum=INCREMENTAL;" : ""
+      try connection.execute(
+        "PRAGMA page_size=\(pageBytes); \(vacuum) PRAGMA journal_mode=WAL;")
+    }
     let synchronous =
       switch durability {
       case .full: "FULL"

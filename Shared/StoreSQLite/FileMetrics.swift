@@ -6,6 +6,7 @@ struct FileMetrics: Sendable {
   private let writes: Counter
   private let failures: Counter
   private let purges: Counter
+  private let moved: Counter
   private let duration: Histogram
 
   init(file: Int, _ registry: MetricsRegistry) {
@@ -14,6 +15,7 @@ struct FileMetrics: Sendable {
     writes = registry.counter(.committedWrites, labels)
     failures = registry.counter(.failedWrites, labels)
     purges = registry.counter(.purgedTombstones, labels)
+    moved = registry.counter(.movedEntries, labels)
     duration = registry.histogram(.commitGroupSeconds, labels)
   }
 
@@ -24,6 +26,7 @@ struct FileMetrics: Sendable {
   }
 
   func failed(writes count: Int) { failures.add(count) }
+  func moved(entries count: Int) { moved.add(count) }
   func purged(tombstones count: Int) { purges.add(count) }
 }
 
@@ -31,6 +34,7 @@ extension CounterName {
   static let commitGroups = CounterName("caravan_storage_commit_groups_total", "Transactions, each with one fsync.")
   static let committedWrites = CounterName("caravan_storage_writes_total", "Writes made durable.")
   static let purgedTombstones = CounterName("caravan_storage_purged_tombstones_total", "Deletions forgotten.")
+  static let movedEntries = CounterName("caravan_storage_moved_entries_total", "Entries moved to fill pages.")
   static let failedWrites = CounterName("caravan_storage_failed_writes_total", "Writes lost with their transaction.")
 }
 

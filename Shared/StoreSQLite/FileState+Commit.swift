@@ -187,7 +187,7 @@ extension FileState {
       } else {
         try exchangeChunks(of: old, held: replaced.holdsChunks, hashes, in: zone.database)
       }
-      try db.run("DELETE FROM entries WHERE key = ?", old)
+      try removeEntry(old)
     } else {
       for hash in hashes { try refer(to: hash, in: zone.database) }
     }
@@ -211,6 +211,11 @@ extension FileState {
         write.created, flags, write.bytes, zone.id, write.name)
     }
     try exchangeReferences(of: write, in: zone.id)
+  }
+
+  func removeEntry(_ key: Int64) throws(CaravanError) {
+    try db.run("DELETE FROM entries WHERE key = ?", key)
+    compaction.noteRemoval()
   }
 
   private func exchangeReferences(of write: ZoneCommit.Write, in zone: Int64) throws(CaravanError) {

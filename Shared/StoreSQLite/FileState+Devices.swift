@@ -83,7 +83,7 @@ extension FileState {
       Key.make(zone, limit), FileLimits.collectedRows, read: { (key: $0.integer(0), name: $0.text(1)) })
     guard let last = gone.last else { return false }
     for tombstone in gone {
-      try db.run("DELETE FROM entries WHERE key = ?", tombstone.key)
+      try removeEntry(tombstone.key)
       try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone, tombstone.name)
     }
     try db.run("UPDATE zones SET purged = ? WHERE id = ?", Key.counter(last.key), zone)

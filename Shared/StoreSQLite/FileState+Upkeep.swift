@@ -14,8 +14,9 @@ extension FileState {
     let log = try collectLog()
     let tombstones = try purgeTombstones(rule)
     let snapshots = try collectSnapshots()
+    let compaction = try compact()
     let isSome = sightings.count == StoreLimits.sightingsWritten
-    return zones || groups || chunks || log || tombstones || snapshots || isSome
+    return zones || groups || chunks || log || tombstones || snapshots || compaction || isSome
   }
 
   /// Removes entries of one deleted zone.
@@ -36,7 +37,7 @@ extension FileState {
       if row.flags.contains(.holdsReferences) {
         try db.run("DELETE FROM refs WHERE zone = ? AND source = ?", zone.id, row.name)
       }
-      try db.run("DELETE FROM entries WHERE key = ?", row.key)
+      try removeEntry(row.key)
       try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone.id, row.name)
     }
     if rows.count < FileLimits.collectedRows {

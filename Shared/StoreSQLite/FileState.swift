@@ -18,6 +18,7 @@ final class FileState {
   private var nextPositions: [UInt32: UInt64] = [:]
   var accounts: KnownAccounts
   var footprints: [FootprintKey: Footprint] = [:]
+  var compaction = Compaction()
   /// The zone whose tombstones are looked at next.
   var purgeTurn: Int64 = 0
   /// The zone whose snapshots were looked at last.

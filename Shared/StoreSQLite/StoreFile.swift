@@ -25,6 +25,7 @@ final class StoreFile: Sendable {
     writing.durability = options.durability
     (writing.tap, writing.statements) = (options.tap, options.statements)
     writing.cacheBytes = FileLimits.writerCacheBytes
+    writing.returnsPages = true
     writing.checkpointPages = FileLimits.checkpointPages
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,

@@ -51,6 +51,16 @@ enum FileLimits {
   static let collectedRows = 512
   static let collectedChunks = 64
   static let collectedGroups = 64
+  /// Entries removed before it is asked whether they are a large enough part of all for a pass to move the others
+  /// together: one in so many.
+  static let removalsWorthCompacting: Int64 = 1_024
+  static let removedShare: Int64 = 4
+  /// Entries, or bytes of them, that one step moves.
+  static let movedRows = 256
+  static let movedBytes: Int64 = 1 << 20
+  /// Unused pages that a file keeps at least, or one in so many of all.
+  static let sparePages: Int64 = 16
+  static let spareShare: Int64 = 16
   /// Zones and writers of one file: their ids share an INTEGER PRIMARY KEY with 40 bits of seq.
   static let highestOwner: Int64 = (1 << 23) - 1
   static let writerCacheBytes = 4 << 20
