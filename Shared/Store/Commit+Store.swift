@@ -18,6 +18,31 @@ extension Commit {
   public var byteCount: Int { mutations.reduce(0) { $0 + $1.byteCount } }
 }
 
+extension Store {
+  public func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>] {
+    await withTaskGroup(of: [(Int, Result<CommitResult, CaravanError>)].self) { group in
+      for (index, commit) in commits.enumerated() {
+        group.addTask {
+          do throws(CaravanError) { return [(index, .success(try await self.commit(commit)))] } catch {
+            return [(index, .failure(error))]
+          }
+        }
+      }
+      return await group.inOrder(count: commits.count)
+    }
+  }
+}
+
+extension TaskGroup {
+  /// What its tasks found, each with the place it belongs to; every place below `count` is found once.
+  package mutating func inOrder<Value: Sendable>(count: Int) async -> [Value] where ChildTaskResult == [(Int, Value)] {
+    var found: [(Int, Value)] = []
+    found.reserveCapacity(count)
+    for await some in self { found += some }
+    return found.sorted { $0.0 < $1.0 }.map { $0.1 }
+  }
+}
+
 extension Mutation {
   /// Hashes its body names; none for what is no save.
   public var chunks: [ChunkHash] {

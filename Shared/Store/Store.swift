@@ -14,6 +14,9 @@ public protocol Store: Sendable {
   /// - Throws: `invalidData` when the op lies below its writer's floor, or its id is in use in another zone.
   func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult
 
+  /// Commits side by side, each for itself; what became of them in their order.
+  func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>]
+
   /// What became of an op. One that never arrived is recorded as aborted and can never be applied later.
   func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult
 

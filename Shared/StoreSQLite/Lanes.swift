@@ -48,8 +48,25 @@ actor FileWriter {
   ) async throws(CaravanError) -> Value {
     let write = Write(byteCount: bytes, work)
     try queue.withLock { (queue) throws(CaravanError) in try queue.append(write) }
-    await flush(until: write)
+    await flush(until: [write])
     return try write.value()
+  }
+
+  /// Several at once, each for itself, in order.
+  nonisolated func write<Value: Sendable>(
+    _ writes: [Write<Value>]
+  ) async -> [Result<Value, CaravanError>] {
+    let refusals = queue.withLock { queue in
+      writes.map { (write) -> CaravanError? in
+        do throws(CaravanError) { try queue.append(write) } catch { return error }
+        return nil
+      }
+    }
+    await flush(until: zip(writes, refusals).filter { $0.1 == nil }.map { $0.0 })
+    return zip(writes, refusals).map { write, refusal in
+      if let refusal { return .failure(refusal) }
+      do throws(CaravanError) { return .success(try write.value()) } catch { return .failure(error) }
+    }
   }
 
   /// For a file without readers.
@@ -66,11 +83,13 @@ actor FileWriter {
     return state
   }
 
-  private func flush(until write: any PendingWrite) {
-    while !write.isDone { runGroup(queue.withLock { $0.takeGroup() }[...]) }
+  private func flush(until writes: [any PendingWrite]) {
+    for write in writes { while !write.isDone { runGroup(queue.withLock { $0.takeGroup() }[...]) } }
   }
 
-  /// One transaction; when a failure rolls it back in the middle, those not yet tried get another.
+  /// One transaction; when a failure rolls it back in the middle, those not yet tried get another. Hardly ever does a
+  /// write fail: so they all run without savepoints, for which SQLite copies every page that a write changes, and once
+  /// more with them where one did.
   private func runGroup(_ group: ArraySlice<any PendingWrite>) {
     var rest = group
     while !rest.isEmpty {
@@ -88,16 +107,19 @@ actor FileWriter {
       let start = clock.now
       do throws(CaravanError) {
         try state.db.begin(.write)
-        for write in group {
-          write.run(state)
-          tried += 1
-          if !state.db.isInTransaction { throw lost(state) }
+        if !group.allSatisfy({ $0.run(state, under: .transaction) }) {
+          undo(state)
+          try state.db.begin(.write)
+          for write in group {
+            write.run(state, under: .savepoint)
+            tried += 1
+            if !state.db.isInTransaction { throw lost(state) }
+          }
         }
+        tried = group.count
         try state.db.commit()
       } catch {
-        state.db.rollBack()
-        state.forget()
-        _ = state.takeChanges()
+        undo(state)
         throw error
       }
       metrics.committed(writes: tried, in: clock.now - start)
@@ -110,6 +132,12 @@ actor FileWriter {
       for write in group.prefix(tried) { write.finish(error) }
     }
     return tried
+  }
+
+  private func undo(_ state: FileState) {
+    state.db.rollBack()
+    state.forget()
+    _ = state.takeChanges()
   }
 
   /// A full disk, for one, makes SQLite roll the whole transaction back (https://sqlite.org/lang_transaction.html).

@@ -6,10 +6,19 @@ protocol PendingWrite: AnyObject, Sendable {
   /// What it brings into the transaction, about.
   var byteCount: Int { get }
   var isDone: Bool { get }
-  /// Does its work inside the open transaction. The result shows once `finish` is called.
-  func run(_ state: FileState)
+  /// Does its work inside the open transaction, for the first time or again. The result shows once `finish` is called.
+  /// - Returns: whether it did not fail. What a failed one has done is undone only under a savepoint.
+  @discardableResult
+  func run(_ state: FileState, under guarding: WriteGuard) -> Bool
   /// The transaction is durable, or `error` says why nothing of it is.
   func finish(_ error: CaravanError?)
+}
+
+/// What undoes a write that fails.
+enum WriteGuard {
+  /// The end of the whole transaction.
+  case transaction
+  case savepoint
 }
 
 final class Write<Value: Sendable>: PendingWrite {
@@ -29,10 +38,17 @@ final class Write<Value: Sendable>: PendingWrite {
 
   var isDone: Bool { state.withLock { $0.isDone } }
 
-  func run(_ file: FileState) {
+  func run(_ file: FileState, under guarding: WriteGuard) -> Bool {
     let result: Result<Value, CaravanError>
-    do { result = .success(try file.perform(work)) } catch { result = .failure(error) }
+    do throws(CaravanError) {
+      switch guarding {
+      case .transaction: result = .success(try work(file))
+      case .savepoint: result = .success(try file.perform(work))
+      }
+    } catch { result = .failure(error) }
     state.withLock { $0.result = result }
+    if case .failure = result { return false }
+    return true
   }
 
   func finish(_ error: CaravanError?) {

@@ -64,6 +64,25 @@ public final class StoreSQLite: Store {
     }
   }
 
+  /// Those of one file are handed to its writer together.
+  public func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>] {
+    let places = commits.map { Int(Partition(of: $0.zone.database).number) % files.count }
+    return await withTaskGroup(of: [(Int, Result<CommitResult, CaravanError>)].self) { group in
+      for (number, file) in files.enumerated() {
+        let own = commits.indices.filter { places[$0] == number }
+        guard !own.isEmpty else { continue }
+        group.addTask {
+          let writes = own.map { index in
+            let commit = commits[index]
+            return Write(byteCount: commit.byteCount) { (file) throws(CaravanError) in try file.commit(commit) }
+          }
+          return Array(zip(own, await file.writer.write(writes)))
+        }
+      }
+      return await group.inOrder(count: commits.count)
+    }
+  }
+
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
     try await file(zone.database).write { (file) throws(CaravanError) in try file.settle(op, in: zone) }
   }

@@ -49,6 +49,34 @@ import Wire
     }
   }
 
+  @Test("commits handed over together stand each for itself, in their order", arguments: StoreKind.allCases)
+  func together(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let users = ["ada", "bob", "cyd", "dan"]
+      func commit(_ user: String, _ number: UInt64, _ name: String) throws -> Commit {
+        Commit(
+          zone: try Sample.zone(of: user), op: OpID(writer: user, epoch: 1, number: number), isAtomic: false,
+          mutations: [Sample.save(name)])
+      }
+      var commits = try users.map { try commit($0, 1, "a") }
+      commits.insert(try commit("eve", StoreLimits.highestNumber + 1, "refused"), at: 2)
+      // One op twice is done once.
+      commits.append(commits[0])
+      let results = await bench.store.commit(commits)
+      #expect(results.count == 6)
+      for (place, result) in results.enumerated() {
+        guard place != 2 else {
+          #expect(throws: CaravanError.self) { try result.get() }
+          continue
+        }
+        #expect(try result.get().accepted == [1])
+      }
+      for user in users { #expect(try await bench.pull(Sample.zone(of: user)).map(\.name) == ["a"]) }
+      #expect(try await bench.pull(Sample.zone(of: "eve")).isEmpty)
+      #expect(await bench.store.commit([]).isEmpty)
+    }
+  }
+
   @Test("CK-23: an atomic batch is all or nothing", arguments: StoreKind.allCases)
   func atomic(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

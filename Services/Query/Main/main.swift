@@ -1,6 +1,10 @@
+import Glibc
 import Launch
 import QueryDriver
 import Runtime
+
+// Where there is too much to do, who saves comes before the index: a query takes in what waits.
+_ = nice(5)
 
 Command(
   "caravan-query", "Answers queries over Caravan's records, from indexes that follow the change stream.",

@@ -23,6 +23,9 @@ package enum StorageLimits {
   package static let commitsPerHint = 512
   /// Commit groups that wait to be announced. When they are more, hints are lost: consumers see the gap.
   package static let groupsWaiting = 1_024
+  /// After so many commits announced at once, the next wait this long for others of their partitions.
+  package static let changesInStorm = 16
+  package static let hintLinger: Duration = .milliseconds(10)
   /// Commit groups announced together.
   package static let groupsTogether = 64
   /// Ways to the object store at once.

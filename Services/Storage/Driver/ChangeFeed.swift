@@ -38,6 +38,8 @@ package final class ChangeFeed: CommitObserver {
         count += 1
       }
       for hint in Hint.plan(changes) { await publish(hint, bus, host, metrics) }
+      // Where much comes at once more is on its way: a hint of many costs everybody less than many hints.
+      if changes.count >= StorageLimits.changesInStorm { try? await host.clock.sleep(for: StorageLimits.hintLinger) }
     }
   }
 

@@ -78,8 +78,11 @@ struct StorageMethods: Sendable {
       }
     }
     let commit = try request.model()
-    let result = try await store.commit(commit)
-    metrics.count(result, in: commit.zone)
+    return reply(try await store.commit(commit), in: commit.zone)
+  }
+
+  private func reply(_ result: CommitResult, in zone: ZoneID) -> CommitReply {
+    metrics.count(result, in: zone)
     if case .missing(let hashes) = result {
       // As many as an answer has room for: the rest is missing the next time.
       return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))
@@ -87,18 +90,21 @@ struct StorageMethods: Sendable {
     return CommitReply(result)
   }
 
-  /// Side by side, so that they share the groups of their files.
+  /// Side by side, so that they share the groups of their files. What brings no chunks, and names no list of any, goes
+  /// to the store as one.
   private func commits(_ batch: CommitBatch, _ partition: Partition) async throws(CaravanError) -> CommitBatchReply {
     let commits = batch.commits
     guard (1...BatchLimits.commits).contains(commits.count) else {
       throw CaravanError(
         .invalidData, "a batch has 1 to \(BatchLimits.commits) commits: this one has \(commits.count)")
     }
-    var answers = await withTaskGroup(of: (Int, CommitAnswer).self) { group in
-      for (index, request) in commits.enumerated() { group.addTask { (index, await answer(to: request)) } }
-      var answers = [CommitAnswer](repeating: CommitAnswer(), count: commits.count)
-      for await (index, answer) in group { answers[index] = answer }
-      return answers
+    let (plain, others) = (
+      commits.indices.filter { commits[$0].isPlain }, commits.indices.filter { !commits[$0].isPlain }
+    )
+    var answers: [CommitAnswer] = await withTaskGroup { group in
+      group.addTask { Array(zip(plain, await answer(toPlain: plain.map { commits[$0] }))) }
+      for index in others { group.addTask { [(index, await answer(to: commits[index]))] } }
+      return await group.inOrder(count: commits.count)
     }
     answers.limitCopies(to: Limits.frameBytes)
     return CommitBatchReply(answers: answers)
@@ -110,6 +116,22 @@ struct StorageMethods: Sendable {
       return CommitAnswer(kind: .reply(try await commit(request, Partition(of: zone.database))))
     } catch {
       return CommitAnswer(kind: .failure(Failure(error)))
+    }
+  }
+
+  private func answer(toPlain requests: [CommitRequest]) async -> [CommitAnswer] {
+    let commits = requests.map { (request) -> Swift.Result<Commit, CaravanError> in
+      do throws(CaravanError) { return .success(try request.model()) } catch { return .failure(error) }
+    }
+    var results = await store.commit(commits.compactMap { try? $0.get() })[...]
+    return commits.map { commit in
+      do throws(CaravanError) {
+        let zone = try commit.get().zone
+        guard let result = results.popFirst() else { throw CaravanError(.internalError, "a commit has no result") }
+        return CommitAnswer(kind: .reply(reply(try result.get(), in: zone)))
+      } catch {
+        return CommitAnswer(kind: .failure(Failure(error)))
+      }
     }
   }
 
@@ -236,4 +258,9 @@ struct StorageMethods: Sendable {
     status.add(try await store.objectCounts(of: nil, in: nil))
     return status
   }
+}
+
+extension CommitRequest {
+  /// It needs nothing but the store.
+  fileprivate var isPlain: Bool { chunks.isEmpty && mutations.allSatisfy(\.lists.isEmpty) }
 }
