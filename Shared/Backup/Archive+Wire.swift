@@ -13,7 +13,8 @@ extension Wire.ArchiveItem {
       self.init(
         kind: .zone(
           Wire.ArchivedZone(
-            name: zone.name, seq: zone.seq, incarnation: zone.incarnation, deleted: !zone.isAlive)))
+            name: zone.name, seq: zone.seq, incarnation: zone.incarnation, deleted: !zone.isAlive,
+            restored: zone.isRestored)))
     case .record(let record): self.init(kind: .record(Wire.ArchivedRecord(record)))
     case .op(let op):
       self.init(
@@ -38,7 +39,9 @@ extension Wire.ArchiveItem {
       return .chunk(ChunkBytes(hash: hash, bytes: chunk.data))
     case .zone(let zone):
       return .zone(
-        ZoneContent(name: zone.name, seq: zone.seq, incarnation: zone.incarnation, isAlive: !zone.deleted))
+        ZoneContent(
+          name: zone.name, seq: zone.seq, incarnation: zone.incarnation, isAlive: !zone.deleted,
+          isRestored: zone.restored))
     case .record(let record): return .record(try record.model())
     case .op(let op):
       return .op(

@@ -43,6 +43,8 @@ public struct ArchiveSummary: Sendable, Hashable {
   /// Stores list databases in orders of their own.
   private var sorted: ArchiveSummary {
     var sorted = self
+    // A restored zone's versions go on elsewhere.
+    for index in sorted.zones.indices { sorted.zones[index].seq = 0 }
     sorted.zones.sort { $0.id.description < $1.id.description }
     sorted.databases.removeAll { $0.chunks == 0 }
     sorted.databases.sort { $0.id.description < $1.id.description }

@@ -287,6 +287,8 @@ enum ZoneStage {
   /// Out of sight; records are being removed.
   static let purging: Int64 = 1
   static let purged: Int64 = 2
+  /// Of the store that a backup was made of; what it had is in its successor.
+  static let restored: Int64 = 3
 }
 
 extension DatabaseID {

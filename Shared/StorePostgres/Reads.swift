@@ -49,7 +49,12 @@ struct Reads {
     }
     let ended = query.dependsOnPast ? answers.dropFirst(2).first?.first?.unsigned(0) ?? 0 : 0
     switch ChangePlan(query, in: zone, ended: { ended }, footprint: { footprint }) {
-    case .answer(let page): return page
+    case .answer(var page):
+      if page.resetRequired {
+        let lives = try db.run(DeviceStatements.restoredLives, partition, database, query.zone.name)
+        page.lost = query.lost(in: zone?.incarnation, restored: lives.map { $0.unsigned(0) })
+      }
+      return page
     case .scan(let scan):
       guard scan.snapshot == query.target else { return try changes(query.withoutTarget) }
       var page = ChangePageBuilder(scan, query)

@@ -139,6 +139,11 @@ enum DeviceStatements {
     WHERE partition = $1 AND database = $2 AND name = $3 AND stage > 0 ORDER BY id DESC LIMIT 1
     """
 
+  static let restoredLives: StaticString = """
+    SELECT seq FROM caravan_zones
+    WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 3 ORDER BY id
+    """
+
   static let forgetFootprints: StaticString = "DELETE FROM caravan_footprints WHERE partition = $1 AND zone = $2"
   static let forgetSightings: StaticString = "DELETE FROM caravan_sightings WHERE partition = $1 AND zone = $2"
   static let forgetAge: StaticString = "DELETE FROM caravan_tombstone_ages WHERE partition = $1 AND zone = $2"

@@ -14,7 +14,11 @@ extension FileReads {
       try footprint(of: query.reader, zone)
     }
     switch plan {
-    case .answer(let page): return page
+    case .answer(var page):
+      if page.resetRequired {
+        page.lost = query.lost(in: state?.incarnation, restored: try restored(query.zone))
+      }
+      return page
     case .scan(let scan): return try self.scan(scan, query, zone)
     }
   }
@@ -25,6 +29,13 @@ extension FileReads {
     return try db.first(
       "SELECT seq FROM zones WHERE database = ? AND name = ? AND state <> 0 ORDER BY id DESC LIMIT 1", database,
       zone.name, read: { $0.unsigned(0) }) ?? 0
+  }
+
+  private func restored(_ zone: ZoneID) throws(CaravanError) -> [Seq] {
+    guard let database = try database(zone.database) else { return [] }
+    return try db.all(
+      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state = ? ORDER BY id", database, zone.name,
+      ZoneStage.restored, read: { $0.unsigned(0) })
   }
 
   private static let forward: StaticString = """

@@ -149,6 +149,8 @@ enum ZoneStage {
   /// Out of sight; entries are being removed.
   static let purging: Int64 = 1
   static let purged: Int64 = 2
+  /// Of the store that a backup was made of; what it had is in its successor.
+  static let restored: Int64 = 3
 }
 
 /// owner << 40 | counter.

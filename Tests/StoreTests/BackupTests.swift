@@ -120,7 +120,14 @@ import Testing
     let (before, after) = (try await old.page(ChangeQuery(zone: zone)), try await new.page(ChangeQuery(zone: zone)))
     #expect(before.entries == after.entries && before.page.next?.incarnation != after.page.next?.incarnation)
     let stale = ChangeQuery(zone: zone, position: before.page.next)
-    #expect(try await new.store.changes(stale).resetRequired, "UNI-18: nobody's token fits it")
+    let reset = try await new.store.changes(stale)
+    let lost = LostRange(after: 6, through: 6 + ArchiveLimits.versionGap)
+    #expect(reset.resetRequired && reset.lost == [lost], "UNI-18: nobody's token fits it; what came later is lost")
+    let stranger = ChangeQuery.Reader(writer: "pushed-only", epoch: 1)
+    let blind = try await new.store.changes(ChangeQuery(zone: zone, reader: stranger))
+    #expect(blind.resetRequired && blind.lost == [lost], "also for who never pulled")
+    let going = ChangeQuery(zone: zone, position: after.page.next, reader: stranger)
+    #expect(try await !new.store.changes(going).resetRequired)
     let ada = Account.user(UserID(unchecked: "ada"))
     #expect(try await new.store.account(ada) == old.store.account(ada))
     #expect(try await new.store.status().records == old.store.status().records)
@@ -135,10 +142,13 @@ import Testing
     #expect(
       try await new.commit(zone, [Sample.save("never")], op: OpID(writer: "phone", epoch: 3, number: 77)) == .aborted)
     // References and versions go on: a deleted zone's successor does not begin anew.
-    #expect(try await new.outcomes(zone, [Sample.delete("a")], op: new.op("tablet")) == [.accepted(version: 7)])
+    #expect(
+      try await new.outcomes(zone, [Sample.delete("a")], op: new.op("tablet")) == [
+        .accepted(version: 7 + ArchiveLimits.versionGap)
+      ])
     #expect(try await new.store.fetch(["d"], in: zone).map(\.isDeleted) == [true])
     let dead = try await new.commit(Sample.zone("dead"), [Sample.save("z")], op: new.op("tablet"))
-    #expect(dead.accepted == [3])
+    #expect(dead.accepted == [3 + ArchiveLimits.versionGap])
     let partition = Partition(of: zone.database)
     let log = try await new.store.log(of: partition, after: old.store.logHeads()[partition] ?? 0, atMost: 100)
     #expect(log.isTrimmed, "whoever followed the old log reads the zones anew")

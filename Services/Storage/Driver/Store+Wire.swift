@@ -43,7 +43,7 @@ extension ReadChangesReply {
   init(_ page: ChangePage) {
     self.init(
       page: page.page, more: page.more, head: page.head, resetRequired: page.resetRequired,
-      next: page.next.map { ChangePosition($0) }, consistent: page.isConsistent)
+      next: page.next.map { ChangePosition($0) }, consistent: page.isConsistent, lost: LostRange.numbers(page.lost))
   }
 }
 

@@ -24,7 +24,7 @@ extension DeviceSession {
     cloud.metrics.pageBytes.add(reply.page.count)
     if reply.resetRequired {
       cloud.metrics.resets.add()
-      return PullResult(resetRequired: true)
+      return PullResult(resetRequired: true, lost: reply.lost)
     }
     // Without a reader nothing is said of a zone that is not there.
     let next = reply.next?.model() ?? Model.ChangePosition(incarnation: 0, seq: 0)

@@ -25,12 +25,16 @@ public struct ZoneContent: Sendable, Hashable {
   public var incarnation: Incarnation
   /// False: kept for its seq, from which a successor goes on; it has no records.
   public var isAlive: Bool
+  /// A life that was restored, and goes on in its successor: what it was given up to its seq is there, what came later
+  /// is lost.
+  public var isRestored: Bool
 
-  public init(name: String, seq: Seq, incarnation: Incarnation, isAlive: Bool) {
+  public init(name: String, seq: Seq, incarnation: Incarnation, isAlive: Bool, isRestored: Bool = false) {
     self.name = name
     self.seq = seq
     self.incarnation = incarnation
     self.isAlive = isAlive
+    self.isRestored = isRestored
   }
 }
 
@@ -103,8 +107,9 @@ public protocol ArchiveSource {
 /// belongs to one isolation domain.
 ///
 /// Zones get new lives: the store is older than what devices have seen, so no token of theirs fits it, and they sync
-/// from the beginning, keeping what is not synced (UNI-18). Logs go on far beyond where they were, so that whoever
-/// follows them reads the zones anew.
+/// from the beginning, keeping what is not synced (UNI-18). Versions go on far beyond where they were, so that none is
+/// given twice, and what devices hold of later ones is known to be lost here: they offer it again. Logs do the same, so
+/// that whoever follows them reads the zones anew.
 public protocol ArchiveSink {
   func take(_ item: StoreContent) throws(CaravanError)
   func finish() throws(CaravanError)
@@ -113,4 +118,6 @@ public protocol ArchiveSink {
 public enum ArchiveLimits {
   /// Between the end of the old log and the beginning of the new one: more than any store has committed since a backup.
   public static let logGap: UInt64 = 1 << 32
+  /// Between the last version in a backup and the first one after its restore: more than any zone is given meanwhile.
+  public static let versionGap: Seq = 1 << 28
 }

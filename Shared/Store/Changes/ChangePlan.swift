@@ -71,6 +71,15 @@ extension ChangeQuery {
   /// Whoever writes to the zone may hold something of it without ever having pulled.
   public var dependsOnPast: Bool { reader != nil && !continues }
 
+  /// What the reader may hold of what restores took back, where it was in another life of the zone.
+  /// - Parameters:
+  ///   - zone: nil when there is none.
+  ///   - restored: the versions with which lives ended that a restore brought back.
+  public func lost(in zone: Incarnation?, restored: [Seq]) -> [LostRange] {
+    guard !continues || position?.incarnation != zone else { return [] }
+    return restored.map { LostRange(after: $0, through: $0 + ArchiveLimits.versionGap) }
+  }
+
   /// The snapshot that the reader has begun.
   public var target: Seq? { bySnapshots && continues ? position.flatMap { $0.target > 0 ? $0.target : nil } : nil }
 

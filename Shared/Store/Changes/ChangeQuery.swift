@@ -64,6 +64,8 @@ public struct ChangePage: Sendable, Hashable {
   public var head: Seq
   /// The position means nothing any more: begin anew, keeping unsynced rows (CK-45, UNI-18).
   public var resetRequired: Bool
+  /// With `resetRequired`: what the zone has lost in a restore, and the reader may hold (UNI-18).
+  public var lost: [LostRange] = []
   /// The zone once was as the pages up to this one show it (CK-49).
   public var isConsistent: Bool
   /// The rest is to be read as a snapshot that is still to be made.

@@ -133,25 +133,38 @@ public final class PostgresRestore: ArchiveSink {
     try endZone()
     try sendChunks()
     let (database, partition) = try here()
-    let number = (filled[partition]?.lastZone ?? 0) + 1
-    filled[partition]?.lastZone = number
+    let id = try ZoneID(database, archived.name)
+    let past = number(in: partition)
+    try add(OpenZone(id: id, number: past, seq: archived.seq, isAlive: false), as: ZoneStage.restored)
+    guard !archived.isRestored else { return }
+    let number = number(in: partition)
     places[archived.incarnation] = (partition, number)
     zone = OpenZone(
-      id: try ZoneID(database, archived.name), number: number, seq: archived.seq, isAlive: archived.isAlive)
+      id: id, number: number, seq: archived.seq + ArchiveLimits.versionGap, isAlive: archived.isAlive)
+  }
+
+  private func number(in partition: UInt32) -> Int64 {
+    let number = (filled[partition]?.lastZone ?? 0) + 1
+    filled[partition]?.lastZone = number
+    return number
+  }
+
+  private func add(_ zone: OpenZone, as stage: Int64) throws(CaravanError) {
+    try run { pipeline in
+      pipeline.add(
+        Statements.addZones, Int32(Partition(of: zone.id.database).number), [zone.number], [zone.id.database.key],
+        [zone.id.name], [zone.seq], [zone.usage.records], [zone.usage.bytes], [stage], [UInt64(0)],
+        [Int64(zone.isLinked ? 1 : 0)])
+    }
   }
 
   private func endZone() throws(CaravanError) {
     guard let ended = zone else { return }
     try sendRecords()
-    let usage = zone?.usage ?? Usage()
+    let usage = ended.usage
     zone = nil
     let partition = Partition(of: ended.id.database).number
-    try run { pipeline in
-      pipeline.add(
-        Statements.addZones, Int32(partition), [ended.number], [ended.id.database.key], [ended.id.name], [ended.seq],
-        [usage.records], [usage.bytes], [ended.isAlive ? ZoneStage.alive : ZoneStage.purged], [UInt64(0)],
-        [Int64(ended.isLinked ? 1 : 0)])
-    }
+    try add(ended, as: ended.isAlive ? ZoneStage.alive : ZoneStage.purged)
     guard ended.isAlive else { return }
     filled[partition]?.zones += 1
     filled[partition]?.records += usage.records

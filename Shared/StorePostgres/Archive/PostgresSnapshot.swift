@@ -80,19 +80,22 @@ private struct PartitionExport {
     }
   }
 
-  /// Of every name its newest life.
+  /// Of every name its newest life, and those before that were restored.
   private func zones(of database: String, _ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) {
     var newest: [String: (id: Int64, zone: ZoneContent)] = [:]
+    var restored: [String: [ZoneContent]] = [:]
     for row in try rows(db.run(ArchiveStatements.zones, number, database)) {
       let id = row.integer(0)
       newest[row.text(1)] = (
         id,
         ZoneContent(
           name: row.text(1), seq: row.unsigned(2), incarnation: Layout.incarnation(life: life, zone: id),
-          isAlive: row.integer(3) == ZoneStage.alive)
+          isAlive: row.integer(3) == ZoneStage.alive, isRestored: row.integer(3) == ZoneStage.restored)
       )
+      if let zone = newest[row.text(1)]?.zone, zone.isRestored { restored[zone.name, default: []].append(zone) }
     }
-    for (_, (id, zone)) in newest.sorted(by: { $0.key < $1.key }) {
+    for (name, (id, zone)) in newest.sorted(by: { $0.key < $1.key }) {
+      for life in restored[name] ?? [] where life != zone { try take(.zone(life)) }
       try take(.zone(zone))
       if zone.isAlive { try records(of: id, take) }
     }

@@ -102,10 +102,17 @@ public final class SQLiteRestore: ArchiveSink {
     guard let database else { throw Self.disorder }
     let id = try ZoneID(database.id, archived.name)
     let state = files[database.file]
-    let row = try state.makeZone(id, seq: archived.seq)
-    if !archived.isAlive { try state.db.run("UPDATE zones SET state = ? WHERE id = ?", ZoneStage.purged, row.id) }
+    let past = try state.makeZone(id, seq: archived.seq)
+    try end(past, as: ZoneStage.restored, in: state)
+    guard !archived.isRestored else { return }
+    let row = try state.makeZone(id, seq: archived.seq + ArchiveLimits.versionGap)
+    if !archived.isAlive { try end(row, as: ZoneStage.purged, in: state) }
     places[archived.incarnation] = (database.file, row.id)
     zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)
+  }
+
+  private func end(_ life: FileState.ZoneRecord, as stage: Int64, in state: FileState) throws(CaravanError) {
+    try state.db.run("UPDATE zones SET state = ? WHERE id = ?", stage, life.id)
   }
 
   private func endZone() throws(CaravanError) {

@@ -61,18 +61,22 @@ extension FileReads {
     }
   }
 
-  /// Of every name its newest life.
+  /// Of every name its newest life, and those before that were restored.
   private func exportZones(
     of database: Int64, _ take: (StoreContent) throws(CaravanError) -> Void
   ) throws(CaravanError) {
     let zones = try db.all(
-      "SELECT max(id), name, seq, state FROM zones WHERE database = ? GROUP BY name ORDER BY name", database,
+      """
+      SELECT id, name, seq, state FROM zones z WHERE database = ? AND (state = 3
+        OR NOT EXISTS (SELECT 1 FROM zones n WHERE n.database = z.database AND n.name = z.name AND n.id > z.id))
+      ORDER BY name, id
+      """, database,
       read: {
         (
           $0.integer(0),
           ZoneContent(
             name: $0.text(1), seq: $0.unsigned(2), incarnation: incarnation($0.integer(0)),
-            isAlive: $0.integer(3) == ZoneStage.alive)
+            isAlive: $0.integer(3) == ZoneStage.alive, isRestored: $0.integer(3) == ZoneStage.restored)
         )
       })
     for (number, zone) in zones {

@@ -160,17 +160,20 @@ public struct ArchivedZone: WireMessage, Equatable {
   public var seq: UInt64
   public var incarnation: UInt64
   public var deleted: Bool
+  public var restored: Bool
 
   public init(
     name: String = "",
     seq: UInt64 = 0,
     incarnation: UInt64 = 0,
-    deleted: Bool = false
+    deleted: Bool = false,
+    restored: Bool = false
   ) {
     self.name = name
     self.seq = seq
     self.incarnation = incarnation
     self.deleted = deleted
+    self.restored = restored
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ArchivedZone> {
@@ -179,6 +182,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
     if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if deleted { m.pointee.has_deleted = 1; m.pointee.deleted = deleted ? 1 : 0 }
+    if restored { m.pointee.has_restored = 1; m.pointee.restored = restored ? 1 : 0 }
     return m
   }
 
@@ -187,6 +191,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
+    restored = m.pointee.has_restored != 0 ? m.pointee.restored != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -1840,19 +1840,22 @@ public struct PullResult: WireMessage, Equatable {
   public var more: Bool
   public var resetRequired: Bool
   public var consistent: Bool
+  public var lost: [UInt64]
 
   public init(
     page: [UInt8] = [],
     token: [UInt8] = [],
     more: Bool = false,
     resetRequired: Bool = false,
-    consistent: Bool = false
+    consistent: Bool = false,
+    lost: [UInt64] = []
   ) {
     self.page = page
     self.token = token
     self.more = more
     self.resetRequired = resetRequired
     self.consistent = consistent
+    self.lost = lost
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PullResult> {
@@ -1862,6 +1865,7 @@ public struct PullResult: WireMessage, Equatable {
     if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
     if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
+    (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
     return m
   }
 
@@ -1871,6 +1875,7 @@ public struct PullResult: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
     consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
+    lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
   public func encoded() -> [UInt8] {

@@ -1053,6 +1053,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
   public var resetRequired: Bool
   public var next: ChangePosition?
   public var consistent: Bool
+  public var lost: [UInt64]
 
   public init(
     page: [UInt8] = [],
@@ -1060,7 +1061,8 @@ public struct ReadChangesReply: WireMessage, Equatable {
     head: UInt64 = 0,
     resetRequired: Bool = false,
     next: ChangePosition? = nil,
-    consistent: Bool = false
+    consistent: Bool = false,
+    lost: [UInt64] = []
   ) {
     self.page = page
     self.more = more
@@ -1068,6 +1070,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     self.resetRequired = resetRequired
     self.next = next
     self.consistent = consistent
+    self.lost = lost
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesReply> {
@@ -1078,6 +1081,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
     if let next { m.pointee.next = next.pack(into: &arena) }
     if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
+    (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
     return m
   }
 
@@ -1088,6 +1092,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
     next = if let p = m.pointee.next { try ChangePosition(c: p) } else { nil }
     consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
+    lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
   public func encoded() -> [UInt8] {

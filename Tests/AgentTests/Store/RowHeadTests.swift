@@ -116,6 +116,36 @@ struct RowHeadTests {
     let decision: ArrivalDecision
   }
 
+  @Test("UNI-18: what a restore of the cloud took back is offered again, what it kept waits to be named")
+  func restored() {
+    let lost = [LostRange(after: 5, through: 100)]
+    var kept = RowHead(version: 5)
+    kept.reset(lost: lost)
+    #expect(kept == RowHead(version: 0, presence: .unconfirmed))
+    var taken = RowHead(version: 6)
+    taken.reset(lost: lost)
+    #expect(taken == RowHead(flags: Self.dirty, version: 6, presence: .lost))
+    taken.reset()
+    #expect(taken.presence == .lost, "also when it starts over once more")
+    var edited = RowHead(flags: RowFlags(tableDirty: true, inConflict: true), version: 100)
+    edited.reset(lost: lost)
+    #expect(edited == RowHead(flags: Self.dirty, version: 100, presence: .lost))
+    var later = RowHead(version: 101)
+    later.reset(lost: lost)
+    #expect(later.presence == .unconfirmed)
+    var partial = RowHead(version: 6)
+    partial.reset(lost: lost, isWhole: false)
+    #expect(partial == RowHead(version: 0, presence: .torn), "what is not whole is not offered")
+    let older = ArrivalDecision.of(Arrival(version: 4), at: taken, isBusy: false)
+    #expect(older == .adopt && taken.adopting(4) == RowHead(flags: Self.dirty, version: 4))
+    #expect(ArrivalDecision.of(Arrival(version: 4, isDeleted: true), at: taken, isBusy: false) == .adopt)
+    #expect(ArrivalDecision.of(Arrival(version: 4, isOwn: true), at: taken, isBusy: false) == .adopt)
+    #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: false) == .conflict)
+    #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: true) == .hold)
+    #expect(ArrivalDecision.of(Arrival(version: 101, equalsLocal: true), at: taken, isBusy: false) == .apply)
+    #expect(taken.delete() == .none && taken == RowHead(flags: Self.dirty, version: 0, presence: .deleted))
+  }
+
   static let dirty = RowFlags(tableDirty: true)
   static let cases: [Case] = [
     Case(name: "new row", head: nil, arrival: Arrival(version: 3), decision: .insert),

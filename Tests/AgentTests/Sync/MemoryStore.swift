@@ -259,14 +259,14 @@ final class MemoryStore: SyncStore {
   }
 
   func reset(_ table: TableID, _ choice: AgentCore.ResetChoice) throws(CaravanError) {
-    try reset(table)
+    try reset(table, lost: [])
     state.withLock { state in
       state.tables[table]?.fault = nil
       state.tables[table]?.refusal = nil
     }
   }
 
-  func reset(_ table: TableID) throws(CaravanError) {
+  func reset(_ table: TableID, lost: [LostRange]) throws(CaravanError) {
     try state.withLock { state throws(CaravanError) in
       guard !state.plans.values.contains(where: { $0.table == table }) else {
         throw CaravanError(.invalidData, "a plan of \(table) is in flight")

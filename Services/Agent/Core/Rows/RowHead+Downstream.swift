@@ -52,6 +52,7 @@ public enum ArrivalDecision: Sendable, Hashable {
       if arrival.isDeleted { return .ignore }
       return arrival.isOwn ? .unexplained : .insert
     }
+    if head.presence == .lost { return offered(arrival, at: head, isBusy: isBusy) }
     if arrival.version <= head.version { return .ignore }
     if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
     if arrival.isOwn { return ownEcho(arrival) }
@@ -67,6 +68,12 @@ public enum ArrivalDecision: Sendable, Hashable {
     }
   }
 
+  /// No version is given twice: a smaller one is of what the row's content was made from.
+  private static func offered(_ arrival: Arrival, at head: RowHead, isBusy: Bool) -> ArrivalDecision {
+    if arrival.version <= head.version || arrival.isOwn { return .adopt }
+    return isBusy ? .hold : contested(arrival, head)
+  }
+
   /// An echo of a deletion can only be older than a row written again since; any other is the row's own content.
   private static func ownEcho(_ arrival: Arrival) -> ArrivalDecision { arrival.isDeleted ? .ignore : .adopt }
 
@@ -74,7 +81,7 @@ public enum ArrivalDecision: Sendable, Hashable {
   private static func contested(_ arrival: Arrival, _ head: RowHead) -> ArrivalDecision {
     switch head.presence {
     case .deleted: arrival.isDeleted ? .remove : .conflict
-    case .live, .unconfirmed, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
+    case .live, .unconfirmed, .lost, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
     }
   }
 }
@@ -85,7 +92,7 @@ extension RowHead {
     switch presence {
     case .live: true
     case .deleted: version > 0
-    case .torn, .unconfirmed: false
+    case .torn, .unconfirmed, .lost: false
     }
   }
 
@@ -93,7 +100,7 @@ extension RowHead {
   public func adopting(_ version: Seq) -> RowHead {
     var head = self
     head.version = version
-    if head.presence == .unconfirmed { head.presence = .live }
+    if head.presence == .unconfirmed || head.presence == .lost { head.presence = .live }
     return head
   }
 }

@@ -1,9 +1,22 @@
+public import Model
+
 // UNI-18: what was known of the cloud is void, until a resync has named all that it has.
 extension RowHead {
   /// Versions say nothing any more, and conflicts are with copies that may be gone. A row that the cloud never accepted
   /// stays what it was, new; any other waits to be named.
-  public mutating func reset() {
+  /// - Parameters:
+  ///   - lost: versions that a restore of the cloud took back: what has one of them is offered again.
+  ///   - isWhole: everything that the row names is here.
+  public mutating func reset(lost: [LostRange] = [], isWhole: Bool = true) {
     precondition(!flags.syncPending, "a row was reset whose push may still be answered")
+    guard presence != .lost else { return }
+    if presence == .live, version > 0, lost.contains(where: { $0.contains(version) }) {
+      flags.inConflict = false
+      // What is not whole cannot be offered: the cloud's copy has to do.
+      guard isWhole || flags.isDirty else { return (version, presence) = (0, .torn) }
+      (flags.tableDirty, presence) = (true, .lost)
+      return
+    }
     let isNew = version == 0 && flags.isDirty && !flags.inConflict
     version = 0
     flags.inConflict = false
@@ -26,6 +39,8 @@ extension RowHead {
     switch presence {
     case .live: return .stay
     case .deleted: return .remove
+    // The cloud never heard of it.
+    case .lost: preconditionFailure("a row that is offered again has a version")
     case .torn, .unconfirmed:
       guard flags.isDirty else { return .remove }
       contest()
@@ -36,6 +51,6 @@ extension RowHead {
   /// The cloud's copy is another one.
   public mutating func contest() {
     flags.inConflict = true
-    if presence == .unconfirmed { presence = .live }
+    if presence == .unconfirmed || presence == .lost { presence = .live }
   }
 }

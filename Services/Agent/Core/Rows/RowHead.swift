@@ -12,10 +12,13 @@ public struct RowHead: Sendable, Hashable {
     /// The cloud had it before its state was reset, and the resync has not named it yet (UNI-18). Apps see it; until
     /// then it is not sent. → live, deleted
     case unconfirmed = 3
+    /// The cloud had it at this version, and lost that in a restore: it is offered again when the resync has shown what
+    /// the cloud has of it. Until then it is not sent. → live, deleted
+    case lost = 4
 
     public var isVisible: Bool {
       switch self {
-      case .live, .unconfirmed: true
+      case .live, .unconfirmed, .lost: true
       case .deleted, .torn: false
       }
     }
@@ -66,6 +69,8 @@ extension RowHead {
   /// - Parameter objects: that are open at least.
   public mutating func overwrite(_ objects: Int) -> LocalEffect {
     let effect = firstChange
+    // Should the write be cut off, the cloud's copy has to do.
+    if presence == .lost { (version, presence) = (0, .unconfirmed) }
     flags.objectDirty = true
     flags.openObjects = max(flags.openObjects, UInt32(clamping: objects))
     return effect
@@ -83,6 +88,7 @@ extension RowHead {
     let effect = firstChange
     flags.tableDirty = true
     flags.objectDirty = false
+    if presence == .lost { version = 0 }
     presence = .deleted
     return effect
   }

@@ -206,8 +206,8 @@ extension LocalStore {
 
   // MARK: Reset
 
-  public func reset(_ table: TableID) throws(CaravanError) {
-    try change(table) { (state) throws(CaravanError) in try reset(&state) }
+  public func reset(_ table: TableID, lost: [LostRange] = []) throws(CaravanError) {
+    try change(table) { (state) throws(CaravanError) in try reset(&state, lost: lost) }
     forgetAfterReset(table)
   }
 
@@ -246,7 +246,7 @@ extension LocalStore {
     }
   }
 
-  private func reset(_ state: inout TableState) throws(CaravanError) {
+  private func reset(_ state: inout TableState, lost: [LostRange] = []) throws(CaravanError) {
     guard state.op == nil else {
       throw CaravanError(
         .invalidData, "table '\(state.table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
@@ -258,6 +258,15 @@ extension LocalStore {
       for name in names { try dropIncoming(named: name, role: role, of: state) }
     }
     let name = state.rows.quotedName
+    for range in lost {
+      let rows = "_flags = 0 AND _presence = 0 AND _version > \(range.after) AND _version <= \(range.through)"
+      for key in try state.rows.keys(where: rows, database) {
+        guard var row = try state.rows.soundRow(key: key, database) else { continue }
+        row.head.reset(lost: lost, isWhole: try isWhole(row, in: state))
+        row.change = nextChange()
+        try state.rows.updateHead(row, database)
+      }
+    }
     try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
       .run()
     try database.statement(
@@ -266,7 +275,7 @@ extension LocalStore {
     for key in try state.rows.keys(where: "_flags <> 0", database) {
       // Its head counts, whatever has become of its content.
       guard var row = try state.rows.unverified(key: key, database)?.row else { continue }
-      row.head.reset()
+      row.head.reset(lost: lost)
       try state.rows.updateHead(row, database)
     }
     (state.token, state.isResyncing, state.mustStartOver) = ([], true, false)
@@ -275,12 +284,24 @@ extension LocalStore {
     try state.save(database)
   }
 
-  /// The cloud has named all it has: what it did not name is gone there.
+  private func isWhole(_ row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
+    let reader = chunkReader(try database)
+    for hash in try chunks(of: row, in: state) where try !reader.isPresent(hash) { return false }
+    return true
+  }
+
+  /// The cloud has named all it has: what it did not name is gone there, or was lost and is new to it.
   private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
     // What was named before it was lost is not named again.
     guard !state.mustStartOver else { return }
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
     let unnamed = "_presence IN (1, 2, 3) AND _presence <> 0 AND _version = 0 AND _id NOT IN (\(waiting))"
+    try database.statement(
+      text: """
+        UPDATE \(state.rows.quotedName) SET _version = 0, _presence = 0
+        WHERE _presence = 4 AND _presence <> 0 AND _id NOT IN (\(waiting))
+        """
+    ).run()
     for key in try state.rows.keys(where: unnamed, database) {
       guard var row = try state.rows.row(key: key, database) else { continue }
       switch row.head.endResync() {

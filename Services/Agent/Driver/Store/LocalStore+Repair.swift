@@ -97,7 +97,7 @@ extension LocalStore {
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
     case .deleted, .torn: break
-    case .live, .unconfirmed: try putBackOrGiveUp(row, in: &state)
+    case .live, .unconfirmed, .lost: try putBackOrGiveUp(row, in: &state)
     }
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)

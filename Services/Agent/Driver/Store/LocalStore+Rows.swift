@@ -97,7 +97,7 @@ extension LocalStore {
     _ old: StoredRow, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], of state: TableState
   ) throws(CaravanError) -> Int {
     switch old.head.presence {
-    case .live, .unconfirmed:
+    case .live, .unconfirmed, .lost:
       throw CaravanError(.objectExists, "table '\(state.table.name)' has a row of this primary key: update that")
     case .torn:
       throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")

@@ -93,8 +93,9 @@ public protocol SyncStore: Sendable {
   /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Rows stay visible until the
   /// resync has shown which of them the cloud still has, and dirty ones stay dirty (UNI-18); nothing is collected until
   /// then.
+  /// - Parameter lost: versions that a restore of the cloud took back: rows of them are offered again.
   /// - Throws: `invalidData` while a plan of the table is in flight.
-  func reset(_ table: TableID) async throws(CaravanError)
+  func reset(_ table: TableID, lost: [LostRange]) async throws(CaravanError)
   /// The same, by somebody's wish: ends the table's fault as well (REC-27).
   /// - Throws: `serverBusy` while a push of the table has no answer.
   func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)

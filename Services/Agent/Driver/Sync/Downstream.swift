@@ -144,7 +144,7 @@ struct Downstream: Sendable {
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
     switch result {
     case .pull(let page) where !page.resetRequired: return page
-    case .pull: return try await opened(startOver())
+    case .pull(let page): return try await opened(startOver(LostRange.list(page.lost)))
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
       return try await opened(startOver())
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
@@ -154,20 +154,29 @@ struct Downstream: Sendable {
   }
 
   /// UNI-18: rows that are not at the cloud yet are kept.
-  private mutating func startOver() async throws(CaravanError) -> Result.Kind {
+  private mutating func startOver(_ lost: [LostRange] = []) async throws(CaravanError) -> Result.Kind {
     guard !hasReset else {
       throw CaravanError(.unavailable, "the cloud asks to start \(table) over again and again")
     }
     hasReset = true
-    try await reset()
+    try await reset(lost)
+    if !lost.isEmpty { try await proposeAgain() }
     return try await ask(token).get()
   }
 
-  private mutating func reset() async throws(CaravanError) {
+  /// The type may be among what was lost.
+  private mutating func proposeAgain() async throws(CaravanError) {
+    let state = try await crew.store.syncState(of: table)
+    lacksRows = lacksRows || state.lacksRows
+    let propose = Operation.Kind.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))
+    try await agree(crew.exchanger.exchange([propose])[0])
+  }
+
+  private mutating func reset(_ lost: [LostRange] = []) async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
       throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
     }
-    try await crew.store.reset(table)
+    try await crew.store.reset(table, lost: lost)
     (token, isResyncing, ownThrough) = ([], true, 0)
   }
 

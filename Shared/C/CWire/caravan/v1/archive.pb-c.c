@@ -791,7 +791,7 @@ const ProtobufCMessageDescriptor caravan__v1__archived_chunk__descriptor =
   (ProtobufCMessageInit) caravan__v1__archived_chunk__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descriptors[5] =
 {
   {
     "name",
@@ -841,17 +841,31 @@ static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "restored",
+    110,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ArchivedZone, has_restored),
+    offsetof(Caravan__V1__ArchivedZone, restored),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__archived_zone__field_indices_by_name[] = {
   3,   /* field[3] = deleted */
   2,   /* field[2] = incarnation */
   0,   /* field[0] = name */
+  4,   /* field[4] = restored */
   1,   /* field[1] = seq */
 };
-static const ProtobufCIntRange caravan__v1__archived_zone__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__archived_zone__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 110, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__archived_zone__descriptor =
 {
@@ -861,10 +875,10 @@ const ProtobufCMessageDescriptor caravan__v1__archived_zone__descriptor =
   "Caravan__V1__ArchivedZone",
   "caravan.v1",
   sizeof(Caravan__V1__ArchivedZone),
-  4,
+  5,
   caravan__v1__archived_zone__field_descriptors,
   caravan__v1__archived_zone__field_indices_by_name,
-  1,  caravan__v1__archived_zone__number_ranges,
+  2,  caravan__v1__archived_zone__number_ranges,
   (ProtobufCMessageInit) caravan__v1__archived_zone__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -5234,7 +5234,7 @@ const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor =
   (ProtobufCMessageInit) caravan__v1__changed_zones__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[6] =
 {
   {
     "page",
@@ -5296,19 +5296,33 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lost",
+    110,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__PullResult, n_lost),
+    offsetof(Caravan__V1__PullResult, lost),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__pull_result__field_indices_by_name[] = {
   4,   /* field[4] = consistent */
+  5,   /* field[5] = lost */
   2,   /* field[2] = more */
   0,   /* field[0] = page */
   3,   /* field[3] = reset_required */
   1,   /* field[1] = token */
 };
-static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 30, 4 },
-  { 0, 5 }
+  { 110, 5 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
 {
@@ -5318,10 +5332,10 @@ const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
   "Caravan__V1__PullResult",
   "caravan.v1",
   sizeof(Caravan__V1__PullResult),
-  5,
+  6,
   caravan__v1__pull_result__field_descriptors,
   caravan__v1__pull_result__field_indices_by_name,
-  2,  caravan__v1__pull_result__number_ranges,
+  3,  caravan__v1__pull_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

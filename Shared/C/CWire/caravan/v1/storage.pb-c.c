@@ -4260,7 +4260,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__read_changes_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_descriptors[7] =
 {
   {
     "page",
@@ -4334,21 +4334,35 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lost",
+    110,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ReadChangesReply, n_lost),
+    offsetof(Caravan__V1__ReadChangesReply, lost),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_changes_reply__field_indices_by_name[] = {
   5,   /* field[5] = consistent */
   2,   /* field[2] = head */
+  6,   /* field[6] = lost */
   1,   /* field[1] = more */
   4,   /* field[4] = next */
   0,   /* field[0] = page */
   3,   /* field[3] = reset_required */
 };
-static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 3, 1 },
   { 6, 3 },
-  { 0, 6 }
+  { 110, 6 },
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
 {
@@ -4358,10 +4372,10 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
   "Caravan__V1__ReadChangesReply",
   "caravan.v1",
   sizeof(Caravan__V1__ReadChangesReply),
-  6,
+  7,
   caravan__v1__read_changes_reply__field_descriptors,
   caravan__v1__read_changes_reply__field_indices_by_name,
-  3,  caravan__v1__read_changes_reply__number_ranges,
+  4,  caravan__v1__read_changes_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__read_changes_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

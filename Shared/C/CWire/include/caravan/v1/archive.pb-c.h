@@ -118,10 +118,15 @@ struct  Caravan__V1__ArchivedZone
    */
   protobuf_c_boolean has_deleted;
   protobuf_c_boolean deleted;
+  /*
+   * a life up to whose seq everything is in its successor: that was restored
+   */
+  protobuf_c_boolean has_restored;
+  protobuf_c_boolean restored;
 };
 #define CARAVAN__V1__ARCHIVED_ZONE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__archived_zone__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ArchivedLink

@@ -957,10 +957,16 @@ struct  Caravan__V1__PullResult
    */
   protobuf_c_boolean has_consistent;
   protobuf_c_boolean consistent;
+  /*
+   * With reset_required, when the cloud was restored: pairs of versions. Of what the zone was given after the first of
+   * a pair and up to the second the cloud knows nothing any more: who holds it offers it again.
+   */
+  size_t n_lost;
+  uint64_t *lost;
 };
 #define CARAVAN__V1__PULL_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL }
 
 
 /*

@@ -673,10 +673,16 @@ struct  Caravan__V1__ReadChangesReply
    */
   protobuf_c_boolean has_consistent;
   protobuf_c_boolean consistent;
+  /*
+   * With reset_required, when the store was restored: pairs of versions. What the zone was given after the first of a
+   * pair and up to the second is lost.
+   */
+  size_t n_lost;
+  uint64_t *lost;
 };
 #define CARAVAN__V1__READ_CHANGES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_reply__descriptor) \
-    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__FetchRequest
