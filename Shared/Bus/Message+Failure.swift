@@ -54,6 +54,7 @@ extension ErrorCode {
     case .rateLimited: 429
     case .cancelled: 499
     case .internalError: 500
+    case .featureDisabled: 501
     case .serverBusy, .unavailable, .networkNotConnected: 503
     case .timedOut: 504
     case .quotaExceeded, .storageFull: 507

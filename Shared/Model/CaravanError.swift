@@ -38,6 +38,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   /// No operation is known under this number: begin one.
   case noOperationId
   case notAuthenticated
+  /// Turned off here, or not there yet: do without, and ask again after the next update (CK-103).
+  case featureDisabled
   case networkNotConnected
   /// The table's link preference or the user's forbids this now.
   case networkNotPermitted
@@ -81,7 +83,7 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
       .serverRecordChanged, .customZoneNeeded, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing,
       .chunkDamaged,
       .invalidSyncToken,
-      .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .rowTorn, .rowInConflict,
+      .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .featureDisabled, .rowTorn, .rowInConflict,
       .notInConflictResolution,
       .internalError:
       false

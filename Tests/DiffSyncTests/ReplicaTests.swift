@@ -168,7 +168,8 @@ import Testing
     #expect(server.state.count == 900 && replica.log.isEmpty)
   }
 
-  @Test("DIF-05: names beyond 40, 128 and 128 bytes are refused, as are values that are no int, float, string or list")
+  @Test(
+    "DIF-05, E4: names beyond 40, 128 and 128 bytes are refused, as are values that are no int, float, string or list")
   func limits() throws {
     var replica = Replica()
     func long(_ count: Int) -> String { String(repeating: "x", count: count) }

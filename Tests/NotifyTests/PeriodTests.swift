@@ -25,7 +25,7 @@ import Testing
     #expect(machine.tick(moment(10_000, wallAhead: 50_000)).sends.map(\.bitmap.set) == [[0]])
   }
 
-  @Test("MOB-34 60 s and 120 s coincide on the 120th second: one notification covers both")
+  @Test("MOB-34, E10: 60 s and 120 s coincide on the 120th second: one notification covers both")
   func harmonicPeriodsCoincide() throws {
     var machine = try partition([phone: list(1, [("a", 60_000), ("b", 120_000)])])
     _ = machine.changed(zone("b"), writer: "tablet", position: 1, now: moment(10_000))

@@ -76,6 +76,57 @@ import Wire
     #expect(device.bitmaps == [[0b11]])
   }
 
+  @Test("UNI-10: what changed in a window is one frame, a bit a zone under the list's generation; not the writer's own")
+  func window() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let (one, two) = (try world.connect(phone), try world.connect(tablet))
+    let zones = (0..<11).map { zone("z\($0)") }
+    try world.subscribe(phone, generation: 7, zones.map { ($0, 2_000) })
+    try world.subscribe(tablet, generation: 3, [(zones[9], 2_000)])
+    for index in [0, 3, 9, 9, 10] { try world.write(zones[index], rows: 2) }
+    try world.write(zones[5], by: "phone")
+    try world.simulation.run(for: .seconds(3))
+    #expect(one.bitmaps == [[0b0000_1001, 0b0000_0110]] && one.notifications.map(\.generation) == [7])
+    #expect(two.bitmaps == [[1]] && two.notifications.map(\.generation) == [3])
+    // Nothing is lost on somebody who was away: it is offered again, from what the store has.
+    two.setAnswers(false)
+    try world.write(zones[9])
+    try world.simulation.run(for: .seconds(200))
+    two.setAnswers(true)
+    let before = two.notifications.count
+    try world.hello(tablet, generation: 3, seen: [try world.head(of: zones[9]) - 1])
+    try world.simulation.run(within: .seconds(3)) { two.notifications.count > before }
+    #expect(two.bitmaps.last == [1])
+  }
+
+  @Test("SIM-31, MOB-56: who did not subscribe hears nothing; devices and server apps that did are told, nobody polls")
+  func onlyNotifies() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let (one, two) = (try world.connect(phone), try world.connect(tablet))
+    try world.subscribe(phone, [(zone("a"), 0)])
+    // A server app: it writes with storage's own calls and hears the change stream.
+    let partition = Partition(of: zone("a").database)
+    let stream = try world.simulation.run {
+      try await world.bus.subscribe(.exact(.changes(partition)), group: nil, capacity: 16)
+    }
+    let asked = world.faults.storageRequests
+    try world.write(zone("a"))
+    try world.write(zone("b"), by: "phone")
+    try world.simulation.run(within: .milliseconds(10)) { !one.notifications.isEmpty }
+    #expect(one.bitmaps == [[1]] && two.notifications.isEmpty)
+    let heard = try world.simulation.run {
+      var zones: [String] = []
+      while zones.count < 2, case .message(let incoming)? = await stream.next() {
+        zones += try ChangeHint.decode(incoming.message.payload).log.compactMap { $0.zone?.zone }
+      }
+      return zones
+    }
+    #expect(heard == ["a", "b"])
+    #expect(world.faults.storageRequests - asked <= 6, "two commits and little else")
+  }
+
   @Test("lost hints: the log repairs them within the watch's longest wait") func lostHints() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())

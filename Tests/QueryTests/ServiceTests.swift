@@ -4,6 +4,7 @@ import Partitions
 import QueryDriver
 import Runtime
 import SchemaClient
+import StorageClient
 import TestKit
 import Testing
 import Wire
@@ -83,6 +84,31 @@ import Wire
     #expect(Set(naive.records.values.map(\.zone)).count == 2)
     let reply = try world.find(query(limit: 5))
     #expect(reply.hits.allSatisfy { $0.position.isEmpty }, "nobody sees how they were put together")
+  }
+
+  @Test("CK-29, CK-31: by id a record is there with its commit; a query follows, and says how far it has come")
+  func classes() throws {
+    let (world, _, type) = try Self.started()
+    let home = try zone("photos")
+    try world.save([("r1", RecordFields([1: .text("one")]))], type: type, to: home)
+    try world.settle()
+    // The index hears nothing for a while.
+    world.faults.set { $0.lost = { $0.subject.hasPrefix("changes.") } }
+    try world.save([("r1", RecordFields([1: .text("two")]))], type: type, to: home)
+    let (fetched, head) = try world.simulation.run {
+      (
+        try await world.storage.fetch(["r1"], from: home).first,
+        try await world.storage.log(of: Partition(of: album), after: 0, atMost: 1).head
+      )
+    }
+    #expect(try RecordFields(body: #require(fetched).body)[1] == .text("two"), "by id: at once")
+    let early = try world.find(query([.compare(field: "name", .equal, .text("one"))]))
+    let lag = head - (early.position ?? 0)
+    #expect((lag > 0) == (early.hits.count == 1), "an answer that is behind says by how many commits")
+    world.faults.set { $0 = Faults.Rules() }
+    try world.settle()
+    let late = try world.find(query([.compare(field: "name", .equal, .text("two"))]))
+    #expect(late.hits.count == 1 && late.position == head)
   }
 
   @Test("answers carry the record as it was saved, its zone, type and the log's position") func answer() throws {

@@ -225,7 +225,7 @@ import Wire
     }
   }
 
-  @Test("MOB-52, E12: what the reader knows it wrote does not come at all", arguments: StoreKind.allCases)
+  @Test("MOB-51, MOB-52, E12: what the reader knows it wrote does not come at all", arguments: StoreKind.allCases)
   func known(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()

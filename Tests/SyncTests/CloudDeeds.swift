@@ -59,6 +59,15 @@ struct CloudPlace: Sendable {
     return Model.Mutation(name: name, base: base, change: .save(type: 1, body: record.body, chunks: []))
   }
 
+  var group: BeginGroup { BeginGroup(container: container.text, zone: "t", op: 1) }
+
+  var part: UploadPart {
+    UploadPart(
+      container: container.text, zone: "t", op: 1, part: 0,
+      mutations: [save("a", "x"), save("b", "y", photo: Self.photo)].map { Wire.Mutation($0) },
+      chunks: [Chunk(Self.photo)])
+  }
+
   var pull: Wire.Operation.Kind { .pull(Pull(container: container.text, zone: "t", ownBodies: true)) }
 
   func propose() -> Wire.Operation.Kind {
@@ -96,7 +105,10 @@ extension Wire.Result.Kind {
     case .zones(let result): "\(result.zones.map { "\($0.zone) \($0.seq)" })"
     case .zone(let zone): "zone \(zone.zone) \(zone.seq)"
     case .hello(let result): "hello \(result.resubscribe)"
-    case .ticket, .done, .person: "done"
+    case .operation(let state): "operation \(state.status)"
+    case .part(let state): "part \(state.missingChunks)"
+    case .syncBegin(let result): "diffs \(result.status) \(result.diffs.map(\.uuid))"
+    case .ticket, .done, .person, .lock: "done"
     default: "something else"
     }
   }
@@ -153,6 +165,18 @@ struct CloudDeed: Sendable, CustomStringConvertible {
     CloudDeed("listing zones", after: filled) { .zones(ListZones(container: $0.container.text)) },
     CloudDeed("making a zone") { .createZone(CreateZone(container: $0.container.text, zone: "t")) },
     CloudDeed("dropping a zone", after: filled) { .drop(DropTable(container: $0.container.text, zone: "t")) },
+    CloudDeed("beginning a group") { .beginGroup($0.group) },
+    CloudDeed("uploading a part with a chunk", after: { [$0.propose(), .beginGroup($0.group)] }) { .upload($0.part) },
+    CloudDeed(
+      "making a group visible", after: { [$0.propose(), .beginGroup($0.group), .upload($0.part)] }
+    ) {
+      .commitGroup(CommitGroup(container: $0.container.text, zone: "t", op: 1, parts: 1, atomic: true))
+    },
+    CloudDeed("forgetting a group", after: { [$0.propose(), .beginGroup($0.group), .upload($0.part)] }) {
+      .removeOperation(RemoveOperation(container: $0.container.text, zone: "t", op: 1))
+    },
+    CloudDeed("taking a lock") { .lock(LockDatabase(container: $0.container.text)) },
+    CloudDeed("asking for diffs", after: filled) { .syncBegin(SyncBegin(container: $0.container.text, zone: "t")) },
     CloudDeed("subscribing") {
       .subscribe(
         Subscribe(

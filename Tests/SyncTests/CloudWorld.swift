@@ -29,7 +29,7 @@ struct CloudWorld: Sendable {
   /// Runs the services for the time of `body`.
   static func with(
     environment: Model.Environment = .development, notifier: RecordingNotifier? = nil, rates: RateLimits = .standard,
-    faults: FaultSwitch = .off, _ body: @Sendable (CloudWorld) async throws -> Void
+    features: Features = .all, faults: FaultSwitch = .off, _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
       let host = Host.quiet
@@ -38,7 +38,7 @@ struct CloudWorld: Sendable {
       try await withThrowingTaskGroup(of: Void.self) { group in
         var services: [any Service] = [
           try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host),
-          try world.sync(rates),
+          try world.sync(rates, features),
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
         for service in services { group.addTask { try await service.run() } }
@@ -61,9 +61,11 @@ struct CloudWorld: Sendable {
     return StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
   }
 
-  func sync(_ rates: RateLimits = .standard) throws -> SyncService {
+  func sync(_ rates: RateLimits = .standard, _ features: Features = .all) throws -> SyncService {
     try SyncService(
-      bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, rates: rates, faults: faults)
+      bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, rates: rates,
+      features: features,
+      faults: faults)
   }
 
   private func untilServing() async throws {

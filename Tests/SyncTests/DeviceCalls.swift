@@ -61,6 +61,15 @@ extension Device {
     return zones
   }
 
+  func read(
+    _ names: [String], fields: [UInt32] = [], zone: String = "photos", database: DatabaseScope = .private
+  ) async throws -> RecordsResult {
+    let read = ReadRecords(container: "album", zone: zone, names: names, fields: fields, database: database)
+    let result = try await ask(.read(read))
+    guard case .records(let records) = result else { throw Unexpected(result: result) }
+    return records
+  }
+
   func refusal(_ operation: Wire.Operation.Kind) async throws -> CaravanError? {
     guard case .failure(let failure) = try await ask(operation) else { return nil }
     return failure.model()

@@ -233,16 +233,7 @@ import Wire
 }
 
 extension Device {
-  fileprivate func read(
-    _ names: [String], fields: [UInt32] = [], zone: String = "photos", database: DatabaseScope = .private
-  ) async throws -> RecordsResult {
-    let read = ReadRecords(container: "album", zone: zone, names: names, fields: fields, database: database)
-    let result = try await ask(.read(read))
-    guard case .records(let records) = result else { throw Unexpected(result: result) }
-    return records
-  }
-
-  fileprivate func fields(_ name: String) async throws -> [UInt32: Value]? {
+  func fields(_ name: String) async throws -> [UInt32: Value]? {
     try await read([name]).entries.first.map { try RecordFields(body: $0.body).values }
   }
 }

@@ -157,6 +157,7 @@ extension HTTPResponse {
     case .timedOut: 504
     case .quotaExceeded, .storageFull: 507
     case .internalError: 500
+    case .featureDisabled: 501
     }
   }
 }

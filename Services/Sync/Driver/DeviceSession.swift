@@ -55,6 +55,7 @@ struct DeviceSession: Sendable {
   /// A refusal is this operation's alone: it never fails the frame.
   private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
     do throws(CaravanError) {
+      try cloud.features.check(operation.feature)
       try cloud.turnstile.pass(operation, of: user, device)
       let kind = try await performWatched(operation, account)
       cloud.metrics.count(isRefused: false)

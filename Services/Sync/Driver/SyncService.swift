@@ -16,14 +16,16 @@ package final class SyncService: Service {
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
   ///   - environment: of the databases that devices reach.
   ///   - rates: that this instance keeps devices, users and containers to.
+  ///   - features: what it does of what not every release does.
   ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
-    rates: RateLimits = .standard, faults: FaultSwitch = .off, version: String = "0.1.0"
+    rates: RateLimits = .standard, features: Features = .all, faults: FaultSwitch = .off, version: String = "0.1.0"
   ) throws(CaravanError) {
     let cloud = Cloud(
-      bus: bus, host: host, ticketKey: ticketKey, environment: environment, rates: rates, faults: faults)
+      bus: bus, host: host, ticketKey: ticketKey, environment: environment, rates: rates, features: features,
+      faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -63,6 +65,7 @@ struct Cloud: Sendable {
   let turns: TurnSeal
   let aliases: UserAlias
   let metrics: SyncMetrics
+  let features: Features
   let faults: FaultSwitch
   let turnstile: Turnstile
   let disputes = DisputeGate()
@@ -70,8 +73,9 @@ struct Cloud: Sendable {
 
   init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, rates: RateLimits,
-    faults: FaultSwitch
+    features: Features, faults: FaultSwitch
   ) {
+    self.features = features
     self.faults = faults
     self.bus = bus
     self.host = host

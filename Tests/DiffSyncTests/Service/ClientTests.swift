@@ -38,6 +38,25 @@ import Wire
     }
   }
 
+  @Test("REC-22, UNI-12, E3: what others did is merged before what is pending goes up, and decides what goes")
+  func downloadsFirst() throws {
+    try DiffWorld.run { world in
+      let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+      for uuid in ["a", "b"] { try await c1.create(uuid, "note", ["n": .integer(1)]) }
+      try await c1.sync()
+      try await c2.sync()
+      try await c1.delete("a")
+      try await c1.sync()
+      try await c2.update("a", "n", .integer(2))
+      try await c2.update("b", "n", .integer(3))
+      // Had it sent what was pending before it heard, the server would have refused the whole: there is no `a`.
+      #expect(try await c2.sync() == SyncReport(pulled: 1, pushed: 1))
+      try await c1.sync()
+      #expect(try await numbers(c1) == ["b": .integer(3)])
+      #expect(try await numbers(c2) == ["b": .integer(3)])
+    }
+  }
+
   @Test(
     "DIF-02, DIF-03: everything works without a connection, survives a restart, and a new device is complete at once")
   func offline() throws {

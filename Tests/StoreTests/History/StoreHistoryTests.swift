@@ -6,7 +6,8 @@ import Testing
 /// Goal: CK-22 and CK-23 hold on every engine, for clients that meet at the store. Method: many clients, few records,
 /// everything written down and given to the checker of histories.
 @Suite(.timeLimit(.minutes(2))) struct StoreHistoryTests {
-  @Test("CK-22, CK-23: what clients of a store see is linearizable and serialisable", arguments: StoreKind.allCases)
+  @Test(
+    "CK-22, CK-23, UNI-13: what clients of a store see is linearizable and serialisable", arguments: StoreKind.allCases)
   func concurrency(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let recorder = CallRecorder()
