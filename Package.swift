@@ -141,6 +141,10 @@ let package = Package(
       example("caravan-car", "CarSensor"), example("caravan-heartbeat", "HeartBeat"),
       example("caravan-notes", "Notes"), example("caravan-door", "Surveillance"),
       example("caravan-simbabench", "SimbaBench"),
+      .executableTarget(
+        name: "caravan-journal",
+        dependencies: ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"],
+        path: "Services/Examples/Journal", swiftSettings: house),
     ]
     + [
       tests("ModelTests", ["Model", "Wire", "Encoding", "TestKit"]),
@@ -214,7 +218,7 @@ let package = Package(
         name: "FuzzTargets",
         dependencies: [
           "Model", "Wire", "Bus", "Runtime", "Store", "Sealing", "Crypto", "Compression", "StorageCore", "SyncCore",
-          "QueryCore", "NotifyCore", "AgentCore",
+          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync",
         ], path: "Tests/Fuzz/Targets", swiftSettings: house),
       tests("FuzzTests", ["FuzzTargets"]),
       // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
@@ -223,7 +227,7 @@ let package = Package(
         dependencies: [
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
-          "DiffSync", "DiffSyncClient", "Sealing",
+          "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",

@@ -43,6 +43,14 @@ import Testing
       Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: 3)]),
     ]
     history.snapshots = [SeenSnapshot(place, incarnation: 0, seq: 2, rows: [row.row: tag(2, "d2")])]
+    history.groups = [
+      SeenGroup("g1", size: 4, seen: 4, isCommitted: true), SeenGroup("g2", size: 2, seen: 0, isCommitted: false),
+    ]
+    history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
+    history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
+    history.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [1])]
+    history.samples = [Samples(device: "d1", accepted: 10, unknown: 1, arrived: 8, maximumPermille: 200)]
+    history.latecomers = [Latecomer(place, rows: [row.row: tag(3)])]
     history.end.cloud = [place: [seen(tag(3), at: 3)]]
     history.end.devices = ["d1": [place: [seen(tag(3), at: 3)]], "d2": [place: [seen(tag(3), at: 3)]]]
     history.end.queried = [place: [row.row: 3]]
@@ -134,6 +142,29 @@ import Testing
     ),
     ("I15", "a snapshot lacks a row", { $0.snapshots[0].rows = [:] }),
     ("CK-53", "a reader comes to no state", { $0.starved = ["30 pages and no state"] }),
+    ("UNI-05", "half a group", { $0.groups = [SeenGroup("g", size: 4, seen: 2, isCommitted: false)] }),
+    ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
+    (
+      "CK-102", "nobody says that there is no room",
+      { $0.refusals = [SeenRefusal(device: "d1", isInSight: false, isKept: true, isResumed: true)] }
+    ),
+    (
+      "CK-102", "a row is dropped",
+      { $0.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: false, isResumed: true)] }
+    ),
+    (
+      "CK-102", "a row waits for ever",
+      { $0.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: false)] }
+    ),
+    ("I12", "too late", { $0.promises = [KeptPromise(tag(3), took: 5_001, allowed: 5_000)] }),
+    ("I12", "never", { $0.promises = [KeptPromise(tag(3), took: nil, allowed: 5_000)] }),
+    ("I14", "an answer tells", { $0.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [])] }),
+    (
+      "I11", "more is lost than may be",
+      { $0.samples = [Samples(device: "d1", accepted: 10, unknown: 0, arrived: 7, maximumPermille: 200)] }
+    ),
+    ("I17", "a deleted row is kept", { $0.latecomers = [Latecomer(place, rows: [row.row: tag(3), "r2": tag(1)])] }),
+    ("I17", "a row is missing", { $0.latecomers = [Latecomer(place, rows: [:])] }),
     ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
   ]

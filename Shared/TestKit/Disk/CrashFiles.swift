@@ -26,6 +26,12 @@ public struct CrashFiles: Sendable {
     TemporaryDirectory.removeTree(old)
   }
 
+  /// All files are gone.
+  public mutating func lose() {
+    TemporaryDirectory.removeTree(directory)
+    open()
+  }
+
   /// The shared memory beside a write-ahead log belongs to the processes that have it open.
   private static func survives(_ name: String) -> Bool { !name.hasSuffix("-shm") && name != "lock" }
 }

@@ -24,6 +24,7 @@ public struct Checker: Sendable {
   public static let all: [Checker] = [
     .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .serialisable,
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
-    .linksRespected, .diariesEqual,
+    .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
+    .purgesSeen,
   ]
 }

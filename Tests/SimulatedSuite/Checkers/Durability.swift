@@ -4,6 +4,8 @@ extension Checker {
   static let nothingLost = Checker("I1 acknowledged writes are never lost") { history in
     let survivors = Survivors(history)
     return history.writes.values.sorted { $0.tag < $1.tag }.compactMap { write in
+      // A restore brings back what was deleted since the backup.
+      if write.kind == .delete, history.restores > 0 { return nil }
       guard write.standing == .acknowledged, !survivors.isAccountedFor(write) else { return nil }
       return "the \(write.kind) \(write.tag) in \(write.place) was acknowledged; no row has it, and nobody replaced it"
     }

@@ -92,7 +92,8 @@ struct Turmoil: Sendable {
   /// Sometimes it comes back without its key: every device's tokens are refused, and each table starts over.
   private mutating func crashCloud() -> Repair {
     let repair = crash(suite.services)
-    if dice.happens(400) {
+    // Without it nobody can tell what a device has seen of the store that was lost.
+    if dice.happens(400), !suite.scale.hasRestore {
       ground.recorder.note("the cloud has lost its key")
       suite.keyring.renew(UInt8(dice.below(200)))
     }
@@ -101,6 +102,8 @@ struct Turmoil: Sendable {
 
   /// Somebody who looks after the cloud deletes a table; whoever writes next makes it anew (CK-45).
   private mutating func dropZone() -> Repair {
+    // What a restore would bring back nobody could tell.
+    guard !suite.scale.hasRestore else { return { _ in } }
     let (_, place) = dice.pick(suite.scale.places(of: dice.pick(suite.scale.users)))
     ground.recorder.note("\(place) is deleted at the cloud")
     return { [vault = suite.vault] _ in

@@ -187,6 +187,15 @@ public struct History: Sendable, Hashable {
   public var snapshots: [SeenSnapshot] = []
   /// Readers by snapshots who were not shown a consistent state for too long.
   public var starved: [String] = []
+  /// How often the cloud was put back to an older state. What it forgot then is in none of the above but the apps'
+  /// own writes and readings.
+  public var restores = 0
+  public var groups: [SeenGroup] = []
+  public var refusals: [SeenRefusal] = []
+  public var promises: [KeptPromise] = []
+  public var secrets: [HiddenAnswer] = []
+  public var samples: [Samples] = []
+  public var latecomers: [Latecomer] = []
   public var end = Outcome()
 
   public init() {}

@@ -31,9 +31,11 @@ struct Calm: Sendable {
       part.start()
     }
     for device in suite.devices { await device.setLink(.wifi) }
+    if suite.scale.hasQuota { await Squeeze(suite, seed: seed).loosen(clock) }
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
     try await waitForProgress(&apps)
     try await demand(&apps)
+    if try await Probes(suite, clock: clock).run(&apps) { try await waitForProgress(&apps) }
     guard !suite.diarists.isEmpty else { return }
     suite.ground.recorder.diaries(try await Diaries(suite).converge(clock))
   }

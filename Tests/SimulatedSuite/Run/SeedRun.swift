@@ -80,8 +80,10 @@ public struct SeedRun: Sendable {
     let end = clock.now + suite.scale.turmoil
     let seed = seed
     let witnesses = try Witnesses(suite, seed: seed)
+    let rarities = Rarities(suite, seed: seed)
     await withDiscardingTaskGroup { group in
       if let witnesses { group.addTask { await witnesses.run(until: end) } }
+      group.addTask { await rarities.run(until: end, clock: clock) }
       group.addTask {
         var turmoil = Turmoil(suite, seed: seed)
         await turmoil.run(until: end, clock: clock)
@@ -109,6 +111,7 @@ public struct SeedRun: Sendable {
     }
     try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
     try await witnesses?.conclude()
+    try await rarities.conclude(clock)
   }
 }
 

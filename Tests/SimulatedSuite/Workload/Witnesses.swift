@@ -13,6 +13,11 @@ struct Witnesses: Sendable {
   private static let rarity = 6
   private static let count = 3
 
+  static func areHere(_ seed: UInt64) -> Bool {
+    var dice = Dice(seed: seed, "witnesses")
+    return dice.below(rarity) == 0
+  }
+
   private let suite: Suite
   private let seed: UInt64
   private let recorder = CallRecorder()
@@ -22,8 +27,7 @@ struct Witnesses: Sendable {
 
   /// - Returns: nil: not in this world.
   init?(_ suite: Suite, seed: UInt64) throws {
-    var dice = Dice(seed: seed, "witnesses")
-    guard dice.below(Self.rarity) == 0 else { return nil }
+    guard Self.areHere(seed) else { return nil }
     self.suite = suite
     self.seed = seed
     clock = suite.ground.simulation.host("witnesses").host.clock

@@ -81,6 +81,12 @@ final class Part: Sendable {
     return bus
   }
 
+  /// Where its files lie now.
+  var directory: String { state.withLock { $0.files.directory } }
+
+  /// Of one that is down: its files are lost.
+  func loseFiles() { state.withLock { $0.files.lose() } }
+
   private func isCurrent(_ number: Int) -> Bool { state.withLock { $0.lives == number && $0.running != nil } }
 
   /// It ended by itself; whoever watches over it may start it again.

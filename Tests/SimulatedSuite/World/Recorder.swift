@@ -109,6 +109,22 @@ final class Recorder: Sendable {
     state.withLock { $0.history.snapshots.append(snapshot) }
   }
 
+  /// What the cloud holds now: of each zone the versions up to here, of each partition's log the positions.
+  func restored(_ zones: [Place: UInt64], _ heads: [UInt32: UInt64]) {
+    note("the cloud is as it was in its backup")
+    state.withLock { state in
+      state.history.restores += 1
+      state.history.versions.removeAll { $0.seq > zones[$0.row.place] ?? 0 }
+      state.history.log.removeAll { $0.position > heads[$0.partition] ?? 0 }
+    }
+  }
+
+  /// What somebody saw who looks at one promise only.
+  func saw(_ what: String, _ keep: (inout History) -> Void) {
+    note(what)
+    state.withLock { keep(&$0.history) }
+  }
+
   func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
   func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }

@@ -17,6 +17,18 @@ struct Scale: Sendable {
   var faultPause: Int
   /// Short, so that tombstones are purged while devices are away.
   var tombstones = TombstoneRule()
+  /// The cloud's files are lost once, and come back from a backup.
+  var hasRestore = false
+  /// A user has less room than they use, for a while.
+  var hasQuota = false
+  /// Somebody writes groups, and somebody looks whether all of each is there.
+  var hasGroups = false
+  /// A device takes samples, of which some may be lost.
+  var hasSamples = false
+  /// Somebody reads after pauses that are longer than tombstones are kept.
+  var hasLateReader = false
+  /// In the end a write is timed.
+  var isProbed = false
   /// Somebody reads by snapshots, more slowly than others write.
   var hasSlowReader: Bool
   /// Long where a world lives for weeks: whoever owns partitions looks at them so often.
@@ -52,7 +64,14 @@ struct Scale: Sendable {
     turmoil = dice.milliseconds(60_000...170_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
-    hasSlowReader = dice.happens(250)
+    var rare = Dice(seed: seed, "rarities")
+    // A history that was cut off is not what witnesses, diff-sync clients and readers of snapshots can tell of.
+    hasRestore = rare.happens(90) && diarists.isEmpty && !Witnesses.areHere(seed)
+    (hasQuota, hasGroups, hasSamples) =
+      (rare.happens(100), rare.happens(120) && !hasRestore, rare.happens(80) && !hasRestore)
+    hasLateReader = rare.happens(150) && !hasRestore
+    isProbed = rare.happens(200)
+    hasSlowReader = dice.happens(250) && !hasRestore
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

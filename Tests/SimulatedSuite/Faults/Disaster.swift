@@ -1,0 +1,78 @@
+internal import Backup
+internal import Model
+internal import Runtime
+internal import Store
+internal import StoreSQLite
+internal import TestKit
+
+/// The cloud's files are lost, all of them, and come back as a backup has them: what was committed since is only where
+/// devices still hold it (R17, UNI-18).
+struct Disaster: Sendable {
+  private let suite: Suite
+  private var dice: Dice
+  private var path: String { "\(suite.ground.directory)/backup" }
+  private var storage: Part { suite.services[0] }
+
+  init(_ suite: Suite, seed: UInt64) {
+    self.suite = suite
+    dice = Dice(seed: seed, "disaster")
+  }
+
+  mutating func run(until end: Instant, clock: any Clock) async {
+    let span = Int((end - clock.now).wholeMilliseconds)
+    guard (try? await clock.sleep(for: dice.milliseconds(span / 3...2 * span / 3))) != nil, backUp(clock) else {
+      return
+    }
+    guard (try? await clock.sleep(for: dice.milliseconds(2_000...span / 3))) != nil, clock.now < end else { return }
+    for part in suite.services { suite.crash(part) }
+    if isEveryZoneKnown() { restore() }
+    for part in suite.services { part.start() }
+  }
+
+  /// - Returns: false: there is nothing that could be backed up.
+  private func backUp(_ clock: any Clock) -> Bool {
+    do throws(CaravanError) {
+      let summary = try BackupFile.write(SQLiteSnapshot(storage.directory), to: path, at: clock.wallTime)
+      suite.ground.recorder.note("a backup has \(summary.records) records of \(summary.zones.count) zones")
+      return true
+    } catch {
+      suite.ground.recorder.note("no backup: \(error)")
+      return false
+    }
+  }
+
+  /// Of a zone that the backup has not heard of, nobody can tell what the new store's versions mean.
+  private func isEveryZoneKnown() -> Bool {
+    do throws(CaravanError) {
+      let known = Set(try BackupFile.read(path).zones.map(\.id))
+      var digester = ArchiveDigester()
+      try SQLiteSnapshot(storage.directory).export { item throws(CaravanError) in try digester.add(item) }
+      return known.isSuperset(of: digester.summary.zones.map(\.id))
+    } catch {
+      suite.ground.recorder.note("what is there cannot be read: \(error)")
+      return false
+    }
+  }
+
+  private func restore() {
+    storage.loseFiles()
+    let (directory, host) = (storage.directory, storage.machine.host)
+    var heads: [UInt32: UInt64] = [:]
+    do throws(CaravanError) {
+      let summary = try BackupFile.restore(path) { () throws(CaravanError) in
+        try SQLiteRestore(.simulation(.directory(directory)), host: host)
+      } checking: { () throws(CaravanError) in
+        try SQLiteSnapshot(directory)
+      }
+      try BackupFile.read(path) { item in
+        if case .head(let partition, let head) = item { heads[partition.number] = head }
+      }
+      var zones: [Place: UInt64] = [:]
+      for zone in summary.zones {
+        guard let owner = zone.id.database.owner else { continue }
+        zones[Place(user: owner.text, app: zone.id.database.container.text, table: zone.id.name)] = zone.seq
+      }
+      suite.ground.recorder.restored(zones, heads)
+    } catch { suite.ground.recorder.trespassed("a backup cannot be restored: \(error)") }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Bus
+internal import Compression
+internal import Model
+internal import Runtime
+internal import TestKit
+internal import Wire
+
+/// Speaks frames, as a device without an agent.
+struct Caller: Sendable {
+  private static let attempts = 4
+
+  let user: UserID
+  let device: DeviceID
+  let bus: InProcessBus
+  let clock: any Clock
+
+  init(_ name: String, of user: String, on ground: Ground) {
+    self.user = UserID(unchecked: user)
+    device = DeviceID(unchecked: name)
+    bus = ground.hub.connect(as: name)
+    clock = ground.simulation.host(name).host.clock
+  }
+
+  /// One operation in one frame, once.
+  func ask(_ operation: Operation.Kind) async throws(CaravanError) -> Result.Kind {
+    let exchange = Exchange(epoch: 1, operations: [Operation(kind: operation)]).encoded()
+    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
+    let answer = try await bus.request(
+      Message(frame.encoded()), to: .exchange(user: user, device: device), deadline: .seconds(4))
+    let reply = try Frame.decode(answer.payload)
+    var plain = reply.body
+    if reply.compression == .zstd {
+      var decompressor = try Decompressor()
+      plain = try decompressor.decompress(reply.body, limit: Limits.frameBytes)
+    }
+    guard let kind = try ExchangeReply.decode(plain).results.first?.kind else {
+      throw CaravanError(.internalError, "an operation has no result")
+    }
+    return kind
+  }
+
+  /// Until somebody answers otherwise than that it should be asked later.
+  /// - Returns: nil: nobody did, or it was refused.
+  func insist(_ operation: Operation.Kind) async -> Result.Kind? {
+    for _ in 0..<Self.attempts {
+      if let answer = try? await ask(operation) {
+        guard case .failure(let failure) = answer else { return answer }
+        guard failure.model().isTransient else { return nil }
+      }
+      guard (try? await clock.sleep(for: .milliseconds(700))) != nil else { return nil }
+    }
+    return nil
+  }
+}
