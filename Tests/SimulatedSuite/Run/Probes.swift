@@ -46,12 +46,12 @@ struct Probes: Sendable {
   // MARK: I12
 
   private func time(_ app: inout App) async throws -> Bool {
-    let start = clock.now
     guard let (tag, place) = await write(&app), let session = app.device.slot.session,
       let registration = try await session.store.registrations().first(where: {
         $0.table == place.id && $0.direction == .write
       })?.registration
     else { return false }
+    let start = clock.now
     let allowed =
       Int64(registration.periodMilliseconds) + Int64(registration.delayToleranceMilliseconds)
       + Self.transferMilliseconds
