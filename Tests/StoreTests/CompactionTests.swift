@@ -8,12 +8,12 @@ import TestKit
 import Testing
 
 /// Goal: what updates leave behind does not stay (BEN-16). Method: a file whose records have been written once, and the
-/// same after each was written again some times; `caravan-store-bench amplification` does it at full size.
+/// same after most were written again, four times over; `caravan-store-bench amplification` does it at full size.
 @Suite(.timeLimit(.minutes(2))) struct CompactionTests {
   private static let records = 1_500
   private static let rounds = 4
 
-  @Test("BEN-16: after four updates a record a file is at most 1.3 times as large, and holds the same")
+  @Test("BEN-16: after four rounds of updates a file is at most 1.3 times as large, and holds the same")
   func amplification() async throws {
     try await withTemporaryDirectory { path in
       var options = StoreOptions(.directory(path))
