@@ -195,7 +195,6 @@ struct Upstream: Sendable {
       guard current.stagings < EngineLimits.stagingRounds else {
         throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
       }
-      pending?.stagings += 1
       // A patch that has been taken along in vain is not tried again.
       let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
       pending?.riders = []
@@ -203,6 +202,8 @@ struct Upstream: Sendable {
       do throws(CaravanError) {
         let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
         pending?.bytesUp += bytes
+        // Only what has arrived in vain counts: a link that breaks again and again must not end it.
+        pending?.stagings += 1
       } catch {
         if error.code == .quotaExceeded { return try await giveWay(error) }
         guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
