@@ -109,7 +109,7 @@ let package = Package(
   ]
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding"],
+      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding", "Backup"],
       main: backends + [
         "StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Objects", "ObjectsS3", "SchemaClient",
         "StorageCore", "Backup",
@@ -163,7 +163,7 @@ let package = Package(
         "StoreTests",
         [
           "Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire",
-          "Backup", "Crypto",
+          "Backup", "Crypto", "StorageCore", "StorageDriver",
         ]),
       tests(
         "StorageTests",

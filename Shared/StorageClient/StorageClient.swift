@@ -316,6 +316,12 @@ extension StorageClient {
     return reply.model(of: account)
   }
 
+  /// Has a user moved to another store, and says how that stands; nil: only says it (CK-100).
+  public func move(_ user: UserID, to store: String?) async throws(CaravanError) -> MoveReply {
+    let request = MoveRequest(user: user.text, to: store ?? "")
+    return try await call(.move, in: Partition(of: DatabaseID(container: .system, owner: user)), request)
+  }
+
   public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
     try await call(.status, in: partition, Empty())
   }

@@ -37,6 +37,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case cursor
   /// `QuotaRequest` → `QuotaReply`
   case quota
+  /// `MoveRequest` → `MoveReply`
+  case move
   /// `Empty` → `StorageStatus`
   case status
   /// `ScheduleRequest` → `ScheduleReply`
@@ -55,7 +57,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .log, .heads,
-      .lease, .cursor, .quota, .status, .schedule, .actions:
+      .lease, .cursor, .quota, .move, .status, .schedule, .actions:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

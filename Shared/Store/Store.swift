@@ -174,8 +174,11 @@ public struct CommittedChange: Sendable, Hashable {
   public var log: LoggedCommit
   /// What the zone's index now holds of it; empty for a deletion.
   public var entries: [Entry]
+  /// False: what it wrote is known in another store, and not said here.
+  public var hasEntries: Bool
 
-  public init(partition: Partition, log: LoggedCommit, entries: [Entry]) {
+  public init(partition: Partition, log: LoggedCommit, entries: [Entry], hasEntries: Bool = true) {
+    self.hasEntries = hasEntries
     self.partition = partition
     self.log = log
     self.entries = entries

@@ -25,13 +25,14 @@ enum Layout {
     // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
     // is the position of its latest change in the log; no tombstone above `purged` was ever purged; `snapshot` is its
     // newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked` is 0, none of its
-    // records ever had a row in caravan_refs.
+    // records ever had a row in caravan_refs. `incarnation` is 0 where it follows from the partition's life and the id:
+    // else the zone came from another store, and keeps the life that devices know.
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
       seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, bytes bigint NOT NULL, stage bigint NOT NULL,
       linked bigint NOT NULL, changed bigint NOT NULL, purged bigint NOT NULL, snapshot bigint NOT NULL,
-      oldest_snapshot bigint NOT NULL,
+      oldest_snapshot bigint NOT NULL, incarnation bigint NOT NULL,
       PRIMARY KEY (partition, id))
     """,
     """
@@ -47,7 +48,10 @@ enum Layout {
     CREATE INDEX IF NOT EXISTS caravan_zones_snapshots ON caravan_zones(partition, id) WHERE snapshot > 0
     """,
     """
-    CREATE INDEX IF NOT EXISTS caravan_zones_purged ON caravan_zones(partition, id) WHERE stage = 1
+    CREATE INDEX IF NOT EXISTS caravan_zones_purged ON caravan_zones(partition, id) WHERE stage % 3 = 1
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS caravan_zones_adopted ON caravan_zones(partition, incarnation) WHERE incarnation > 0
     """,
     // Sync index and records in one.
     """
@@ -205,7 +209,10 @@ enum Layout {
   ]
 
   /// Which life of a zone, for those who read it.
-  static func incarnation(life: UInt64, zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+  /// - Parameter stored: `caravan_zones.incarnation`.
+  static func incarnation(life: UInt64, zone: Int64, stored: UInt64 = 0) -> Incarnation {
+    stored == 0 ? life << 24 | UInt64(zone) : stored
+  }
 
   static func zone(_ incarnation: Incarnation) -> Int64 { Int64(incarnation & 0xff_ffff) }
 
@@ -289,6 +296,10 @@ enum ZoneStage {
   static let purged: Int64 = 2
   /// Of the store that a backup was made of; what it had is in its successor.
   static let restored: Int64 = 3
+  /// In another store, as far as this one knows: the log refers to it, and it is no life of the zone here.
+  static let elsewhere: Int64 = 5
+  /// The same; records are being removed.
+  static let emptying: Int64 = 4
 }
 
 extension DatabaseID {

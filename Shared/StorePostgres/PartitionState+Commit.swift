@@ -94,7 +94,7 @@ extension PartitionState {
     _ known: Zone?
   ) throws(CaravanError) -> OpOutcome {
     guard !writes.isEmpty else {
-      return .decided(verdicts: verdicts, zoneSeq: high, incarnation: known.map { incarnation(of: $0.id) } ?? 0)
+      return .decided(verdicts: verdicts, zoneSeq: high, incarnation: known?.incarnation ?? 0)
     }
     guard high <= StoreLimits.highestNumber else {
       throw CaravanError(.limitExceeded, "zone \(commit.zone) has used up its versions")
@@ -114,7 +114,7 @@ extension PartitionState {
     // Who does not know all of it must hear of it like everybody else.
     let writer = writes.areKnownToWriter ? commit.op.writer : ""
     append(zone, low: low, writer: writer, entries: commit.entries(writes))
-    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation(of: zone.id))
+    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation)
   }
 
   private func write(_ write: ZoneCommit.Write, of commit: Commit, in zone: Zone) {

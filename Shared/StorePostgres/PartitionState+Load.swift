@@ -183,7 +183,9 @@ private struct PartLoad {
     for row in rows {
       let name = zones[row.ordinal]
       let zone = PartitionState.Zone(
-        name: name, id: row.integer(1), seq: row.unsigned(2), records: row.integer(3), bytes: row.integer(5),
+        name: name, id: row.integer(1),
+        incarnation: Layout.incarnation(life: state.counts.life, zone: row.integer(1), stored: row.unsigned(8)),
+        seq: row.unsigned(2), records: row.integer(3), bytes: row.integer(5),
         stage: row.integer(4), seqBefore: row.unsigned(2), snapshot: row.unsigned(6), isLinked: row.integer(7) > 0)
       state.zones[zone.id] = zone
       state.newest[name] = zone.id

@@ -19,6 +19,7 @@ final class PartitionState {
   struct Zone {
     let name: ZoneID
     let id: Int64
+    let incarnation: Incarnation
     var seq: Seq
     var records: Int64
     /// What its account is charged for them, without chunks.
@@ -169,8 +170,6 @@ final class PartitionState {
 
   var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
 
-  func incarnation(of zone: Int64) -> Incarnation { Layout.incarnation(life: counts.life, zone: zone) }
-
   // MARK: Zones
 
   /// The zone of this name, if it is alive.
@@ -184,8 +183,10 @@ final class PartitionState {
     guard counts.lastZone < PostgresLimits.highestZone else {
       throw CaravanError(.limitExceeded, "a partition holds at most \(PostgresLimits.highestZone) zones")
     }
+    let id = counts.lastZone + 1
     return Zone(
-      name: name, id: counts.lastZone + 1, seq: seq, records: 0, bytes: 0, stage: ZoneStage.alive, seqBefore: nil)
+      name: name, id: id, incarnation: Layout.incarnation(life: counts.life, zone: id), seq: seq, records: 0, bytes: 0,
+      stage: ZoneStage.alive, seqBefore: nil)
   }
 
   func save(_ zone: Zone) {
@@ -202,17 +203,17 @@ final class PartitionState {
 
   func createZone(_ name: ZoneID, writer: String) throws(CaravanError) -> ZonePosition {
     if let zone = zone(name) {
-      return ZonePosition(zone: name, seq: zone.seq, incarnation: incarnation(of: zone.id))
+      return ZonePosition(zone: name, seq: zone.seq, incarnation: zone.incarnation)
     }
     let zone = try makeZone(name, seq: newest[name].flatMap { zones[$0]?.seq } ?? 0)
     save(zone)
     append(zone, low: zone.seq, writer: writer, entries: [])
-    return ZonePosition(zone: name, seq: zone.seq, incarnation: incarnation(of: zone.id))
+    return ZonePosition(zone: name, seq: zone.seq, incarnation: zone.incarnation)
   }
 
   /// - Returns: whether there was such a zone.
   func deleteZone(_ name: ZoneID, incarnation: Incarnation?, writer: String) -> Bool {
-    guard var zone = zone(name), incarnation ?? self.incarnation(of: zone.id) == self.incarnation(of: zone.id) else {
+    guard var zone = zone(name), incarnation ?? zone.incarnation == zone.incarnation else {
       return false
     }
     zone.stage = ZoneStage.purging
@@ -280,7 +281,7 @@ final class PartitionState {
     counts.head += 1
     zones[zone.id]?.changed = counts.head
     let commit = LoggedCommit(
-      position: counts.head, zone: zone.name, low: low, high: zone.seq, incarnation: incarnation(of: zone.id),
+      position: counts.head, zone: zone.name, low: low, high: zone.seq, incarnation: zone.incarnation,
       writer: writer, isDeletion: isDeletion)
     log.append(commit)
     loggedZones.append(zone.id)

@@ -41,7 +41,8 @@ struct Reads {
     }
     let zone = answers.first?.first.map { row in
       ZoneState(
-        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1)), seq: row.unsigned(2),
+        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1), stored: row.unsigned(6)),
+        seq: row.unsigned(2),
         purged: row.unsigned(3), snapshots: ZoneState.snapshots(from: row.unsigned(5), to: row.unsigned(4)))
     }
     let footprint = answers.dropFirst().first?.first.map {
@@ -136,7 +137,8 @@ struct Reads {
     guard query.continues(in: life, upTo: head) else { return ZoneChangePage(resetRequired: true) }
     let changed = rows.map { row in
       let zone = ZoneChange(
-        name: row.text(0), seq: row.unsigned(1), incarnation: Layout.incarnation(life: life, zone: row.integer(2)),
+        name: row.text(0), seq: row.unsigned(1),
+        incarnation: Layout.incarnation(life: life, zone: row.integer(2), stored: row.unsigned(5)),
         isDeleted: row.integer(3) != ZoneStage.alive)
       return (zone: zone, log: row.unsigned(4))
     }
@@ -158,7 +160,7 @@ struct Reads {
     return try rows.map { (row) throws(PostgresError) in
       ZonePosition(
         zone: try row.zone(from: 2), seq: row.unsigned(4),
-        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1)))
+        incarnation: Layout.incarnation(life: row.unsigned(0), zone: row.integer(1), stored: row.unsigned(5)))
     }
   }
 
@@ -184,7 +186,8 @@ struct Reads {
     let entries = try rows.map { (row) throws(PostgresError) in
       LoggedCommit(
         position: row.unsigned(0), zone: try row.zone(from: 6), low: row.unsigned(1), high: row.unsigned(2),
-        incarnation: Layout.incarnation(life: life, zone: row.integer(5)), writer: row.text(4), isDeletion: row.flag(3))
+        incarnation: Layout.incarnation(life: life, zone: row.integer(5), stored: row.unsigned(8)), writer: row.text(4),
+        isDeletion: row.flag(3))
     }
     return LogPage(entries: entries, head: head, isTrimmed: entries.first.map { $0.position != position + 1 } ?? true)
   }

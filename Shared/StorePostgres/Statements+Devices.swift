@@ -22,7 +22,7 @@ enum DeviceStatements {
     INSERT INTO caravan_sightings(partition, zone, device, seen, target, sighted)
     SELECT $1, w.zone, w.device, w.seen, w.aim, w.sighted
     FROM unnest($2, $3, $4, $5, $6, $7) AS w(life, zone, device, seen, aim, sighted)
-    WHERE w.life = (SELECT life FROM caravan_partitions WHERE partition = $1)
+    WHERE w.life = 0 OR w.life = (SELECT life FROM caravan_partitions WHERE partition = $1)
     ON CONFLICT (partition, zone, device) DO UPDATE SET seen = excluded.seen, target = excluded.target,
       sighted = excluded.sighted
     WHERE caravan_sightings.seen <> excluded.seen OR caravan_sightings.target <> excluded.target
@@ -136,7 +136,7 @@ enum DeviceStatements {
   /// The last life of a zone that is over: at stage 1 or 2.
   static let endedZone: StaticString = """
     SELECT seq FROM caravan_zones
-    WHERE partition = $1 AND database = $2 AND name = $3 AND stage > 0 ORDER BY id DESC LIMIT 1
+    WHERE partition = $1 AND database = $2 AND name = $3 AND stage > 0 AND stage < 4 ORDER BY id DESC LIMIT 1
     """
 
   static let restoredLives: StaticString = """
@@ -150,11 +150,11 @@ enum DeviceStatements {
 
   /// Of the dead ones those below stage $4: 1 for none, 3 for all.
   static let changedZones: StaticString = """
-    SELECT name, seq, id, stage, changed FROM (
-      SELECT name, seq, id, stage, changed FROM caravan_zones z
+    SELECT name, seq, id, stage, changed, incarnation FROM (
+      SELECT name, seq, id, stage, changed, incarnation FROM caravan_zones z
       WHERE partition = $1 AND database = $2 AND stage = 0 AND changed > $3
       UNION ALL
-      SELECT d.name, d.seq, d.id, d.stage, d.changed FROM caravan_zones d
+      SELECT d.name, d.seq, d.id, d.stage, d.changed, d.incarnation FROM caravan_zones d
       LEFT JOIN LATERAL (
         SELECT id FROM caravan_zones WHERE partition = $1 AND name = d.name AND database = $2 AND id > d.id LIMIT 1
       ) AS n ON true

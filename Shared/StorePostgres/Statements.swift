@@ -14,10 +14,10 @@ enum Statements {
     """
 
   static let newestZones: StaticString = """
-    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes, z.snapshot, z.linked
+    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes, z.snapshot, z.linked, z.incarnation
     FROM unnest($2, $3) WITH ORDINALITY AS w(database, name, ordinal)
     CROSS JOIN LATERAL (
-      SELECT id, seq, records, stage, bytes, snapshot, linked FROM caravan_zones
+      SELECT id, seq, records, stage, bytes, snapshot, linked, incarnation FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.name ORDER BY id DESC LIMIT 1) AS z
     """
 
@@ -97,8 +97,8 @@ enum Statements {
 
   static let addZones: StaticString = """
     INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, purged,
-      snapshot, oldest_snapshot)
-    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage, w.changed, w.linked, 0, 0, 0
+      snapshot, oldest_snapshot, incarnation)
+    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage, w.changed, w.linked, 0, 0, 0, 0
     FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
       AS w(id, database, name, seq, records, bytes, stage, changed, linked)
     """
@@ -225,7 +225,7 @@ enum Statements {
     """
 
   static let aliveZone: StaticString = """
-    SELECT p.life, z.id, z.seq, z.purged, z.snapshot, z.oldest_snapshot
+    SELECT p.life, z.id, z.seq, z.purged, z.snapshot, z.oldest_snapshot, z.incarnation
     FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.database = $2 AND z.name = $3 AND z.stage = 0
     """
@@ -270,20 +270,20 @@ enum Statements {
     """
 
   static let everyZone: StaticString = """
-    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    SELECT p.life, z.id, z.database, z.name, z.seq, z.incarnation FROM caravan_zones z
     JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.stage = 0 ORDER BY z.id LIMIT $2
     """
 
   static let namedZones: StaticString = """
-    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    SELECT p.life, z.id, z.database, z.name, z.seq, z.incarnation FROM caravan_zones z
     JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.stage = 0 AND z.name = $3 ORDER BY z.id LIMIT $2
     """
 
   /// Of the databases from one key on and below another.
   static let zonesBetween: StaticString = """
-    SELECT p.life, z.id, z.database, z.name, z.seq FROM caravan_zones z
+    SELECT p.life, z.id, z.database, z.name, z.seq, z.incarnation FROM caravan_zones z
     JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.stage = 0 AND z.database >= $3 AND z.database < $4 ORDER BY z.id LIMIT $2
     """
@@ -305,11 +305,12 @@ enum Statements {
   static let logHeads: StaticString = "SELECT partition, head FROM caravan_partitions WHERE head > 0"
 
   static let log: StaticString = """
-    SELECT l.position, l.low, l.high, l.deletion, l.writer, l.zone, z.database, z.name
+    SELECT l.position, l.low, l.high, l.deletion, l.writer, l.zone, z.database, z.name, z.incarnation
     FROM (
       SELECT position, low, high, deletion, writer, zone FROM caravan_log
       WHERE partition = $1 AND position > $2 ORDER BY position LIMIT $3) AS l
-    CROSS JOIN LATERAL (SELECT database, name FROM caravan_zones WHERE partition = $1 AND id = l.zone LIMIT 1) AS z
+    CROSS JOIN LATERAL (
+      SELECT database, name, incarnation FROM caravan_zones WHERE partition = $1 AND id = l.zone LIMIT 1) AS z
     ORDER BY l.position
     """
 
@@ -333,7 +334,7 @@ enum Surveys {
     FROM caravan_partitions
     """
 
-  static let purging: StaticString = "SELECT DISTINCT partition FROM caravan_zones WHERE stage = 1 ORDER BY 1"
+  static let purging: StaticString = "SELECT DISTINCT partition FROM caravan_zones WHERE stage % 3 = 1 ORDER BY 1"
 
   static let unreferenced: StaticString = """
     SELECT DISTINCT partition FROM caravan_chunks WHERE refs = 0 AND staged < $1 ORDER BY 1
@@ -362,7 +363,7 @@ enum Surveys {
 /// Upkeep, a partition at a time.
 enum UpkeepStatements {
   static let purgedZone: StaticString = """
-    SELECT id, database FROM caravan_zones WHERE partition = $1 AND stage = 1 ORDER BY id LIMIT 1
+    SELECT id, database FROM caravan_zones WHERE partition = $1 AND stage % 3 = 1 ORDER BY id LIMIT 1
     """
 
   static let purgedRecords: StaticString = """
@@ -373,7 +374,9 @@ enum UpkeepStatements {
     DELETE FROM caravan_records WHERE partition = $1 AND zone = $2 AND seq <= $3
     """
 
-  static let endPurge: StaticString = "UPDATE caravan_zones SET stage = 2 WHERE partition = $1 AND id = $2"
+  static let endPurge: StaticString = """
+    UPDATE caravan_zones SET stage = CASE WHEN stage = 4 THEN 5 ELSE 2 END WHERE partition = $1 AND id = $2
+    """
 
   static let deadChunks: StaticString = """
     SELECT database, hash, size FROM caravan_chunks

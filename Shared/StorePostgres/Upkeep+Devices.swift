@@ -28,11 +28,23 @@ struct PurgeTurn: Sendable {
 extension Upkeep {
   func write(_ sightings: [Sighting], _ rule: TombstoneRule) throws(PostgresError) {
     for (partition, some) in Dictionary(grouping: sightings, by: \.partition).sorted(by: { $0.key < $1.key }) {
+      let key = Int32(partition.number)
+      let adopted = try adopted(some.map(\.zone), in: key)
       try db.run(
-        DeviceStatements.saveSightings, Int32(partition.number), some.map { $0.zone >> 24 },
-        some.map { Layout.zone($0.zone) }, some.map(\.device), some.map(\.seen), some.map(\.target),
+        DeviceStatements.saveSightings, key, some.map { adopted[$0.zone] == nil ? $0.zone >> 24 : 0 },
+        some.map { adopted[$0.zone] ?? Layout.zone($0.zone) }, some.map(\.device), some.map(\.seen), some.map(\.target),
         some.map(\.time), rule.activityStep, rule.snapshotStep)
     }
+  }
+
+  /// Zones that came from another store, by the lives that devices know.
+  private func adopted(_ zones: [Incarnation], in partition: Int32) throws(PostgresError) -> [Incarnation: Int64] {
+    let rows = try db.run(MoveStatements.adopted, partition, Set(zones).sorted())
+    return Dictionary(rows.map { ($0.unsigned(0), $0.integer(1)) }, uniquingKeysWith: max)
+  }
+
+  func zoneNumber(_ incarnation: Incarnation, in partition: Int32) throws(PostgresError) -> Int64 {
+    try adopted([incarnation], in: partition)[incarnation] ?? Layout.zone(incarnation)
   }
 
   /// Looks at the next zones of the turn's partition that have tombstones.

@@ -11,7 +11,8 @@ extension Upkeep {
   func makeSnapshot(
     of zone: Incarnation, in partition: Partition, for reader: String?
   ) throws(PostgresError) -> Seq? {
-    let (key, id) = (Int32(partition.number), Layout.zone(zone))
+    let key = Int32(partition.number)
+    let id = try zoneNumber(zone, in: key)
     var made: Seq?
     try holding(partition) { () throws(PostgresError) in
       var pipeline = Pipeline()

@@ -6,7 +6,7 @@ extension FileReads {
   func changes(_ query: ChangeQuery) throws(CaravanError) -> ChangePage {
     let zone = try zone(query.zone).flatMap { $0.isAlive ? $0 : nil }
     let state = zone.map {
-      ZoneState(incarnation: incarnation($0.id), seq: $0.seq, purged: $0.purged, snapshots: $0.snapshots)
+      ZoneState(incarnation: $0.incarnation, seq: $0.seq, purged: $0.purged, snapshots: $0.snapshots)
     }
     let plan = try ChangePlan(query, in: state) { () throws(CaravanError) in
       try ended(query.zone)
@@ -24,10 +24,10 @@ extension FileReads {
   }
 
   /// The version with which the last life of the zone that is over ended; 0: there was none.
-  private func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
+  func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
     guard let database = try database(zone.database) else { return 0 }
     return try db.first(
-      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state <> 0 ORDER BY id DESC LIMIT 1", database,
+      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state IN (1, 2, 3) ORDER BY id DESC LIMIT 1", database,
       zone.name, read: { $0.unsigned(0) }) ?? 0
   }
 
@@ -117,7 +117,7 @@ extension FileReads {
     guard let database = try database(query.database) else { return query.page([], life: life, head: head) }
     let changed = try db.all(
       """
-      SELECT z.name, z.seq, z.id, z.state, z.changed FROM zones z
+      SELECT z.name, z.seq, z.id, z.state, z.changed, z.incarnation FROM zones z
       WHERE z.database = ? AND z.changed > ? AND (z.state = 0 OR ?)
         AND NOT EXISTS (SELECT 1 FROM zones n WHERE n.database = z.database AND n.name = z.name AND n.id > z.id)
       ORDER BY z.changed LIMIT ?
@@ -125,7 +125,7 @@ extension FileReads {
       read: {
         (
           zone: ZoneChange(
-            name: $0.text(0), seq: $0.unsigned(1), incarnation: incarnation($0.integer(2)),
+            name: $0.text(0), seq: $0.unsigned(1), incarnation: incarnation($0.integer(2), $0.unsigned(5)),
             isDeleted: $0.integer(3) != ZoneStage.alive), log: $0.unsigned(4)
         )
       })

@@ -66,14 +66,16 @@ extension FileReads {
     guard position < head else { return LogPage(head: head, isTrimmed: position > head) }
     let entries = try db.all(
       """
-      SELECT l.key, l.low, l.high, l.deletion, l.writer, l.zone, z.name, d.container, d.environment, d.owner
+      SELECT l.key, l.low, l.high, l.deletion, l.writer, l.zone, z.name, d.container, d.environment, d.owner,
+        z.incarnation
       FROM log l JOIN zones z ON z.id = l.zone JOIN databases d ON d.id = z.database
       WHERE l.key > ? AND l.key <= ? ORDER BY l.key LIMIT ?
       """, Key.make(Int64(partition), position), Key.make(Int64(partition), head), count
     ) { (row) throws(CaravanError) in
       LoggedCommit(
         position: Key.counter(row.integer(0)), zone: try zoneID(row, from: 6), low: row.unsigned(1),
-        high: row.unsigned(2), incarnation: incarnation(row.integer(5)), writer: row.text(4), isDeletion: row.flag(3))
+        high: row.unsigned(2), incarnation: incarnation(row.integer(5), row.unsigned(10)), writer: row.text(4),
+        isDeletion: row.flag(3))
     }
     return LogPage(entries: entries, head: head, isTrimmed: entries.first.map { $0.position != position + 1 } ?? true)
   }

@@ -14,20 +14,27 @@ struct FileReads {
     var purged: Seq
     var snapshots: ClosedRange<Seq>?
     var isAlive: Bool
+    var incarnation: Incarnation
   }
 
-  func incarnation(_ zone: Int64) -> Incarnation { life << 24 | UInt64(zone) }
+  /// - Parameter stored: `zones.incarnation`.
+  func incarnation(_ zone: Int64, _ stored: UInt64) -> Incarnation { stored == 0 ? life << 24 | UInt64(zone) : stored }
 
-  /// nil: of another file, or of this one's predecessor.
-  func zoneNumber(_ incarnation: Incarnation) -> Int64? {
-    incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : nil
+  /// nil: of a zone that is not here; of another file, or of this one's predecessor.
+  func zoneNumber(_ incarnation: Incarnation) throws(CaravanError) -> Int64? {
+    let adopted = try db.first(
+      "SELECT id FROM zones WHERE incarnation = ? AND incarnation > 0 AND state = 0", incarnation,
+      read: { $0.integer(0) })
+    return adopted ?? (incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : nil)
   }
 
   /// Whether it is, or was, an incarnation of the zone.
   func belongs(_ incarnation: Incarnation, to zone: ZoneID) throws(CaravanError) -> Bool {
     guard let database = try database(zone.database) else { return false }
     return try db.first(
-      "SELECT 1 FROM zones WHERE id = ? AND database = ? AND name = ?", incarnation & 0xff_ffff, database, zone.name,
+      """
+      SELECT 1 FROM zones WHERE database = ?1 AND name = ?2 AND (incarnation = ?3 OR incarnation = 0 AND id = ?4)
+      """, database, zone.name, incarnation, incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : -1,
       read: { _ in true }) ?? false
   }
 
@@ -42,14 +49,14 @@ struct FileReads {
     guard let database = try database(zone.database) else { return nil }
     return try db.first(
       """
-      SELECT id, seq, purged, snapshot, oldest_snapshot, state FROM zones
+      SELECT id, seq, purged, snapshot, oldest_snapshot, state, incarnation FROM zones
       WHERE database = ? AND name = ? ORDER BY id DESC LIMIT 1
       """, database, zone.name,
       read: {
         ZoneRow(
           id: $0.integer(0), database: database, seq: $0.unsigned(1), purged: $0.unsigned(2),
           snapshots: ZoneState.snapshots(from: $0.unsigned(4), to: $0.unsigned(3)),
-          isAlive: $0.integer(5) == ZoneStage.alive)
+          isAlive: $0.integer(5) == ZoneStage.alive, incarnation: incarnation($0.integer(0), $0.unsigned(6)))
       })
   }
 
@@ -139,14 +146,14 @@ struct FileReads {
     case .everything:
       return try db.all(
         """
-        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq, z.incarnation
         FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, StoreLimits.zonesListed, read: read)
     case .named(let name):
       return try db.all(
         """
-        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq, z.incarnation
         FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND z.name = ? AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, name, StoreLimits.zonesListed, read: read)
@@ -154,7 +161,7 @@ struct FileReads {
       // Shards have the owner's name, a `#` and their number; the character that follows `#` is `$`.
       return try db.all(
         """
-        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+        SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq, z.incarnation
         FROM databases d JOIN zones z ON z.database = d.id
         WHERE d.partition = ? AND (d.owner = ? OR d.owner > ? AND d.owner < ?) AND z.state = 0 ORDER BY z.id LIMIT ?
         """, partition.number, user.text, "\(user)#", "\(user)$", StoreLimits.zonesListed, read: read)
@@ -162,18 +169,18 @@ struct FileReads {
     }
     return try db.all(
       """
-      SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq
+      SELECT z.id, z.name, d.container, d.environment, d.owner, z.seq, z.incarnation
       FROM databases d JOIN zones z ON z.database = d.id
       WHERE d.owner = ? AND d.container = ? AND d.environment = ? AND z.state = 0 ORDER BY z.id LIMIT ?
       """, database.ownerText, database.container.text, database.environment.rawValue, StoreLimits.zonesListed,
       read: read)
   }
 
-  /// From columns id, name, container, environment, owner, seq, beginning at `column`.
+  /// From columns id, name, container, environment, owner, seq, incarnation, beginning at `column`.
   private func zonePosition(_ row: Row, from column: Int32) throws(CaravanError) -> ZonePosition {
     ZonePosition(
       zone: try zoneID(row, from: column + 1), seq: row.unsigned(column + 5),
-      incarnation: incarnation(row.integer(column)))
+      incarnation: incarnation(row.integer(column), row.unsigned(column + 6)))
   }
 
   /// From columns name, container, environment, owner.

@@ -21,14 +21,18 @@ enum FileSchema {
     -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
     -- is the position of its latest change in its partition's log; no tombstone above `purged` was ever purged;
     -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
-    -- is 0, none of its records ever had a row in refs.
+    -- is 0, none of its records ever had a row in refs. `incarnation` is 0 where it follows from the file's life and
+    -- the id: else the zone came from another store, or is in one, and keeps the life that devices know.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
       records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,
       linked INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0, purged INTEGER NOT NULL DEFAULT 0,
-      snapshot INTEGER NOT NULL DEFAULT 0, oldest_snapshot INTEGER NOT NULL DEFAULT 0);
+      snapshot INTEGER NOT NULL DEFAULT 0, oldest_snapshot INTEGER NOT NULL DEFAULT 0,
+      incarnation INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX zones_by_name ON zones(database, name);
     CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
+    CREATE INDEX zones_to_empty ON zones(state) WHERE state = 4;
+    CREATE INDEX zones_adopted ON zones(incarnation) WHERE incarnation > 0;
     CREATE INDEX zones_with_snapshots ON zones(id) WHERE snapshot > 0;
     -- Sync index and records in one: key is zone << 40 | seq. The body is last, so that what precedes it is read
     -- without its overflow pages.
@@ -151,6 +155,10 @@ enum ZoneStage {
   static let purged: Int64 = 2
   /// Of the store that a backup was made of; what it had is in its successor.
   static let restored: Int64 = 3
+  /// In another store, as far as this one knows: the log refers to it, and it is no life of the zone here.
+  static let elsewhere: Int64 = 5
+  /// The same; entries are being removed.
+  static let emptying: Int64 = 4
 }
 
 /// owner << 40 | counter.

@@ -152,7 +152,7 @@ extension FileState {
     _ known: ZoneRecord?
   ) throws(CaravanError) -> OpOutcome {
     guard !writes.isEmpty else {
-      let incarnation = known.map { reads.incarnation($0.id) } ?? 0
+      let incarnation = known?.incarnation ?? 0
       return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation)
     }
     var zone: ZoneRecord
@@ -172,7 +172,7 @@ extension FileState {
     try log(
       commit.zone, zone, low: low, high: high, writer: writes.areKnownToWriter ? commit.op.writer : "",
       entries: commit.entries(writes))
-    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: reads.incarnation(zone.id))
+    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation)
   }
 
   private func write(

@@ -36,7 +36,7 @@ extension FileState {
 
   func write(_ sightings: [Sighting], _ rule: TombstoneRule) throws(CaravanError) {
     for sighting in sightings {
-      guard let zone = reads.zoneNumber(sighting.zone) else { continue }
+      guard let zone = try reads.zoneNumber(sighting.zone) else { continue }
       try db.run(
         """
         INSERT INTO sightings(zone, device, seen, target, time) VALUES (?, ?, ?, ?, ?)

@@ -26,7 +26,8 @@ extension FileState {
   }
 
   func finish(_ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]) throws(CaravanError) {
-    let (zone, text) = (Int64(task.incarnation & 0xff_ffff), paths.joined(separator: "\n"))
+    guard let zone = try reads.zoneNumber(task.incarnation) else { return }
+    let text = paths.joined(separator: "\n")
     // What was written meanwhile is a task of its own; where its objects lie is known all the same. Were they brought
     // there meanwhile, by a process that thought this one dead, these have taken their place: it is to be done again.
     try db.run(
@@ -61,13 +62,14 @@ extension FileReads {
   func objectTasks(atMost count: Int, now: Int64) throws(CaravanError) -> [ObjectTask] {
     let rows = try db.all(
       """
-      SELECT z.name, d.container, d.environment, d.owner, o.zone, o.name, o.seq, o.attempts, o.paths, z.state
+      SELECT z.name, d.container, d.environment, d.owner, o.zone, o.name, o.seq, o.attempts, o.paths, z.state,
+        z.incarnation
       FROM objects o JOIN zones z ON z.id = o.zone JOIN databases d ON d.id = z.database
       WHERE o.stage = 0 AND o.due <= ? ORDER BY o.due LIMIT ?
       """, now, count
     ) { (row) throws(CaravanError) in
       let task = ObjectTask(
-        zone: try zoneID(row, from: 0), incarnation: incarnation(row.integer(4)), name: row.text(5),
+        zone: try zoneID(row, from: 0), incarnation: incarnation(row.integer(4), row.unsigned(10)), name: row.text(5),
         version: row.unsigned(6), attempts: Int(row.integer(7)),
         paths: row.text(8).split(separator: "\n").map(String.init), entry: nil)
       return (task: task, zone: row.integer(4), isAlive: row.integer(9) == ZoneStage.alive)

@@ -22,7 +22,7 @@ extension FileState {
     return decision.answer
   }
 
-  private func write(_ tenure: LeaseTenure, _ name: String) throws(CaravanError) {
+  func write(_ tenure: LeaseTenure, _ name: String) throws(CaravanError) {
     try db.run(
       """
       INSERT INTO leases(name, holder, token, expires) VALUES (?, ?, ?, ?)

@@ -11,7 +11,7 @@ extension FileState {
   func makeSnapshot(
     of name: ZoneID, _ incarnation: Incarnation, for reader: String?
   ) throws(CaravanError) -> Seq? {
-    guard var zone = try self.zone(name), reads.incarnation(zone.id) == incarnation else { return nil }
+    guard var zone = try self.zone(name), zone.incarnation == incarnation else { return nil }
     if zone.snapshot != zone.seq {
       try db.run(
         "UPDATE zones SET snapshot = ?, oldest_snapshot = iif(snapshot = 0, ?, oldest_snapshot) WHERE id = ?", zone.seq,

@@ -21,9 +21,7 @@ extension FileState {
 
   /// Removes entries of one deleted zone.
   private func collectZone() throws(CaravanError) -> Bool {
-    let zone = try db.first(
-      "SELECT id, database FROM zones WHERE state = 1 LIMIT 1", read: { (id: $0.integer(0), database: $0.integer(1)) })
-    guard let zone else { return false }
+    guard let zone = try zoneToCollect() else { return false }
     let end = Key.make(zone.id, StoreLimits.highestNumber)
     let rows = try db.all(
       "SELECT key, name, flags FROM entries WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?", Key.make(zone.id, 0), end,
@@ -43,9 +41,18 @@ extension FileState {
     if rows.count < FileLimits.collectedRows {
       guard try removeSuperseded(upTo: end, of: zone.id, in: zone.database) == nil else { return true }
       try forgetDevices(of: zone.id)
-      try db.run("UPDATE zones SET state = 2 WHERE id = ?", zone.id)
+      try db.run("UPDATE zones SET state = iif(state = 4, 5, 2) WHERE id = ?", zone.id)
     }
     return true
+  }
+
+  /// One that was deleted, or has gone to another store.
+  private func zoneToCollect() throws(CaravanError) -> (id: Int64, database: Int64)? {
+    let deleted = try db.first(
+      "SELECT id, database FROM zones WHERE state = 1 LIMIT 1", read: { (id: $0.integer(0), database: $0.integer(1)) })
+    if let deleted { return deleted }
+    return try db.first(
+      "SELECT id, database FROM zones WHERE state = 4 LIMIT 1", read: { (id: $0.integer(0), database: $0.integer(1)) })
   }
 
   /// Shortens the log of every partition to what is kept; the newest entry always stays, as it is the head.

@@ -29,6 +29,7 @@ final class FileState {
   struct ZoneRecord {
     var id: Int64
     var database: Int64
+    var incarnation: Incarnation
     var seq: Seq
     var records: Int64
     /// What its account is charged for them, without chunks.
@@ -123,12 +124,14 @@ final class FileState {
     guard let database = try databaseID(of: zone.database) else { return nil }
     let row = try db.first(
       """
-      SELECT id, seq, records, bytes, snapshot, linked FROM zones WHERE database = ? AND name = ? AND state = 0
+      SELECT id, seq, records, bytes, snapshot, linked, incarnation FROM zones
+      WHERE database = ? AND name = ? AND state = 0
       """, database, zone.name,
       read: {
         ZoneRecord(
-          id: $0.integer(0), database: database, seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3),
-          snapshot: $0.unsigned(4), isLinked: $0.flag(5))
+          id: $0.integer(0), database: database, incarnation: reads.incarnation($0.integer(0), $0.unsigned(6)),
+          seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3), snapshot: $0.unsigned(4),
+          isLinked: $0.flag(5))
       })
     if let row { remember(&zoneRows, zone, row) }
     return row
@@ -140,7 +143,9 @@ final class FileState {
     try db.run(
       "INSERT INTO zones(database, name, seq, records, bytes, state) VALUES (?, ?, ?, 0, 0, 0)", database, zone.name,
       seq)
-    let row = ZoneRecord(id: db.lastInsertedRow, database: database, seq: seq, records: 0, bytes: 0)
+    let id = db.lastInsertedRow
+    let row = ZoneRecord(
+      id: id, database: database, incarnation: reads.incarnation(id, 0), seq: seq, records: 0, bytes: 0)
     guard row.id <= FileLimits.highestOwner else {
       throw CaravanError(.limitExceeded, "a storage file holds at most \(FileLimits.highestOwner) zones: add files")
     }
@@ -169,13 +174,13 @@ final class FileState {
       try save(row, of: zone)
       try log(zone, row, low: row.seq, high: row.seq, writer: writer, entries: [])
     }
-    return ZonePosition(zone: zone, seq: row.seq, incarnation: reads.incarnation(row.id))
+    return ZonePosition(zone: zone, seq: row.seq, incarnation: row.incarnation)
   }
 
   func remember(_ row: ZoneRecord, of zone: ZoneID) { remember(&zoneRows, zone, row) }
 
   func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) throws(CaravanError) -> Bool {
-    guard let row = try self.zone(zone), incarnation ?? reads.incarnation(row.id) == reads.incarnation(row.id) else {
+    guard let row = try self.zone(zone), incarnation ?? row.incarnation == row.incarnation else {
       return false
     }
     let position = try nextPosition(in: Partition(of: zone.database).number)
@@ -234,7 +239,7 @@ final class FileState {
   /// Appends to the log of the zone's partition, and notes what the observer hears.
   func log(
     _ zone: ZoneID, _ row: ZoneRecord, low: Seq, high: Seq, writer: String, isDeletion: Bool = false,
-    entries: @autoclosure () -> [Entry]
+    hasEntries: Bool = true, entries: @autoclosure () -> [Entry]
   ) throws(CaravanError) {
     let partition = Partition(of: zone.database)
     let position = try nextPosition(in: partition.number)
@@ -244,8 +249,9 @@ final class FileState {
     nextPositions[partition.number] = position + 1
     guard wantsChanges else { return }
     let commit = LoggedCommit(
-      position: position, zone: zone, low: low, high: high, incarnation: reads.incarnation(row.id), writer: writer,
+      position: position, zone: zone, low: low, high: high, incarnation: row.incarnation, writer: writer,
       isDeletion: isDeletion)
-    changes.append(CommittedChange(partition: partition, log: commit, entries: entries()))
+    changes.append(
+      CommittedChange(partition: partition, log: commit, entries: entries(), hasEntries: hasEntries))
   }
 }

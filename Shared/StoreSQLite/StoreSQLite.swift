@@ -6,7 +6,7 @@ public import Store
 /// The store on SQLite: partitions over a few files, each with one writer (group commit) and some readers. One process
 /// owns the directory.
 public final class StoreSQLite: Store {
-  private let files: [StoreFile]
+  let files: [StoreFile]
   private let lock: DirectoryLock?
   private let clock: any Clock
   private let quotas: DefaultQuotas
@@ -53,8 +53,9 @@ public final class StoreSQLite: Store {
     lock?.release()
   }
 
-  private func file(_ partition: Partition) -> StoreFile { files[Int(partition.number) % files.count] }
-  private func file(_ database: DatabaseID) -> StoreFile { file(Partition(of: database)) }
+  func number(_ database: DatabaseID) -> Int { Int(Partition(of: database).number) % files.count }
+  func file(_ partition: Partition) -> StoreFile { files[Int(partition.number) % files.count] }
+  func file(_ database: DatabaseID) -> StoreFile { files[number(database)] }
 
   // MARK: Records
 

@@ -26,6 +26,12 @@ import Testing
     #expect(hints.filter { $0.partition.number == 2 }.map(\.previous) == [6])
     let many = try (1...1_200).map { try change($0, 1) }
     #expect(Hint.plan(many).map(\.changes.count) == [512, 512, 176])
+    // CK-100: of a commit in another store it is not said here what it wrote; nobody must think that it was nothing.
+    var elsewhere = try change(2, 0)
+    (elsewhere.entries, elsewhere.hasEntries) = ([], false)
+    let mixed = Hint.plan([try change(1, 1), elsewhere, try change(3, 1)])
+    #expect(mixed.map { $0.changes.map(\.log.position) } == [[1], [2], [3]])
+    #expect(mixed.map(\.carriesEntries) == [true, false, true])
   }
 
   @Test("a ticket's allowance is used up over many requests; the ledger stays within its bound")

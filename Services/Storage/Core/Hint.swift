@@ -15,7 +15,7 @@ package struct Hint: Sendable, Hashable {
     partition = change.partition
     previous = change.log.position - 1
     changes = [change]
-    carriesEntries = bytes <= StorageLimits.hintBytes
+    carriesEntries = change.hasEntries && bytes <= StorageLimits.hintBytes
     self.bytes = bytes
   }
 
@@ -23,7 +23,8 @@ package struct Hint: Sendable, Hashable {
   private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
     let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
     guard
-      follows, carriesEntries, bytes + more <= StorageLimits.hintBytes, changes.count < StorageLimits.commitsPerHint
+      follows, carriesEntries, change.hasEntries, bytes + more <= StorageLimits.hintBytes,
+      changes.count < StorageLimits.commitsPerHint
     else { return false }
     changes.append(change)
     bytes += more

@@ -53,6 +53,15 @@ package enum StorageLimits {
   package static let actionsListed = 1_000
   /// Looks at an action that is being changed before it is given up.
   package static let actionAttempts = 4
+  /// How long a user's writes wait for a move before it is given up for now; what they are told; how often it is tried,
+  /// and how long after the last time.
+  package static let longestHold: Duration = .seconds(30)
+  package static let heldRetryMilliseconds: UInt32 = 200
+  package static let moveAttempts = 10
+  package static let movePause: Duration = .seconds(2)
+  /// Entries of another store's log that are entered together, and how often it is looked at unasked.
+  package static let relayedTogether = 512
+  package static let relayPause: Duration = .seconds(5)
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)

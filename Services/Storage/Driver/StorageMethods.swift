@@ -11,12 +11,15 @@ struct StorageMethods: Sendable {
   let store: any Store
   let actions: DelayedActions
   let metrics: StorageMetrics
+  /// nil: there is one store.
+  let moves: OwnerMover?
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
   private let groups: GroupDesk
 
-  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics) {
+  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?) {
     self.store = store
+    self.moves = moves
     self.actions = actions
     self.metrics = metrics
     traffic = ChunkTraffic(store: store, metrics: metrics)
@@ -45,6 +48,7 @@ struct StorageMethods: Sendable {
     case .lease: serve(method, StorageLimits.leasesInFlight, lease)
     case .cursor: serve(method, StorageLimits.leasesInFlight, cursor)
     case .quota: serve(method, StorageLimits.leasesInFlight, quota)
+    case .move: serve(method, StorageLimits.leasesInFlight, move)
     case .status: serve(method, StorageLimits.readsInFlight, status)
     case .schedule: serve(method, StorageLimits.leasesInFlight, schedule)
     case .cancel: serve(method, StorageLimits.leasesInFlight, cancel)
@@ -251,6 +255,15 @@ struct StorageMethods: Sendable {
     if let quota = request.set { return QuotaReply(try await store.setQuota(quota.model(), of: account)) }
     if request.useDefault { return QuotaReply(try await store.setQuota(nil, of: account)) }
     return QuotaReply(try await store.account(account))
+  }
+
+  private func move(_ request: MoveRequest, _ partition: Partition) async throws(CaravanError) -> MoveReply {
+    let user = try UserID(request.user)
+    try RequestRules.check(DatabaseID(container: .system, owner: user), in: partition)
+    guard let moves else {
+      throw CaravanError(.invalidData, "there is one store: start with --store NAME=PLACE to have another")
+    }
+    return try await moves.move(user, to: request.to.isEmpty ? nil : request.to)
   }
 
   private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {

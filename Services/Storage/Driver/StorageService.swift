@@ -16,24 +16,27 @@ package final class StorageService: Service {
   private let metrics: StorageMetrics
   private let objects: ObjectMover?
   private let actions: DelayedActions
+  private let moves: OwnerMover?
 
   /// - Parameters:
   ///   - feed: the observer that `store` was opened with.
   ///   - ticketKey: checks chunk tickets; the same as sync's.
   ///   - objects: moves objects to the object store; nil: there is none.
+  ///   - moves: moves users between the stores that `store` is made of; nil: it is one.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
-    objects: ObjectMover? = nil, version: String = "0.1.0"
+    objects: ObjectMover? = nil, moves: OwnerMover? = nil, version: String = "0.1.0"
   ) {
     self.objects = objects
+    self.moves = moves
     self.store = store
     self.feed = feed
     self.bus = bus
     self.host = host
     metrics = StorageMetrics(host.metrics)
     actions = DelayedActions(store: store, host: host)
-    let methods = StorageMethods(store: store, actions: actions, metrics: metrics)
+    let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
     service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host,
@@ -47,6 +50,7 @@ package final class StorageService: Service {
       group.addTask { await self.announceHeads() }
       group.addTask { await self.upkeep() }
       if let objects { group.addTask { await objects.run() } }
+      if let moves { group.addTask { await moves.run() } }
       // The service's end ends the others; the last commits are announced first.
       defer { group.cancelAll() }
       try await group.next()

@@ -35,6 +35,11 @@ let spool = Flag<String>(
   "objects-spool", "DIR", "where an object lies on its way to a bucket", environment: "CARAVAN_OBJECTS_SPOOL",
   default: "/tmp")
 
+let others = Flag<[String]>(
+  "store", "NAME=DIR|URL",
+  "another store beside the main one, in a directory or a PostgreSQL, that users can be moved to (caravan move); "
+    + "repeatable", environment: "CARAVAN_STORES", default: [])
+
 /// What an account may hold that has no quota of its own (`caravan quota set`).
 func quota(_ whose: String, _ what: String) -> Flag<Int?> {
   Flag(
@@ -55,14 +60,20 @@ func quotas(_ options: Options) throws(CaravanError) -> DefaultQuotas {
     container: Quota(records: try limit(containerRecords), bytes: try limit(containerBytes)))
 }
 
-/// Where the truth lies: in files that this process owns, or in a PostgreSQL that many share.
-func open(_ options: Options, _ host: Host, _ feed: ChangeFeed) async throws(CaravanError) -> any Store {
+/// Where the truth lies: in files that this process owns, and other stores beside them; or in a PostgreSQL that many
+/// share.
+func open(
+  _ options: Options, _ host: Host, _ feed: ChangeFeed
+) async throws(CaravanError) -> (store: any Store, moves: OwnerMover?) {
   let queuesObjects = options[objects] != nil
   if let address = options[Flag<String?>.postgres] {
+    guard options[others].isEmpty else {
+      throw CaravanError(.invalidData, "--store is for a main store in files of its own: use --data, not --postgres")
+    }
     var database = PostgresOptions(try ConnectionString(address))
     database.quotas = try quotas(options)
     database.queuesObjects = queuesObjects
-    return try await StorePostgres(database, host: host, observer: feed)
+    return (try await StorePostgres(database, host: host, observer: feed), nil)
   }
   guard let directory = options[data] else {
     throw CaravanError(.invalidData, "--data or --postgres is required (or CARAVAN_DATA, CARAVAN_POSTGRES)")
@@ -71,7 +82,31 @@ func open(_ options: Options, _ host: Host, _ feed: ChangeFeed) async throws(Car
   layout.files = options[files]
   layout.quotas = try quotas(options)
   layout.queuesObjects = queuesObjects
-  return try await StoreSQLite(layout, host: host, observer: feed)
+  let main = try await StoreSQLite(layout, host: host, observer: feed)
+  guard options[others].isEmpty || !queuesObjects else {
+    throw CaravanError(.invalidData, "--store and --objects do not go together: an object store is not moved")
+  }
+  var neighbours: [Neighbour] = []
+  for text in options[others] { neighbours.append(try await neighbour(text, layout, host)) }
+  let routed = try await RoutedStore(home: main, neighbours, host: host)
+  return routed.isPlain ? (main, nil) : (routed, OwnerMover(routed, host: host))
+}
+
+/// `NAME=DIR` or `NAME=URL`
+func neighbour(_ text: String, _ main: StoreOptions, _ host: Host) async throws(CaravanError) -> Neighbour {
+  let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+  guard parts.count == 2 else {
+    throw CaravanError(.invalidData, "--store '\(text.prefix(80))': write NAME=PLACE")
+  }
+  let bell = CommitBell()
+  if parts[1].hasPrefix("postgres://") || parts[1].hasPrefix("postgresql://") {
+    var database = PostgresOptions(try ConnectionString(parts[1]))
+    database.quotas = main.quotas
+    return Neighbour(parts[0], try await StorePostgres(database, host: host, observer: bell), observer: bell)
+  }
+  var layout = main
+  layout.location = .directory(parts[1])
+  return Neighbour(parts[0], try await StoreSQLite(layout, host: host, observer: bell), observer: bell)
 }
 
 /// The ways to the object store; none where there is no object store.
@@ -96,17 +131,17 @@ if let code = Backups.run(Array(CommandLine.arguments.dropFirst())) { exit(code)
 
 Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",
-  flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files]
+  flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files, others]
     + [userRecords, userBytes, containerRecords, containerBytes]
     + [objects, endpoint, region, keyID, secret, spool, Flag<String>.faults]
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
   let faults = try FaultSwitch(options[Flag<String>.faults])
   let feed = ChangeFeed()
-  let store = try await open(options, host, feed)
+  let (store, moves) = try await open(options, host, feed)
   let ways = try lanes(options, host)
   let mover =
     ways.isEmpty
     ? nil : ObjectMover(store: store, lanes: ways, schema: SchemaClient(bus: bus), host: host, faults: faults)
-  return [StorageService(store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover)]
+  return [StorageService(store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover, moves: moves)]
 }

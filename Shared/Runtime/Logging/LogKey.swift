@@ -4,7 +4,7 @@ public enum LogKey: String, Sendable, Hashable, CaseIterable {
   case service, instance, version, process, host
   // What it is about.
   case trace, span, request, subject, endpoint
-  case user, device, app, container, database, zone, table, record, partition
+  case user, device, app, container, database, zone, table, record, partition, store
   case session, subscription, notification, generation, op, seq, epoch, token, chunk, lease
   // Things of the machine.
   case file, path, address, port, signal, link, state

@@ -10,7 +10,8 @@ enum ArchiveStatements {
     """
 
   static let zones: StaticString = """
-    SELECT id, name, seq, stage FROM caravan_zones WHERE partition = $1 AND database = $2 ORDER BY id
+    SELECT id, name, seq, stage, incarnation FROM caravan_zones
+    WHERE partition = $1 AND database = $2 AND stage < 4 ORDER BY id
     """
 
   static let chunks: StaticString = """

@@ -190,12 +190,7 @@ public final class PostgresRestore: ArchiveSink {
     let sent = records
     let links = sent.flatMap { record in record.links.map { (record.entry.name, $0) } }
     try run { pipeline in
-      pipeline.add(
-        Statements.saveRecords, key, sent.map { _ in zone.number }, sent.map(\.entry.version), sent.map(\.entry.name),
-        sent.map(\.entry.created), sent.map(\.flags.rawValue), sent.map { Int64($0.entry.type) },
-        sent.map(\.entry.writer), sent.map(\.epoch), sent.map(\.entry.expires),
-        sent.map { $0.entry.fields.isEmpty ? nil : Bytes($0.entry.fields) },
-        sent.map { $0.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.chunks)) }, sent.map { Bytes($0.entry.body) })
+      pipeline.add(sent, in: zone.number, key)
       guard !links.isEmpty else { return }
       pipeline.add(
         Statements.addRefs, key, links.map { _ in zone.number }, links.map(\.1.target), links.map(\.0),

@@ -89,7 +89,8 @@ private struct PartitionExport {
       newest[row.text(1)] = (
         id,
         ZoneContent(
-          name: row.text(1), seq: row.unsigned(2), incarnation: Layout.incarnation(life: life, zone: id),
+          name: row.text(1), seq: row.unsigned(2),
+          incarnation: Layout.incarnation(life: life, zone: id, stored: row.unsigned(4)),
           isAlive: row.integer(3) == ZoneStage.alive, isRestored: row.integer(3) == ZoneStage.restored)
       )
       if let zone = newest[row.text(1)]?.zone, zone.isRestored { restored[zone.name, default: []].append(zone) }

@@ -127,29 +127,8 @@ public final class SQLiteRestore: ArchiveSink {
 
   private func add(_ record: RecordContent) throws(CaravanError) {
     guard var zone, zone.isAlive else { throw Self.disorder }
-    let (state, entry) = (files[zone.file], record.entry)
-    guard entry.version <= zone.row.seq else { throw Self.disorder }
-    let writer = try state.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0)).id
-    try state.db.statement(
-      """
-      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """
-    ).run(
-      Key.make(zone.row.id, entry.version), writer, entry.created, record.flags.rawValue, entry.type, entry.name,
-      entry.expires == 0 ? nil : entry.expires, entry.fields.isEmpty ? nil : entry.fields,
-      record.chunks.isEmpty ? nil : ChunkHash.joined(record.chunks), borrowing: entry.body)
-    try state.db.run(
-      "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.row.id, entry.name,
-      entry.version, entry.created, record.flags.rawValue, record.usage.bytes)
-    for hash in record.chunks { try state.refer(to: hash, in: zone.row.database) }
-    for link in record.links {
-      try state.db.run(
-        "INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)", zone.row.id, link.target, entry.name,
-        link.kinds.rawValue)
-    }
-    zone.row.records += record.usage.records
-    zone.row.bytes += record.usage.bytes
+    guard record.entry.version <= zone.row.seq else { throw Self.disorder }
+    try files[zone.file].restore(record, in: &zone.row)
     self.zone = zone
   }
 
@@ -161,7 +140,7 @@ public final class SQLiteRestore: ArchiveSink {
     let place = archived.incarnation.flatMap { places[$0] }
     for (number, state) in files.enumerated() where place == nil || place?.file == number {
       let writer = try state.writer(archived.op)
-      let outcome = archived.outcome(in: place.map { files[$0.file].reads.incarnation($0.zone) })
+      let outcome = archived.outcome(in: place.map { files[$0.file].reads.incarnation($0.zone, 0) })
       try state.db.run(
         "INSERT OR REPLACE INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, archived.op.number),
         outcome.encoded)

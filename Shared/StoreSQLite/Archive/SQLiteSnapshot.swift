@@ -67,15 +67,16 @@ extension FileReads {
   ) throws(CaravanError) {
     let zones = try db.all(
       """
-      SELECT id, name, seq, state FROM zones z WHERE database = ? AND (state = 3
-        OR NOT EXISTS (SELECT 1 FROM zones n WHERE n.database = z.database AND n.name = z.name AND n.id > z.id))
+      SELECT id, name, seq, state, incarnation FROM zones z WHERE database = ? AND state < 4 AND (state = 3
+        OR NOT EXISTS (SELECT 1 FROM zones n
+          WHERE n.database = z.database AND n.name = z.name AND n.id > z.id AND n.state < 4))
       ORDER BY name, id
       """, database,
       read: {
         (
           $0.integer(0),
           ZoneContent(
-            name: $0.text(1), seq: $0.unsigned(2), incarnation: incarnation($0.integer(0)),
+            name: $0.text(1), seq: $0.unsigned(2), incarnation: incarnation($0.integer(0), $0.unsigned(4)),
             isAlive: $0.integer(3) == ZoneStage.alive, isRestored: $0.integer(3) == ZoneStage.restored)
         )
       })
@@ -88,12 +89,22 @@ extension FileReads {
   private func exportRecords(
     of zone: Int64, _ take: (StoreContent) throws(CaravanError) -> Void
   ) throws(CaravanError) {
+    try visitRecords(of: zone, after: 0) { (record) throws(CaravanError) in
+      try take(.record(record))
+      return true
+    }
+  }
+
+  /// Ascending by version, until `body` has enough.
+  func visitRecords(
+    of zone: Int64, after seq: Seq, _ body: (RecordContent) throws(CaravanError) -> Bool
+  ) throws(CaravanError) {
     try db.statement(
       """
       SELECT e.key, e.name, e.created, e.flags, e.type, e.expires, e.fields, e.chunks, w.name, w.epoch, e.body
-      FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key BETWEEN ? AND ? ORDER BY e.key
+      FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key > ? AND e.key <= ? ORDER BY e.key
       """
-    ).visit(Key.make(zone, 0), Key.make(zone, StoreLimits.highestNumber)) { (row) throws(CaravanError) in
+    ).visit(Key.make(zone, seq), Key.make(zone, StoreLimits.highestNumber)) { (row) throws(CaravanError) in
       let flags = EntryFlags(rawValue: row.integer(3))
       let entry = Entry(
         name: row.text(1), version: Key.counter(row.integer(0)), created: row.unsigned(2),
@@ -106,8 +117,7 @@ extension FileReads {
           "SELECT target, kinds FROM refs WHERE zone = ? AND source = ? ORDER BY target", zone, entry.name,
           read: { RecordContent.Link(target: $0.text(0), kinds: Referrer.Kinds(rawValue: $0.integer(1))) })
       }
-      try take(.record(record))
-      return true
+      return try body(record)
     }
   }
 

@@ -19,10 +19,7 @@ public struct CrashFiles: Sendable {
     let old = directory
     life += 1
     open()
-    for name in Files.names(in: old) where Self.survives(name) {
-      let bytes = disk.map { $0.afterPowerCut("\(old)/\(name)") } ?? Files.read("\(old)/\(name)")
-      if let bytes { Files.write(bytes, to: "\(directory)/\(name)") }
-    }
+    Self.copy(old, to: directory, powerCutOn: disk)
     TemporaryDirectory.removeTree(old)
   }
 
@@ -30,6 +27,19 @@ public struct CrashFiles: Sendable {
   public mutating func lose() {
     TemporaryDirectory.removeTree(directory)
     open()
+  }
+
+  private static func copy(_ old: String, to new: String, powerCutOn disk: FragileDisk?) {
+    Files.makeDirectory(new)
+    for name in Files.names(in: old) where survives(name) {
+      let (from, to) = ("\(old)/\(name)", "\(new)/\(name)")
+      guard Files.names(in: from).isEmpty else {
+        copy(from, to: to, powerCutOn: disk)
+        continue
+      }
+      let bytes = disk.map { $0.afterPowerCut(from) } ?? Files.read(from)
+      if let bytes { Files.write(bytes, to: to) }
+    }
   }
 
   /// The shared memory beside a write-ahead log belongs to the processes that have it open.

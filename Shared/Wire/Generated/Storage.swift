@@ -2503,6 +2503,115 @@ public struct ListActionsReply: WireMessage, Equatable {
   }
 }
 
+public struct MoveRequest: WireMessage, Equatable {
+  public var user: String
+  public var to: String
+
+  public init(
+    user: String = "",
+    to: String = ""
+  ) {
+    self.user = user
+    self.to = to
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MoveRequest> {
+    let m = arena.make(Caravan__V1__MoveRequest.self, caravan__v1__move_request__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !to.isEmpty { m.pointee.to = arena.string(to) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MoveRequest>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+    to = try copyText(m.pointee.to)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__move_request__get_packed_size(m)) { caravan__v1__move_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__move_request__unpack(nil, data.count, data) else { throw .malformed("MoveRequest") }
+    defer { caravan__v1__move_request__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
+public struct MoveReply: WireMessage, Equatable {
+  public var store: String
+  public var to: String
+  public var leaving: String
+  public var records: UInt64
+  public var chunks: UInt64
+  public var bytes: UInt64
+  public var heldMilliseconds: UInt64
+  public var attempts: UInt32
+  public var problem: String
+
+  public init(
+    store: String = "",
+    to: String = "",
+    leaving: String = "",
+    records: UInt64 = 0,
+    chunks: UInt64 = 0,
+    bytes: UInt64 = 0,
+    heldMilliseconds: UInt64 = 0,
+    attempts: UInt32 = 0,
+    problem: String = ""
+  ) {
+    self.store = store
+    self.to = to
+    self.leaving = leaving
+    self.records = records
+    self.chunks = chunks
+    self.bytes = bytes
+    self.heldMilliseconds = heldMilliseconds
+    self.attempts = attempts
+    self.problem = problem
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MoveReply> {
+    let m = arena.make(Caravan__V1__MoveReply.self, caravan__v1__move_reply__init)
+    if !store.isEmpty { m.pointee.store = arena.string(store) }
+    if !to.isEmpty { m.pointee.to = arena.string(to) }
+    if !leaving.isEmpty { m.pointee.leaving = arena.string(leaving) }
+    if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
+    if chunks != 0 { m.pointee.has_chunks = 1; m.pointee.chunks = chunks }
+    if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
+    if heldMilliseconds != 0 { m.pointee.has_held_milliseconds = 1; m.pointee.held_milliseconds = heldMilliseconds }
+    if attempts != 0 { m.pointee.has_attempts = 1; m.pointee.attempts = attempts }
+    if !problem.isEmpty { m.pointee.problem = arena.string(problem) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MoveReply>) throws(WireError) {
+    store = try copyText(m.pointee.store)
+    to = try copyText(m.pointee.to)
+    leaving = try copyText(m.pointee.leaving)
+    records = m.pointee.has_records != 0 ? m.pointee.records : 0
+    chunks = m.pointee.has_chunks != 0 ? m.pointee.chunks : 0
+    bytes = m.pointee.has_bytes != 0 ? m.pointee.bytes : 0
+    heldMilliseconds = m.pointee.has_held_milliseconds != 0 ? m.pointee.held_milliseconds : 0
+    attempts = m.pointee.has_attempts != 0 ? m.pointee.attempts : 0
+    problem = try copyText(m.pointee.problem)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__move_reply__get_packed_size(m)) { caravan__v1__move_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    guard let m = caravan__v1__move_reply__unpack(nil, data.count, data) else { throw .malformed("MoveReply") }
+    defer { caravan__v1__move_reply__free_unpacked(m, nil) }
+    try self.init(c: m)
+  }
+}
+
 public struct StorageStatus: WireMessage, Equatable {
   public var zones: UInt64
   public var records: UInt64

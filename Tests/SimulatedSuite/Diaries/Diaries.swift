@@ -2,7 +2,7 @@ internal import AgentCore
 internal import AgentDriver
 internal import Model
 internal import Runtime
-internal import StoreSQLite
+internal import Store
 internal import Wire
 
 /// Diff-sync clients and native devices on one zone.

@@ -1,6 +1,6 @@
 internal import Model
 internal import Runtime
-internal import StoreSQLite
+internal import Store
 internal import TestKit
 
 /// Now and then a user has no more room than they use (CK-102).

@@ -3,7 +3,7 @@ internal import AgentDriver
 internal import Bus
 internal import Model
 internal import Runtime
-internal import StoreSQLite
+internal import Store
 
 /// The quiet end of a run: no more faults, everything is up, and what was written must get through.
 struct Calm: Sendable {
@@ -108,7 +108,7 @@ struct Calm: Sendable {
     return behind
   }
 
-  private func difference(_ place: Place, _ session: App.Session, _ store: StoreSQLite) async -> String? {
+  private func difference(_ place: Place, _ session: App.Session, _ store: any Store) async -> String? {
     guard let status = try? await session.store.status(of: place.id.app).first(where: { $0.table == place.id }) else {
       return "the table is not there"
     }

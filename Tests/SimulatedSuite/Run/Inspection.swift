@@ -2,13 +2,13 @@ internal import AgentDriver
 internal import Bus
 internal import Model
 internal import Runtime
+internal import StorageDriver
 internal import Store
-internal import StoreSQLite
 internal import TestKit
 internal import Wire
 
 // Storage as the simulation looks at it, past the bus.
-extension StoreSQLite {
+extension Store {
   /// Version of each live row.
   func versions(of place: Place) async throws(CaravanError) -> [String: Seq] {
     Dictionary(try await entries(of: place).map { ($0.name, $0.version) }) { _, newer in newer }
@@ -68,7 +68,7 @@ struct Inspection: Sendable {
   // MARK: The cloud
 
   private func rows(
-    _ entries: [Model.Entry], of place: Place, _ store: StoreSQLite, _ problems: inout [String]
+    _ entries: [Model.Entry], of place: Place, _ store: any Store, _ problems: inout [String]
   ) async throws -> [SeenRow] {
     var rows: [SeenRow] = []
     for entry in entries {
@@ -100,7 +100,7 @@ struct Inspection: Sendable {
   }
 
   private func bytes(
-    _ manifest: AssetManifest, _ place: Place, _ store: StoreSQLite, _ problems: inout [String]
+    _ manifest: AssetManifest, _ place: Place, _ store: any Store, _ problems: inout [String]
   ) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     let parts = manifest.parts
@@ -167,9 +167,23 @@ struct Inspection: Sendable {
 
   // MARK: Garbage
 
+  /// What is being moved lies in two places.
+  private func waitForMoves() async throws {
+    guard let mover = suite.vault.mover else { return }
+    for user in suite.scale.users {
+      for round in 0... {
+        let reply = try await mover.move(UserID(user), to: nil)
+        if reply.to.isEmpty && reply.leaving.isEmpty { break }
+        guard round < 120 else { throw SeedFailure(what: "\(user) is still being moved: \(reply.problem)") }
+        try await suite.ground.simulation.host("inspector").host.clock.sleep(for: .seconds(1))
+      }
+    }
+  }
+
   /// Long after the last write the cloud keeps the chunks that rows name, and no other. What only a snapshot or a zone
   /// that is gone still named has its own grace once these are collected.
-  private func collectGarbage(_ store: StoreSQLite, _ problems: inout [String]) async throws {
+  private func collectGarbage(_ store: any Store, _ problems: inout [String]) async throws {
+    try await waitForMoves()
     for _ in 0..<2 {
       suite.services[0].machine.adjustWallTime(
         by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(120))

@@ -1,10 +1,9 @@
 internal import Model
 internal import Store
-internal import StoreSQLite
 internal import Wire
 
 // Objects as the cloud's rows name them, with their lists looked into.
-extension StoreSQLite {
+extension Store {
   /// Nil: the value is no object, or its list is not here.
   func manifest(_ value: Value, in database: DatabaseID) async throws -> AssetManifest? {
     switch value {

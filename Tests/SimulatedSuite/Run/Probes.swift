@@ -3,7 +3,7 @@ internal import AgentDriver
 internal import Bus
 internal import Model
 internal import Runtime
-internal import StoreSQLite
+internal import Store
 internal import Wire
 
 /// Promises that are tried one at a time, once all is calm.

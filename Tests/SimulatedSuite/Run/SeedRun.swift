@@ -96,6 +96,12 @@ public struct SeedRun: Sendable {
       if !suite.diarists.isEmpty {
         group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
       }
+      if suite.scale.hasMoves {
+        group.addTask {
+          var moves = Moves(suite, seed: seed)
+          await moves.run(until: end, clock: clock)
+        }
+      }
       if suite.scale.hasSlowReader {
         group.addTask {
           var reader = SlowReader(in: suite, seed: seed)

@@ -1,7 +1,6 @@
 internal import Model
 internal import Runtime
 internal import Store
-internal import StoreSQLite
 internal import TestKit
 internal import Wire
 

@@ -2,7 +2,7 @@ internal import AgentCore
 internal import AgentDriver
 internal import Model
 internal import Runtime
-internal import StoreSQLite
+internal import Store
 internal import TestKit
 
 /// An app whose rows may be lost, up to a share of them (MOB-05).

@@ -2,7 +2,6 @@ internal import Bus
 internal import Model
 internal import Runtime
 internal import Store
-internal import StoreSQLite
 internal import TestKit
 internal import Wire
 

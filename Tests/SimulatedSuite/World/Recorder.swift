@@ -10,6 +10,16 @@ final class Recorder: Sendable {
     var history = History()
     var lines: [String] = []
     var numbers: [String: Int] = [:]
+    /// Commits of the second store, whose versions are known before they are entered into the log.
+    var elsewhere: Set<Elsewhere> = []
+  }
+
+  private struct Elsewhere: Hashable {
+    let incarnation: Incarnation
+    let high: Seq
+    let isDeletion: Bool
+
+    init(_ log: LoggedCommit) { (incarnation, high, isDeletion) = (log.incarnation, log.high, log.isDeletion) }
   }
 
   /// Lines of the trace that a report shows.
@@ -134,11 +144,30 @@ final class Recorder: Sendable {
 
   func committed(_ change: CommittedChange) {
     let log = change.log
+    if state.withLock({ $0.elsewhere.contains(Elsewhere(log)) }) {
+      return record(log, partition: change.partition, [])
+    }
     guard let owner = log.zone.database.owner?.text else { return record(log, partition: change.partition, []) }
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
-    let isOfApps = ![.system, Witnesses.container].contains(log.zone.database.container)
-    let versions = isOfApps ? versions(of: change, in: place) : []
+    let versions = isOfApps(log) ? versions(of: change, in: place) : []
     record(log, partition: change.partition, change.entries.map(\.version))
+    take(versions)
+  }
+
+  /// In the second store.
+  func committedElsewhere(_ change: CommittedChange) {
+    let log = change.log
+    guard let owner = log.zone.database.owner?.text else { return }
+    state.withLock { _ = $0.elsewhere.insert(Elsewhere(log)) }
+    let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
+    if isOfApps(log) { take(versions(of: change, in: place)) }
+  }
+
+  private func isOfApps(_ log: LoggedCommit) -> Bool {
+    ![.system, Witnesses.container].contains(log.zone.database.container)
+  }
+
+  private func take(_ versions: [Version]) {
     for version in versions {
       note(
         "cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
@@ -186,17 +215,25 @@ final class Recorder: Sendable {
 final class RecordingObserver: CommitObserver {
   private let recorder: Recorder
   private let next: any CommitObserver
+  private let isElsewhere: Bool
   private let isCurrent: @Sendable () -> Bool
 
-  init(_ recorder: Recorder, next: any CommitObserver, isCurrent: @escaping @Sendable () -> Bool) {
+  /// - Parameter isElsewhere: they are entered into the log of another store, which is heard too.
+  init(
+    _ recorder: Recorder, next: any CommitObserver, isElsewhere: Bool = false,
+    isCurrent: @escaping @Sendable () -> Bool
+  ) {
     self.recorder = recorder
+    self.isElsewhere = isElsewhere
     self.next = next
     self.isCurrent = isCurrent
   }
 
   func committed(_ group: [CommittedChange]) {
     guard isCurrent() else { return }
-    for change in group { recorder.committed(change) }
+    for change in group {
+      if isElsewhere { recorder.committedElsewhere(change) } else { recorder.committed(change) }
+    }
     next.committed(group)
   }
 }

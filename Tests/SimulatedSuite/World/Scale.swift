@@ -35,6 +35,8 @@ struct Scale: Sendable {
   var leases = Self.leases(of: 18)
   /// Whether there is a query service, and its answers are looked at.
   var isQueried = true
+  /// There are two stores, and users move from one to the other all the time (CK-100): in some worlds.
+  var hasMoves = false
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -72,6 +74,8 @@ struct Scale: Sendable {
     hasLateReader = rare.happens(150) && !hasRestore
     isProbed = rare.happens(200)
     hasSlowReader = dice.happens(250) && !hasRestore
+    var stores = Dice(seed: seed, "stores")
+    hasMoves = stores.happens(60) && !hasRestore
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

@@ -37,7 +37,7 @@ struct Suite: Sendable {
     let partitions = Self.partitions(scale)
     let timing = scale.leases
     services =
-      [Self.storage(ground, vault, keyring, scale.tombstones, breakage)]
+      [Self.storage(ground, vault, keyring, scale, breakage)]
       + ["sync-1", "sync-2"].map { name in
         Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run() }
       }
@@ -68,21 +68,44 @@ struct Suite: Sendable {
   }
 
   private static func storage(
-    _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ tombstones: TombstoneRule, _ breakage: Breakage?
+    _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ scale: Scale, _ breakage: Breakage?
   ) -> Part {
     Part("storage", on: ground) { life in
       let feed = ChangeFeed()
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
       var options = StoreOptions.simulation(.directory(life.directory))
-      options.tombstones = tombstones
-      let store = try await StoreSQLite(options, host: life.host, observer: observer)
-      guard life.isCurrent() else { return store.crash() }
-      vault.open(store)
+      options.tombstones = scale.tombstones
+      let main = try await StoreSQLite(options, host: life.host, observer: observer)
+      let place = scale.hasMoves ? try await Self.secondPlace(beside: main, options, ground, life) : nil
+      guard life.isCurrent() else {
+        main.crash()
+        place?.files.crash()
+        return
+      }
+      let store: any Store & AnyObject = place?.routed ?? main
+      vault.open(store, [main] + (place.map { [$0.files] } ?? []), place?.mover)
       let served: any Store = breakage == .opIDs ? ForgetfulStore(store) : store
-      try await StorageService(store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: keyring.key)
-        .run()
+      try await StorageService(
+        store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: keyring.key, moves: place?.mover
+      ).run()
     }
   }
+
+  /// Another store, on the same machine.
+  private static func secondPlace(
+    beside main: StoreSQLite, _ options: StoreOptions, _ ground: Ground, _ life: Part.Life
+  ) async throws -> (files: StoreSQLite, routed: RoutedStore, mover: OwnerMover) {
+    let bell = CommitBell()
+    let observer = RecordingObserver(ground.recorder, next: bell, isElsewhere: true, isCurrent: life.isCurrent)
+    var options = options
+    options.location = .directory("\(life.directory)/\(secondStore)")
+    let files = try await StoreSQLite(options, host: life.host, observer: observer)
+    let routed = try await RoutedStore(
+      home: main, [Neighbour(secondStore, files, observer: bell)], host: life.host)
+    return (files, routed, OwnerMover(routed, host: life.host))
+  }
+
+  static let secondStore = "second"
 
   /// What all services counted under a name, over all their lives.
   func total(of counter: String) -> UInt64 {
@@ -133,16 +156,27 @@ final class Keyring: Sendable {
 
 /// Holds the store of the storage process that is alive.
 final class Vault: Sendable {
-  private let held = Mutex<StoreSQLite?>(nil)
+  private struct Holding {
+    let store: any Store & AnyObject
+    /// What it is made of.
+    let files: [StoreSQLite]
+    let mover: OwnerMover?
+  }
 
-  var store: StoreSQLite? { held.withLock { $0 } }
-  func open(_ store: StoreSQLite) { held.withLock { $0 = store } }
+  private let held = Mutex<Holding?>(nil)
+
+  var store: (any Store & AnyObject)? { held.withLock { $0?.store } }
+  var mover: OwnerMover? { held.withLock { $0?.mover } }
+
+  func open(_ store: any Store & AnyObject, _ files: [StoreSQLite], _ mover: OwnerMover?) {
+    held.withLock { $0 = Holding(store: store, files: files, mover: mover) }
+  }
 
   func crash() {
-    let store = held.withLock { held in
+    let holding = held.withLock { held in
       defer { held = nil }
       return held
     }
-    store?.crash()
+    for store in holding?.files ?? [] { store.crash() }
   }
 }

@@ -55,7 +55,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
-      Self.storage([.status, .quota, .schedule, .cancel, .actions]) + Self.partitioned(.storage, ["floor"])
+      Self.storage([.status, .quota, .schedule, .cancel, .actions, .move]) + Self.partitioned(.storage, ["floor"])
         + Self.schema([.type, .types, .propose, .container])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .system: [Subject.claimsUpdate.text]

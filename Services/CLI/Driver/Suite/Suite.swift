@@ -14,8 +14,8 @@ struct Suite {
   let services: [any Service]
 
   init(
-    directory: SuiteDirectory, addresses: Addresses, scale: SuiteScale, postgres: String?, logLevel: LogLevel,
-    terminal: Terminal, host: Host
+    directory: SuiteDirectory, addresses: Addresses, scale: SuiteScale, postgres: String?, stores: [String],
+    logLevel: LogLevel, terminal: Terminal, host: Host
   ) throws(CaravanError) {
     let programs = try Self.programs()
     let (broker, authority) = try Self.broker(directory, addresses, host)
@@ -36,6 +36,7 @@ struct Suite {
       var environment = Self.environment
       if process.service == .storage {
         environment[Self.postgresVariable] = postgres
+        if !stores.isEmpty { environment[Self.storesVariable] = stores.joined(separator: ",") }
         environment.merge(Self.objectVariables) { _, new in new }
       }
       let command = ChildCommand(
@@ -94,6 +95,7 @@ struct Suite {
   }
 
   private static let postgresVariable = "CARAVAN_POSTGRES"
+  private static let storesVariable = "CARAVAN_STORES"
 
   /// Where storage copies objects to.
   private static var objectVariables: [String: String] {

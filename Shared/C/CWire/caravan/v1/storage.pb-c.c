@@ -2482,6 +2482,96 @@ void   caravan__v1__list_actions_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__list_actions_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__move_request__init
+                     (Caravan__V1__MoveRequest         *message)
+{
+  static const Caravan__V1__MoveRequest init_value = CARAVAN__V1__MOVE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__move_request__get_packed_size
+                     (const Caravan__V1__MoveRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__move_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__move_request__pack
+                     (const Caravan__V1__MoveRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__move_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__move_request__pack_to_buffer
+                     (const Caravan__V1__MoveRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__move_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__MoveRequest *
+       caravan__v1__move_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__MoveRequest *)
+     protobuf_c_message_unpack (&caravan__v1__move_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__move_request__free_unpacked
+                     (Caravan__V1__MoveRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__move_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__move_reply__init
+                     (Caravan__V1__MoveReply         *message)
+{
+  static const Caravan__V1__MoveReply init_value = CARAVAN__V1__MOVE_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__move_reply__get_packed_size
+                     (const Caravan__V1__MoveReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__move_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__move_reply__pack
+                     (const Caravan__V1__MoveReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__move_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__move_reply__pack_to_buffer
+                     (const Caravan__V1__MoveReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__move_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__MoveReply *
+       caravan__v1__move_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__MoveReply *)
+     protobuf_c_message_unpack (&caravan__v1__move_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__move_reply__free_unpacked
+                     (Caravan__V1__MoveReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__move_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message)
 {
@@ -6538,6 +6628,199 @@ const ProtobufCMessageDescriptor caravan__v1__list_actions_reply__descriptor =
   caravan__v1__list_actions_reply__field_indices_by_name,
   1,  caravan__v1__list_actions_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_actions_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__move_request__field_descriptors[2] =
+{
+  {
+    "user",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "to",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveRequest, to),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__move_request__field_indices_by_name[] = {
+  1,   /* field[1] = to */
+  0,   /* field[0] = user */
+};
+static const ProtobufCIntRange caravan__v1__move_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__move_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.MoveRequest",
+  "MoveRequest",
+  "Caravan__V1__MoveRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__MoveRequest),
+  2,
+  caravan__v1__move_request__field_descriptors,
+  caravan__v1__move_request__field_indices_by_name,
+  1,  caravan__v1__move_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__move_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__move_reply__field_descriptors[9] =
+{
+  {
+    "store",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveReply, store),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "to",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveReply, to),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "leaving",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveReply, leaving),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__MoveReply, has_records),
+    offsetof(Caravan__V1__MoveReply, records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "chunks",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__MoveReply, has_chunks),
+    offsetof(Caravan__V1__MoveReply, chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__MoveReply, has_bytes),
+    offsetof(Caravan__V1__MoveReply, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "held_milliseconds",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__MoveReply, has_held_milliseconds),
+    offsetof(Caravan__V1__MoveReply, held_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "attempts",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__MoveReply, has_attempts),
+    offsetof(Caravan__V1__MoveReply, attempts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "problem",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MoveReply, problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__move_reply__field_indices_by_name[] = {
+  7,   /* field[7] = attempts */
+  5,   /* field[5] = bytes */
+  4,   /* field[4] = chunks */
+  6,   /* field[6] = held_milliseconds */
+  2,   /* field[2] = leaving */
+  8,   /* field[8] = problem */
+  3,   /* field[3] = records */
+  0,   /* field[0] = store */
+  1,   /* field[1] = to */
+};
+static const ProtobufCIntRange caravan__v1__move_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caravan__v1__move_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.MoveReply",
+  "MoveReply",
+  "Caravan__V1__MoveReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__MoveReply),
+  9,
+  caravan__v1__move_reply__field_descriptors,
+  caravan__v1__move_reply__field_indices_by_name,
+  1,  caravan__v1__move_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__move_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[8] =

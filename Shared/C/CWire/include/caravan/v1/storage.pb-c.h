@@ -71,6 +71,8 @@ typedef struct Caravan__V1__ScheduleReply Caravan__V1__ScheduleReply;
 typedef struct Caravan__V1__CancelRequest Caravan__V1__CancelRequest;
 typedef struct Caravan__V1__CancelReply Caravan__V1__CancelReply;
 typedef struct Caravan__V1__ListActionsReply Caravan__V1__ListActionsReply;
+typedef struct Caravan__V1__MoveRequest Caravan__V1__MoveRequest;
+typedef struct Caravan__V1__MoveReply Caravan__V1__MoveReply;
 typedef struct Caravan__V1__StorageStatus Caravan__V1__StorageStatus;
 typedef struct Caravan__V1__Empty Caravan__V1__Empty;
 
@@ -1300,6 +1302,70 @@ struct  Caravan__V1__ListActionsReply
     , 0,NULL, 0, 0 }
 
 
+/*
+ * Has a user's private databases moved to another store of this deployment (CK-100); without `to`, asks how that stands.
+ */
+struct  Caravan__V1__MoveRequest
+{
+  ProtobufCMessage base;
+  char *user;
+  /*
+   * the name of a store
+   */
+  char *to;
+};
+#define CARAVAN__V1__MOVE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__move_request__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__MoveReply
+{
+  ProtobufCMessage base;
+  /*
+   * where the user is
+   */
+  char *store;
+  /*
+   * where the user is being moved to; absent: nowhere
+   */
+  char *to;
+  /*
+   * where what was left behind is being removed; absent: nowhere
+   */
+  char *leaving;
+  /*
+   * copied by the move under way, or by the last one since storage was started
+   */
+  protobuf_c_boolean has_records;
+  uint64_t records;
+  protobuf_c_boolean has_chunks;
+  uint64_t chunks;
+  /*
+   * of both
+   */
+  protobuf_c_boolean has_bytes;
+  uint64_t bytes;
+  /*
+   * how long writes of the user waited, at the last one
+   */
+  protobuf_c_boolean has_held_milliseconds;
+  uint64_t held_milliseconds;
+  /*
+   * so far
+   */
+  protobuf_c_boolean has_attempts;
+  uint32_t attempts;
+  /*
+   * of the last attempt; absent: none
+   */
+  char *problem;
+};
+#define CARAVAN__V1__MOVE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__move_reply__descriptor) \
+    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+
+
 struct  Caravan__V1__StorageStatus
 {
   ProtobufCMessage base;
@@ -2384,6 +2450,44 @@ Caravan__V1__ListActionsReply *
 void   caravan__v1__list_actions_reply__free_unpacked
                      (Caravan__V1__ListActionsReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__MoveRequest methods */
+void   caravan__v1__move_request__init
+                     (Caravan__V1__MoveRequest         *message);
+size_t caravan__v1__move_request__get_packed_size
+                     (const Caravan__V1__MoveRequest   *message);
+size_t caravan__v1__move_request__pack
+                     (const Caravan__V1__MoveRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__move_request__pack_to_buffer
+                     (const Caravan__V1__MoveRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__MoveRequest *
+       caravan__v1__move_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__move_request__free_unpacked
+                     (Caravan__V1__MoveRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__MoveReply methods */
+void   caravan__v1__move_reply__init
+                     (Caravan__V1__MoveReply         *message);
+size_t caravan__v1__move_reply__get_packed_size
+                     (const Caravan__V1__MoveReply   *message);
+size_t caravan__v1__move_reply__pack
+                     (const Caravan__V1__MoveReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__move_reply__pack_to_buffer
+                     (const Caravan__V1__MoveReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__MoveReply *
+       caravan__v1__move_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__move_reply__free_unpacked
+                     (Caravan__V1__MoveReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__StorageStatus methods */
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message);
@@ -2589,6 +2693,12 @@ typedef void (*Caravan__V1__CancelReply_Closure)
 typedef void (*Caravan__V1__ListActionsReply_Closure)
                  (const Caravan__V1__ListActionsReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__MoveRequest_Closure)
+                 (const Caravan__V1__MoveRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__MoveReply_Closure)
+                 (const Caravan__V1__MoveReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__StorageStatus_Closure)
                  (const Caravan__V1__StorageStatus *message,
                   void *closure_data);
@@ -2661,6 +2771,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__schedule_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cancel_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cancel_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_actions_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__move_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__move_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__empty__descriptor;
 

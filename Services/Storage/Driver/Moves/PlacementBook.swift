@@ -1,0 +1,50 @@
+import Model
+import Runtime
+import StorageClient
+import StorageCore
+import Store
+import Wire
+
+/// Where users are who are not in the main store, or are on their way: a record each, in the main store. One process
+/// owns that, and so is the only one that writes here.
+struct PlacementBook: Sendable {
+  private let store: any Store
+  private let ops: OpSource
+  private let zone: ZoneID
+
+  init(store: any Store, host: Host) {
+    self.store = store
+    ops = OpSource(writer: "@storage/moves", epoch: 1 + host.random.below(1 << 40))
+    guard let zone = try? ZoneID(DatabaseID(container: .system, owner: nil), "placements") else {
+      preconditionFailure("a zone may be called 'placements'")
+    }
+    self.zone = zone
+  }
+
+  func all() async throws(CaravanError) -> [UserID: Placement] {
+    var all: [UserID: Placement] = [:]
+    var query = ChangeQuery(zone: zone)
+    while true {
+      let page = try await store.changes(query)
+      for entry in try EntryPage.decode(page.page).entries where !entry.deleted {
+        all[try UserID(entry.name)] = try Placement(RecordFields(body: entry.body))
+      }
+      guard page.more else { return all }
+      query.position = page.next
+    }
+  }
+
+  /// Durable when it returns. What throws is not written, unless it is `timedOut` or `cancelled`: then write the same
+  /// again.
+  func write(_ placement: Placement, of owner: UserID) async throws(CaravanError) {
+    let change: Model.Mutation.Change =
+      placement.isDefault ? .delete : .save(type: 0, body: placement.fields.body, chunks: [])
+    let (op, floor) = ops.begin()
+    defer { ops.end(op) }
+    let mutation = Model.Mutation(name: owner.text, base: .any, change: change)
+    let commit = Commit(zone: zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
+    guard case .applied(let outcomes, _, _) = try await store.commit(commit), case .accepted? = outcomes.first else {
+      throw CaravanError(.internalError, "where user '\(owner)' is could not be written")
+    }
+  }
+}

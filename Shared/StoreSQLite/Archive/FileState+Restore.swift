@@ -1,0 +1,32 @@
+internal import Model
+internal import SQLite
+internal import Store
+
+extension FileState {
+  /// A record as another store had it, with its version.
+  /// - Parameter zone: counts it; to be saved by the caller.
+  func restore(_ record: RecordContent, in zone: inout ZoneRecord) throws(CaravanError) {
+    let entry = record.entry
+    let writer = try self.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0)).id
+    try db.statement(
+      """
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      Key.make(zone.id, entry.version), writer, entry.created, record.flags.rawValue, entry.type, entry.name,
+      entry.expires == 0 ? nil : entry.expires, entry.fields.isEmpty ? nil : entry.fields,
+      record.chunks.isEmpty ? nil : ChunkHash.joined(record.chunks), borrowing: entry.body)
+    try db.run(
+      "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.id, entry.name,
+      entry.version, entry.created, record.flags.rawValue, record.usage.bytes)
+    for hash in record.chunks { try refer(to: hash, in: zone.database) }
+    for link in record.links {
+      try db.run(
+        "INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)", zone.id, link.target, entry.name,
+        link.kinds.rawValue)
+    }
+    zone.records += record.usage.records
+    zone.bytes += record.usage.bytes
+  }
+}
