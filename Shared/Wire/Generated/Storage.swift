@@ -2534,9 +2534,7 @@ public struct MoveRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__move_request__unpack(nil, data.count, data) else { throw .malformed("MoveRequest") }
-    defer { caravan__v1__move_request__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__move_request__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2606,9 +2604,7 @@ public struct MoveReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    guard let m = caravan__v1__move_reply__unpack(nil, data.count, data) else { throw .malformed("MoveReply") }
-    defer { caravan__v1__move_reply__free_unpacked(m, nil) }
-    try self.init(c: m)
+    self = try unpacked(data, caravan__v1__move_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
