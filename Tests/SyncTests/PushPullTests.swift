@@ -66,6 +66,19 @@ import Wire
     }
   }
 
+  @Test("UNI-07: an op's number used for another push gives the outcomes of the first one, and stops nobody")
+  func reusedNumber() async throws {
+    try await CloudWorld.with { cloud in
+      let (a, b) = (try cloud.device("a"), try cloud.device("b"))
+      let type = try await a.agree(Self.fields)
+      _ = try await a.push(1, [.save("r1", [1: .text("a")], type: type)])
+      let first = try await b.push(
+        1, [.save("r0", [1: .text("b")], type: type), .save("r1", [1: .text("b")], type: type)])
+      #expect(try await b.push(1, [.save("r2", [1: .text("b")], type: type)]) == first)
+      #expect(try await a.push(2, [.save("r2", [1: .text("a")], type: type)]).versions == [3])
+    }
+  }
+
   @Test("UNI-07: an op that was settled before it arrived never applies")
   func settled() async throws {
     try await CloudWorld.with { cloud in

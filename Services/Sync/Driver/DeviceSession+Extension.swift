@@ -11,6 +11,8 @@ import Wire
 extension DeviceSession {
   /// Settles what can be settled; the rest stays in conflict.
   func settleConflicts(of push: Push, _ checked: Checked, _ reply: inout CommitReply, in zone: ZoneID) async {
+    // A device that uses an op's number again gets the outcomes of what the op was, which need not be this push's.
+    guard reply.outcomes.count == checked.mutations.count else { return }
     // One deadline for all: the device waits for the whole push.
     let start = cloud.host.clock.now
     var isAnswering = true
@@ -18,7 +20,7 @@ extension DeviceSession {
       let mutation = checked.mutations[index]
       // What must not have changed is for its writer to decide (E15).
       guard mutation.kind == .save, mutation.guards.isEmpty, let server = reply.outcomes[index].server,
-        !server.deleted, let type = checked.types[mutation.type]
+        server.name == mutation.name, !server.deleted, let type = checked.types[mutation.type]
       else { continue }
       let behaviour = await cloud.behaviour.now(of: type, in: zone.database)
       guard behaviour.conflicts == .serverExtension, let ops = SettlementOps(push, index) else { continue }

@@ -13,6 +13,8 @@ struct Upstream: Sendable {
     var mustSettle: Bool
     /// An answer may have been lost.
     var mayHaveArrived: Bool
+    /// Why the cloud does not take it, once it has ended.
+    var refusal: CaravanError?
     /// Chunks that travel with the push; none once the cloud has answered it.
     var riders: [Chunk] = []
     /// The cloud may lack chunks that do not.
@@ -205,7 +207,7 @@ struct Upstream: Sendable {
         // Only what has arrived in vain counts: a link that breaks again and again must not end it.
         pending?.stagings += 1
       } catch {
-        if error.code == .quotaExceeded { return try await giveWay(error) }
+        if error.code == .quotaExceeded { return giveWay(error) }
         guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
         // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
         hasLostChunks = true
@@ -214,12 +216,13 @@ struct Upstream: Sendable {
     case .aborted:
       try await crew.store.abort(current.plan.op)
       pending = nil
+      if let refusal = current.refusal { try await refuse(refusal) }
     }
   }
 
   private mutating func refused(_ error: CaravanError) async throws(CaravanError) {
     guard let current = pending else { throw error }
-    if error.code == .quotaExceeded { return try await giveWay(error) }
+    if error.code == .quotaExceeded { return giveWay(error) }
     if error.isWorthRetrying {
       if error.code != .serverBusy, error.code != .rateLimited { pending?.mayHaveArrived = true }
       throw error
@@ -234,15 +237,12 @@ struct Upstream: Sendable {
     try await refuse(error, isWhole: true)
   }
 
-  /// There is no room for what the push brings: its rows wait, and deletions behind them can go (CK-102).
-  private mutating func giveWay(_ error: CaravanError) async throws(CaravanError) {
-    if let current = pending, !current.mayHaveArrived {
-      try await crew.store.abort(current.plan.op)
-      pending = nil
-    } else {
-      pending?.mustSettle = true
-    }
-    try await refuse(error)
+  /// There is no room for what the push brings: its rows wait, and deletions behind them can go (CK-102). The op ends
+  /// before that: if it was doubled on the way, the other one would find room later.
+  private mutating func giveWay(_ error: CaravanError) {
+    pending?.refusal = error
+    pending?.mayHaveArrived = true
+    pending?.mustSettle = true
   }
 
   /// The app sees why in the table's status; other tables go on.
