@@ -1,5 +1,5 @@
 public import Bus
-import Model
+public import Model
 public import Runtime
 public import StorageClient
 import Wire
@@ -45,6 +45,8 @@ public actor ChangeFollower {
   private var doneCount: UInt64 = 0
   /// Those who wait until so many are dealt with.
   private var waiters: [(count: UInt64, promise: Promise<Void>)] = []
+  /// Those who wait until nobody works.
+  private var idlers: [Promise<Void>] = []
   /// Something was missed.
   private let missed = Signal()
   /// The first hint of a group is here.
@@ -80,7 +82,7 @@ public actor ChangeFollower {
       try await rebuild(at: storage.log(of: partition, after: 0, atMost: 1).head)
     }
     try await readLog()
-    isWorking = false
+    rest()
     watch.enter(self)
     defer { watch.leave(self) }
     try await whenCurrent()
@@ -178,7 +180,31 @@ public actor ChangeFollower {
         }
       } catch { report(error) }
     }
+    rest()
+  }
+
+  private func rest() {
     isWorking = false
+    for idler in idlers { idler.fulfil(()) }
+    idlers = []
+  }
+
+  /// Runs `body` while no changes are being taken in.
+  public func betweenChanges(_ body: @Sendable () async throws(CaravanError) -> Void) async throws(CaravanError) {
+    while isWorking {
+      let promise = Promise<Void>()
+      idlers.append(promise)
+      try await promise.wait()
+    }
+    isWorking = true
+    let failure: CaravanError?
+    do throws(CaravanError) {
+      try await body()
+      failure = nil
+    } catch { failure = error }
+    // What was left for whoever works.
+    await work()
+    if let failure { throw failure }
   }
 
   private func takeGroup() async throws(CaravanError) {

@@ -14,10 +14,12 @@ import Wire
 @Suite(.timeLimit(.minutes(3))) struct ServiceTests {
   private static func started(seed: UInt64 = 1) throws -> (World, World.Instance, Model.RecordType) {
     let world = try World(seed: seed)
-    let query = try world.startQuery()
+    let instance = try world.startQuery()
     let type = try world.define(photos)
     try world.waitUntilServed()
-    return (world, query, type)
+    // What nobody has asked about is not followed.
+    _ = try world.find(query())
+    return (world, instance, type)
   }
 
   /// Writes random records to two zones, and deletes some.
@@ -225,6 +227,36 @@ import Wire
     try world.settle()
     #expect(try world.findAll(query()).isEmpty)
     #expect(try world.findAll(Query(database: album, type: "notes")).map(\.name) == ["r"])
+  }
+
+  @Test("BEN-30 only databases that were asked about are indexed: from the first question on, and all they had")
+  func demand() throws {
+    let world = try World()
+    let first = try world.startQuery()
+    let type = try world.define(photos)
+    try world.waitUntilServed()
+    let bobs = try (0..<10_000).lazy.map { try DatabaseID(container: album.container, owner: UserID("bob\($0)")) }
+      .first { Partition(of: $0) == Partition(of: album) }
+    let places = [album, try #require(bobs)]
+    func save(_ name: String) throws {
+      for place in places { try world.save([(name, RecordFields())], type: type, to: zone("photos", in: place)) }
+    }
+    try save("a")
+    try world.simulation.run(for: .seconds(5))
+    #expect(first.count("caravan_query_changes_total") == 0, "nobody has asked")
+    #expect(try world.findAll(query()).map(\.name) == ["a"])
+    try save("b")
+    try world.settle()
+    #expect(try world.findAll(query()).map(\.name) == ["a", "b"])
+    #expect(first.count("caravan_query_rows_indexed_total") == 2, "only what is asked about")
+    first.service.shutDown()
+    try world.simulation.run(within: .seconds(5)) { first.task.result != nil }
+    try save("c")
+    let second = try world.startQuery()
+    try world.waitUntilServed()
+    #expect(try world.findAll(query()).map(\.name) == ["a", "b", "c"])
+    #expect(second.count("caravan_query_rows_indexed_total") == 1, "what was asked about once is still kept")
+    #expect(try world.findAll(Query(database: places[1], type: "photos")).map(\.name) == ["a", "b", "c"])
   }
 
   @Test("another user's records are in no answer") func otherDatabases() throws {

@@ -6,9 +6,10 @@ import SchemaClient
 import StorageClient
 import Wire
 
-/// Keeps the index of one partition in step with its change stream.
+/// Keeps the index of one partition in step with its change stream: of the databases that somebody has asked about.
 struct IndexFeeder: ChangeConsumer {
   let partition: Partition
+  let demand: Demand
   let index: IndexWriter
   let storage: StorageClient
   let types: TypeSource
@@ -52,7 +53,7 @@ struct IndexFeeder: ChangeConsumer {
 
   func take(_ changes: [Change]) async throws(CaravanError) {
     var batch = Batch()
-    for change in changes where change.zone.database.container != .system {
+    for change in changes where demand.includes(change.zone.database) {
       let known: ZoneProgress? =
         if let recent = batch.zones[change.zone] { recent.progress } else {
           try await index.progress(of: change.zone)
@@ -99,13 +100,21 @@ struct IndexFeeder: ChangeConsumer {
       .zones, in: partition, ListZonesRequest(partition: partition.number))
     for head in reply.zones {
       let zone = try required(head.zone, "zone").model()
-      guard zone.database.container != .system else { continue }
+      guard demand.includes(zone.database) else { continue }
       let progress = known.removeValue(forKey: zone)
       let continues = progress.map { $0.incarnation == head.incarnation && $0.seq <= head.seq } ?? false
       try await read(zone, from: continues ? progress : nil)
     }
     try await index.apply(known.keys.map { .forget($0) }, cursor: (partition, head))
     metrics.rebuilds.add()
+  }
+
+  /// Has the database in the index from now on. Not while changes are being taken in.
+  func include(_ database: DatabaseID) async throws(CaravanError) {
+    guard !demand.includes(database) else { return }
+    for head in try await storage.zones(of: database) { try await read(required(head.zone, "zone").model(), from: nil) }
+    try await index.want(database)
+    demand.include(database)
   }
 
   /// Reads a zone's entries after what the index has, or (nil) all of them anew.

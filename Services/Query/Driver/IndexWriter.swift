@@ -28,6 +28,24 @@ actor IndexWriter {
     }
   }
 
+  /// Databases that are kept.
+  func wanted(in partition: Partition) throws(CaravanError) -> Set<DatabaseID> {
+    let rows = try connection.all(
+      "SELECT container, environment, owner FROM wanted WHERE partition = ?", partition.number
+    ) { row throws(CaravanError) in
+      try Environment(rawValue: row.text(1)).map { (environment) throws(CaravanError) in
+        try DatabaseID(container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
+      }
+    }
+    return Set(rows.compactMap(\.self))
+  }
+
+  func want(_ database: DatabaseID) throws(CaravanError) {
+    try connection.run(
+      "INSERT OR IGNORE INTO wanted(container, environment, owner, partition) VALUES(?, ?, ?, ?)",
+      database.container.text, database.environment.rawValue, database.ownerText, Partition(of: database).number)
+  }
+
   func progress(of zone: ZoneID) throws(CaravanError) -> ZoneProgress? {
     try place(of: zone)?.progress
   }

@@ -12,7 +12,12 @@ struct QueryDesk: Sendable {
   let metrics: QueryMetrics
   let bus: any MessageBus
 
-  func find(_ request: QueryRequest, in partition: Partition) async throws(CaravanError) -> QueryReply {
+  /// Called with a database before it is looked at: returns when the index has it.
+  typealias Preparation = @Sendable (DatabaseID) async throws(CaravanError) -> Void
+
+  func find(
+    _ request: QueryRequest, in partition: Partition, after prepare: Preparation
+  ) async throws(CaravanError) -> QueryReply {
     let query = try request.model()
     let right = Partition(of: query.database)
     guard right == partition else {
@@ -21,9 +26,9 @@ struct QueryDesk: Sendable {
     var reply: QueryReply
     let shards = query.database.shard == 0 ? try await types.shards(of: query.database) : 1
     if shards > 1 {
-      reply = try await whole(query, shards, home: partition)
+      reply = try await whole(query, shards, home: partition, after: prepare)
     } else {
-      reply = try await own(query, in: partition)
+      reply = try await own(query, in: partition, after: prepare)
     }
     if query.database.shard == 0 { for index in reply.hits.indices { reply.hits[index].position = [] } }
     metrics.hits.add(reply.hits.count)
@@ -32,13 +37,16 @@ struct QueryDesk: Sendable {
 
   // MARK: What lies here
 
-  private func own(_ query: Query, in partition: Partition) async throws(CaravanError) -> QueryReply {
+  private func own(
+    _ query: Query, in partition: Partition, after prepare: Preparation
+  ) async throws(CaravanError) -> QueryReply {
     var type = try await types.type(named: query.type, of: query.database, isFresh: false)
     do throws(CaravanError) { try Self.check(query, type) } catch {
       // Perhaps a field that is newer than what is remembered.
       guard error.code == .schemaViolation else { throw error }
       type = try await types.type(named: query.type, of: query.database, isFresh: true)
     }
+    try await prepare(query.database)
     let page = try await page(query, type, partition)
     return QueryReply(hits: page.hits, cursor: page.cursor, type: Wire.RecordType(type), position: page.position)
   }
@@ -62,9 +70,9 @@ struct QueryDesk: Sendable {
 
   /// What every shard has of one page, as one page. The database's own zones are with the first shard.
   private func whole(
-    _ query: Query, _ shards: UInt32, home partition: Partition
+    _ query: Query, _ shards: UInt32, home partition: Partition, after prepare: Preparation
   ) async throws(CaravanError) -> QueryReply {
-    var answers = [try await own(query, in: partition)]
+    var answers = [try await own(query, in: partition, after: prepare)]
     let others = await withTaskGroup(of: Swift.Result<QueryReply, CaravanError>.self) { group in
       for shard in 1..<shards { group.addTask { await ask(query, of: shard) } }
       var others: [Swift.Result<QueryReply, CaravanError>] = []

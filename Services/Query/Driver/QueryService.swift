@@ -84,20 +84,40 @@ final class QueryWork: PartitionWork {
 
   func serve(_ lease: PartitionLease) async throws {
     let partition = lease.partition
+    let wanted = try await desk.writer.wanted(in: partition)
+    let demand = Demand(wanted)
     let feeder = IndexFeeder(
-      partition: partition, index: desk.writer, storage: storage, types: desk.types, metrics: desk.metrics)
+      partition: partition, demand: demand, index: desk.writer, storage: storage, types: desk.types,
+      metrics: desk.metrics)
     let follower = ChangeFollower(
       lease, bus: bus, storage: storage, host: host, gathering: .forIndex, consumer: feeder)
     let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
     let find = Endpoint(
       "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
     ) { [desk] (request: QueryRequest, _) async throws(CaravanError) in
-      // Who asks sees what has been heard of, also what waits for more of its kind.
-      await follower.takeInHeard()
-      return try await desk.find(request, in: partition)
+      try await desk.find(request, in: partition) { (database) async throws(CaravanError) in
+        try await demand.follow()
+        if !demand.includes(database) {
+          try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
+        }
+        // Who asks sees what has been heard of, also what waits for more of its kind.
+        await follower.takeInHeard()
+      }
     }
-    defer { endpoints.remove(pattern) }
-    try await follower.run(from: desk.writer.cursor(of: partition)) {
+    defer {
+      endpoints.remove(pattern)
+      demand.isFollowed(false)
+    }
+    if wanted.isEmpty {
+      try await endpoints.add(find)
+      lease.serving()
+      await demand.waitForFirst()
+      try Task.checkCancellation()
+    }
+    let cursor = wanted.isEmpty ? nil : try await desk.writer.cursor(of: partition)
+    try await follower.run(from: cursor) {
+      demand.isFollowed(true)
+      guard !wanted.isEmpty else { return }
       try await self.endpoints.add(find)
       lease.serving()
     }

@@ -25,9 +25,9 @@ package enum StorageLimits {
   package static let groupsWaiting = 1_024
   /// After so many commits announced at once, the next wait this long for others of their partitions.
   package static let changesInStorm = 16
-  package static let hintLinger: Duration = .milliseconds(10)
+  package static let hintLinger: Duration = .milliseconds(25)
   /// Commit groups announced together.
-  package static let groupsTogether = 64
+  package static let groupsTogether = 256
   /// Ways to the object store at once.
   package static let objectLanes = 4
   /// Records whose objects are looked up together.
