@@ -16,16 +16,18 @@ import Testing
   func plan() throws {
     let hints = Hint.plan(
       try [
-        change(1, 10), change(7, 10, in: 2), change(2, 10), change(3, 60_000), change(4, 60_000), change(5, 70_000),
+        change(1, 10), change(7, 10, in: 2), change(2, 10), change(3, 8_000), change(4, 9_000), change(5, 70_000),
         change(6, 10), change(9, 10),
       ])
     let first = hints.filter { $0.partition.number == 1 }
-    #expect(first.map { $0.changes.map(\.log.position) } == [[1, 2, 3], [4], [5], [6], [9]])
-    #expect(first.map(\.previous) == [0, 3, 4, 5, 8])
-    #expect(first.map(\.carriesEntries) == [true, true, false, true, true])
+    #expect(first.map { $0.changes.map(\.log.position) } == [[1, 2, 3], [4, 5], [6], [9]])
+    #expect(first.map(\.previous) == [0, 3, 5, 8])
+    #expect(first.map(\.carriesEntries) == [true, false, true, true])
     #expect(hints.filter { $0.partition.number == 2 }.map(\.previous) == [6])
     let many = try (1...1_200).map { try change($0, 1) }
     #expect(Hint.plan(many).map(\.changes.count) == [512, 512, 176])
+    let full = try (1...12).map { try change($0, 8_000) }
+    #expect(Hint.plan(full).map(\.changes.count) == [8, 4], "64 KiB of entries")
     // CK-100: of a commit in another store it is not said here what it wrote; nobody must think that it was nothing.
     var elsewhere = try change(2, 0)
     (elsewhere.entries, elsewhere.hasEntries) = ([], false)

@@ -15,16 +15,21 @@ package struct Hint: Sendable, Hashable {
     partition = change.partition
     previous = change.log.position - 1
     changes = [change]
-    carriesEntries = change.hasEntries && bytes <= StorageLimits.hintBytes
+    carriesEntries = Self.rideAlong(change, bytes)
     self.bytes = bytes
+  }
+
+  /// More than a notification can carry would be carried for nobody.
+  private static func rideAlong(_ change: CommittedChange, _ bytes: Int) -> Bool {
+    change.hasEntries && bytes <= StorageLimits.announcedBytes
   }
 
   /// - Returns: false when the change does not fit here or does not follow.
   private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
     let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
     guard
-      follows, carriesEntries, change.hasEntries, bytes + more <= StorageLimits.hintBytes,
-      changes.count < StorageLimits.commitsPerHint
+      follows, changes.count < StorageLimits.commitsPerHint, carriesEntries == Self.rideAlong(change, more),
+      !carriesEntries || bytes + more <= StorageLimits.hintBytes
     else { return false }
     changes.append(change)
     bytes += more

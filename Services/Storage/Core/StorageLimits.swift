@@ -17,7 +17,8 @@ package enum StorageLimits {
   package static let basesPerRequest = 256
   /// Chunks that the records of one commit may name, with those in lists.
   package static let chunksPerCommit = 1 << 17
-  /// Bodies that ride along in one hint; a larger commit is announced without them.
+  /// Entries of a commit that ride along in its hint; a larger commit is announced without them. And of one hint.
+  package static let announcedBytes = 8 << 10
   package static let hintBytes = 64 << 10
   /// Commits announced in one hint.
   package static let commitsPerHint = 512
