@@ -50,8 +50,8 @@ package final class SyncService: Service {
   package func shutDown() { service.shutDown() }
 }
 
-/// What every session uses of the services behind.
-struct Cloud: Sendable {
+/// What every session uses of the services behind; one for all, so that a frame costs no copies of it.
+final class Cloud: Sendable {
   /// Of what sync writes for others; no device can be called so.
   static let writer = "@sync"
 
