@@ -46,6 +46,39 @@ import Wire
     }
   }
 
+  @Test("MOB-23: no more than is asked for comes back, of a larger chunk the part that is asked for")
+  func parts() async throws {
+    try await StorageBench.with { bench in
+      let long = Chunk(SeededRandom(seed: 1).bytes(100_000))
+      let small = Chunk([1, 2, 3])
+      let near = Chunk(long.data + [7])
+      let put = [small, long, near]
+      _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(bytes: 1 << 20), put: put))
+      let ticket = bench.ticket(upload: false)
+      let two = ChunkRequest(ticket: ticket, get: small.hash + long.hash, most: 40_000)
+      #expect(try await bench.chunks(two) == ChunkReply(chunks: [small]))
+      var bytes: [UInt8] = []
+      while bytes.count < long.data.count, bytes.count < 1 << 20 {
+        let reply = try await bench.chunks(
+          ChunkRequest(ticket: ticket, get: long.hash + small.hash, offset: UInt32(bytes.count), most: 40_000))
+        #expect(reply.size == 100_000 && reply.chunks.count == 1)
+        #expect((1...40_000).contains(reply.chunks[0].data.count))
+        bytes += reply.chunks[0].data
+      }
+      #expect(bytes == long.data)
+      let absent = SHA256.hash([9]).bytes
+      let gone = ChunkRequest(ticket: ticket, get: absent, offset: 7, most: 40_000)
+      #expect(try await bench.chunks(gone) == ChunkReply(chunks: [Chunk(hash: absent)]))
+      for offset in [100_000, UInt32.max] {
+        #expect(
+          await bench.refusal(ChunkRequest(ticket: ticket, get: long.hash, offset: offset, most: 1)) == .invalidData)
+      }
+      #expect(await bench.refusal(ChunkRequest(ticket: ticket, offset: 1, most: 1)) == .invalidData)
+      let resembling = ChunkRequest(ticket: ticket, get: near.hash, bases: [long.hash], most: 1_000)
+      #expect(try await bench.chunks(resembling).chunks[0].bases == long.hash, "a patch that fits goes whole")
+    }
+  }
+
   @Test("a damaged or truncated chunk is refused, and none of its request is kept")
   func damaged() async throws {
     try await StorageBench.with { bench in

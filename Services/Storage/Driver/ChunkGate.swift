@@ -47,6 +47,7 @@ final class ChunkGate: Sendable {
     let rules = ChunkRules(database: grant.database, isUpload: grant.isUpload)
     try rules.check(partition: partition, put: request.put.loads(), wanted: wanted.count, bases: bases.map(\.count))
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
+    if request.most > 0 { return try await get(wanted, bases, Portion(request), stored, in: grant.database) }
     return ChunkReply(chunks: try await get(wanted, bases, in: grant.database), stored: ChunkHash.joined(stored))
   }
 
@@ -70,11 +71,51 @@ final class ChunkGate: Sendable {
     }
   }
 
+  /// What a link that breaks lets pass (MOB-23).
+  private struct Portion {
+    let offset: Int
+    let most: Int
+
+    init(_ request: ChunkRequest) {
+      offset = Int(request.offset)
+      most = min(Int(request.most), Limits.chunkBatchBytes)
+    }
+  }
+
   private func get(
-    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], in database: DatabaseID
+    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], _ portion: Portion, _ stored: [ChunkHash], in database: DatabaseID
+  ) async throws(CaravanError) -> ChunkReply {
+    let names = ChunkHash.joined(stored)
+    if portion.offset == 0 {
+      let chunks = try await get(hashes, bases, in: database, maxBytes: portion.most)
+      if (chunks.first?.data.count ?? 0) <= portion.most { return ChunkReply(chunks: chunks, stored: names) }
+    }
+    return try await part(of: hashes, portion, names, in: database)
+  }
+
+  private func part(
+    of hashes: [ChunkHash], _ portion: Portion, _ stored: [UInt8], in database: DatabaseID
+  ) async throws(CaravanError) -> ChunkReply {
+    guard let hash = hashes.first else {
+      throw CaravanError(.invalidData, "a request begins at byte \(portion.offset) of no chunk: name one")
+    }
+    guard let bytes = try await store.chunks([hash], in: database, maxBytes: portion.most).first?.bytes else {
+      return ChunkReply(chunks: [Chunk(hash: hash.bytes)], stored: stored)
+    }
+    guard portion.offset < bytes.count else {
+      throw CaravanError(
+        .invalidData, "a request begins at byte \(portion.offset) of a chunk of \(bytes.count): begin before its end")
+    }
+    let part = Array(bytes[portion.offset...].prefix(portion.most))
+    metrics.chunkBytesOut.add(part.count)
+    return ChunkReply(chunks: [Chunk(hash: hash.bytes, data: part)], stored: stored, size: UInt32(bytes.count))
+  }
+
+  private func get(
+    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], in database: DatabaseID, maxBytes: Int = Limits.chunkBatchBytes
   ) async throws(CaravanError) -> [Chunk] {
     guard !hashes.isEmpty else { return [] }
-    let found = try await store.chunks(hashes, in: database, maxBytes: Limits.chunkBatchBytes)
+    let found = try await store.chunks(hashes, in: database, maxBytes: maxBytes)
     let chunks = try await traffic.closed(found, bases: bases, in: database)
     metrics.chunkBytesOut.add(chunks.reduce(0) { $0 + $1.data.count })
     return chunks

@@ -1954,17 +1954,23 @@ public struct ChunkRequest: WireMessage, Equatable {
   public var put: [Chunk]
   public var get: [UInt8]
   public var bases: [[UInt8]]
+  public var offset: UInt32
+  public var most: UInt32
 
   public init(
     ticket: Ticket? = nil,
     put: [Chunk] = [],
     get: [UInt8] = [],
-    bases: [[UInt8]] = []
+    bases: [[UInt8]] = [],
+    offset: UInt32 = 0,
+    most: UInt32 = 0
   ) {
     self.ticket = ticket
     self.put = put
     self.get = get
     self.bases = bases
+    self.offset = offset
+    self.most = most
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkRequest> {
@@ -1973,6 +1979,8 @@ public struct ChunkRequest: WireMessage, Equatable {
     (m.pointee.n_put, m.pointee.put) = arena.messages(put) { $0.pack(into: &$1) }
     if !get.isEmpty { m.pointee.has_get = 1; m.pointee.get = arena.bytes(get) }
     (m.pointee.n_bases, m.pointee.bases) = arena.byteStrings(bases)
+    if offset != 0 { m.pointee.has_offset = 1; m.pointee.offset = offset }
+    if most != 0 { m.pointee.has_most = 1; m.pointee.most = most }
     return m
   }
 
@@ -1981,6 +1989,8 @@ public struct ChunkRequest: WireMessage, Equatable {
     put = try copyMessages(m.pointee.n_put, m.pointee.put) { (p) throws(WireError) in try Chunk(c: p) }
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
     bases = copyByteStrings(m.pointee.n_bases, m.pointee.bases)
+    offset = m.pointee.has_offset != 0 ? m.pointee.offset : 0
+    most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -1998,15 +2008,18 @@ public struct ChunkReply: WireMessage, Equatable {
   public var chunks: [Chunk]
   public var failure: Failure?
   public var stored: [UInt8]
+  public var size: UInt32
 
   public init(
     chunks: [Chunk] = [],
     failure: Failure? = nil,
-    stored: [UInt8] = []
+    stored: [UInt8] = [],
+    size: UInt32 = 0
   ) {
     self.chunks = chunks
     self.failure = failure
     self.stored = stored
+    self.size = size
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkReply> {
@@ -2014,6 +2027,7 @@ public struct ChunkReply: WireMessage, Equatable {
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     if let failure { m.pointee.failure = failure.pack(into: &arena) }
     if !stored.isEmpty { m.pointee.has_stored = 1; m.pointee.stored = arena.bytes(stored) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
     return m
   }
 
@@ -2021,6 +2035,7 @@ public struct ChunkReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
     stored = m.pointee.has_stored != 0 ? copyBytes(m.pointee.stored) : []
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
   public func encoded() -> [UInt8] {

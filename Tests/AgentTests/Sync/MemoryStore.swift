@@ -34,6 +34,7 @@ final class MemoryStore: SyncStore {
     var registrations: [TableRegistration] = []
     var generation: UInt64 = 0
     var chunks: [ChunkHash: [UInt8]] = [:]
+    var parts: [ChunkHash: [UInt8]] = [:]
     /// Chunks the rows of a record name.
     var named: [String: [ChunkHash]] = [:]
     var isUnexplained = false
@@ -248,6 +249,12 @@ final class MemoryStore: SyncStore {
       }
     }
   }
+
+  func part(of hash: ChunkHash) -> [UInt8] { state.withLock { $0.parts[hash] ?? [] } }
+  func keep(part: [UInt8], of hash: ChunkHash, from start: Int) {
+    state.withLock { $0.parts[hash, default: []] += part }
+  }
+  func dropPart(of hash: ChunkHash) { state.withLock { $0.parts[hash] = nil } }
 
   func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) -> PullSummary {
     state.withLock { state in

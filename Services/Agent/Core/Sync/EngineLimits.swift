@@ -27,6 +27,19 @@ public enum EngineLimits {
   public static let chunksPerUpload = 1_024
   /// Hashes in one request for chunks: about as many as one answer holds.
   public static let chunksPerRequest = Limits.chunkBatchBytes / (64 << 10)
+  /// The most that is entrusted to one message as long as nothing is lost, and the least after losses, unless a row's
+  /// cells are larger.
+  public static let largestMessage = Limits.chunkBatchBytes
+  public static let fragmentBytes = 4 << 10
+  /// What a loss divides it by, and how many large messages pass before it doubles.
+  public static let fragmentDivisor = 8
+  public static let passesToDouble = 16
+  /// Times a message that cannot be smaller is sent again before its table waits.
+  public static let resends = 4
+  /// Pieces that a chunk is cut into, and each of those into the next: as many as a patch may have bases.
+  public static let pieceBytes = [Limits.chunkBytes >> 2, Limits.chunkBytes >> 4, fragmentBytes]
+  /// Chunks of which parts are kept until the rest is here.
+  public static let chunksInParts = 4
   /// Chunks and patches that travel with a push, each and together; larger ones go to storage by themselves.
   public static let ridingChunkBytes = 4 << 10
   public static let ridingBytes = 64 << 10

@@ -16,13 +16,13 @@ public enum FramePacking {
   }
 
   /// Ranges of `loads`, one a frame. An operation beyond the limit of a frame travels alone.
-  public static func frames(_ loads: [Load]) -> [Range<Int>] {
+  public static func frames(_ loads: [Load], bytes limit: Int = EngineLimits.frameBytes) -> [Range<Int>] {
     var frames: [Range<Int>] = []
     var start = 0
     var (bytes, pulls) = (0, 0)
     for (index, load) in loads.enumerated() {
       let isFull =
-        bytes + load.bytes > EngineLimits.frameBytes || index - start == Limits.operationsPerFrame
+        bytes + load.bytes > limit || index - start == Limits.operationsPerFrame
         || load.isPull && pulls == EngineLimits.pullsPerFrame
       if isFull, index > start {
         frames.append(start..<index)

@@ -7,6 +7,7 @@ enum StoreSchema {
 
   static func install(in database: Connection) throws(CaravanError) {
     try installBase(in: database)
+    try PartTable.install(in: database)
     try LossTable.install(in: database)
     try NetworkTables.install(in: database)
   }

@@ -90,6 +90,11 @@ public protocol SyncStore: Sendable {
   /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.
   @discardableResult
   func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) async throws(CaravanError) -> PullSummary
+  /// What has come of a chunk whose rest is awaited, from its beginning on.
+  func part(of hash: ChunkHash) async throws(CaravanError) -> [UInt8]
+  /// Keeps what follows on the first `start` bytes. Of few chunks at once: the oldest ones' parts are forgotten.
+  func keep(part: [UInt8], of hash: ChunkHash, from start: Int) async throws(CaravanError)
+  func dropPart(of hash: ChunkHash) async throws(CaravanError)
   /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Rows stay visible until the
   /// resync has shown which of them the cloud still has, and dirty ones stay dirty (UNI-18); nothing is collected until
   /// then.

@@ -12,10 +12,10 @@ internal import struct Synchronization.Atomic
 actor ChunkMover {
   typealias Scope = Tickets<Ticket>.Scope
 
-  private let store: any SyncStore
-  private let exchanger: Exchanger
+  let store: any SyncStore
+  let exchanger: Exchanger
   private let clock: any Clock
-  private let metrics: SyncMetrics
+  let metrics: SyncMetrics
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
   /// The cloud's clock minus ours, in milliseconds.
@@ -62,7 +62,7 @@ actor ChunkMover {
   /// changed much.
   func riders(for needs: [ChunkNeed]) async throws(CaravanError) -> [Chunk] {
     var riders: [Chunk] = []
-    var room = EngineLimits.ridingBytes
+    var room = min(EngineLimits.ridingBytes, exchanger.fragment.bytes / 4)
     var plainRoom = Limits.chunkBatchBytes
     var vain = 0
     for need in needs where need.length <= EngineLimits.ridingChunkBytes || !need.bases.isEmpty {
@@ -90,33 +90,37 @@ actor ChunkMover {
     var rest = hashes[...]
     let sent = Atomic(0)
     let store = store
-    try await pipelined(width: EngineLimits.chunkMessagesPerTable) { () async throws(CaravanError) -> [LocalChunk]? in
+    try await pipelined(width: width) { () async throws(CaravanError) -> [LocalChunk]? in
       guard !rest.isEmpty else { return nil }
       try await gate.check()
       let window = Array(rest.prefix(EngineLimits.chunksPerUpload))
-      let chunks = try await store.chunks(window, maximumBytes: Limits.chunkBatchBytes)
+      let chunks = try await store.chunks(window, maximumBytes: self.exchanger.fragment.bytes)
       guard !chunks.isEmpty, chunks.map(\.hash) == Array(window.prefix(chunks.count)) else {
         throw CaravanError(.chunkDamaged, "a chunk of \(table) is damaged in the local store: its row is being seen to")
       }
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      let bytes = try await self.put(chunks, bases, of: table)
+      let bytes = try await self.put(chunks, bases, of: table, gate)
       sent.add(bytes, ordering: .relaxed)
     }
     return sent.load(ordering: .relaxed)
   }
 
-  /// Patches that the cloud has no base for are sent again as the chunks they make.
+  /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in
+  /// several messages.
   private func put(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID, _ gate: Gate
   ) async throws(CaravanError) -> Int {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
-    let plain = chunks.reduce(0) { $0 + $1.bytes.count }
-    let message = put
-    let reply = try await self.message(plain, table, isUpload: true) { ChunkRequest(ticket: $0, put: message) }
-    let stored = Set(try ChunkHash.list(reply.stored))
+    let bytes = put.reduce(0) { $0 + $1.data.count }
+    if bytes > exchanger.fragment.bytes { return try await putApart(chunks, bases, of: table, gate) }
+    let stored: Set<ChunkHash>
+    do throws(CaravanError) { stored = try await send(put, plain: chunks.map(\.bytes.count), of: table) } catch {
+      guard error.code == .timedOut, bytes > exchanger.fragment.bytes else { throw error }
+      return try await putApart(chunks, bases, of: table, gate)
+    }
     let left = chunks.filter { !stored.contains($0.hash) }
     let patched = Set(put.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
     guard left.allSatisfy({ patched.contains($0.hash.bytes) }) else {
@@ -124,8 +128,22 @@ actor ChunkMover {
     }
     metrics.chunksUp.add(chunks.count - left.count)
     metrics.patchesUp.add(patched.count - left.count)
-    let bytes = put.reduce(0) { $0 + $1.data.count }
-    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], of: table))
+    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], of: table, gate))
+  }
+
+  private func putApart(
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID, _ gate: Gate
+  ) async throws(CaravanError) -> Int {
+    try await gate.check()
+    if chunks.count == 1 { return try await putInPieces(chunks[0], of: table, gate) }
+    let (first, second) = (Array(chunks[..<(chunks.count / 2)]), Array(chunks[(chunks.count / 2)...]))
+    return try await put(first, bases, of: table, gate) + (try await put(second, bases, of: table, gate))
+  }
+
+  /// - Returns: those that the cloud has now.
+  func send(_ put: [Chunk], plain: [Int], of table: TableID) async throws(CaravanError) -> Set<ChunkHash> {
+    let reply = try await message(plain.reduce(0, +), table, isUpload: true) { ChunkRequest(ticket: $0, put: put) }
+    return Set(try ChunkHash.list(reply.stored))
   }
 
   /// As a patch where that is smaller, and the local store has what it is a patch of.
@@ -155,34 +173,48 @@ actor ChunkMover {
   /// - Returns: false when the cloud does not have all of it (any more): newer rows will say what takes its place.
   func fetchMissing(of table: TableID, gate: Gate) async throws(CaravanError) -> Bool {
     let store = store
-    let perRound = EngineLimits.chunksPerRequest * EngineLimits.chunkMessagesPerTable
     while true {
+      let perRequest = max(1, EngineLimits.chunksPerRequest * exchanger.fragment.bytes / EngineLimits.largestMessage)
+      let perRound = perRequest * width
       let missing = try await store.missingChunks(of: table, limit: perRound)
       if missing.isEmpty { return true }
       let arrived = Atomic(0)
       var rest = missing[...]
-      try await pipelined(width: EngineLimits.chunkMessagesPerTable) { () async throws(CaravanError) -> [ChunkNeed]? in
+      try await pipelined(width: width) { () async throws(CaravanError) -> [ChunkNeed]? in
         guard !rest.isEmpty else { return nil }
         try await gate.check()
-        defer { rest = rest.dropFirst(EngineLimits.chunksPerRequest) }
-        return Array(rest.prefix(EngineLimits.chunksPerRequest))
+        defer { rest = rest.dropFirst(perRequest) }
+        return Array(rest.prefix(perRequest))
       } work: { needs throws(CaravanError) in
-        arrived.add(try await self.get(needs, for: table), ordering: .relaxed)
+        let sent = self.exchanger.fragment.bytes
+        do throws(CaravanError) {
+          arrived.add(try await self.get(needs, for: table), ordering: .relaxed)
+        } catch {
+          // The next round asks for less.
+          guard error.code == .timedOut, self.exchanger.fragment.bytes < sent else { throw error }
+          arrived.add(1, ordering: .relaxed)
+        }
       }
       guard arrived.load(ordering: .relaxed) > 0 else { return false }
     }
   }
 
-  /// - Returns: how many came.
+  /// - Returns: how many came, or began to.
   private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
+    if !exchanger.fragment.isUnbroken { return try await getInParts(needs, for: table) }
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     let reply = try await message(Limits.chunkBatchBytes, table, isUpload: false) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
+    return try await take(reply, isPatched: !bases.isEmpty, for: table)
+  }
+
+  /// Whole chunks, or patches of such that are here.
+  func take(_ reply: ChunkReply, isPatched: Bool, for table: TableID) async throws(CaravanError) -> Int {
     var chunks: [LocalChunk] = []
     var unpatched: [ChunkNeed] = []
     for chunk in reply.chunks {
-      guard !chunk.data.isEmpty, chunk.bases.isEmpty || !bases.isEmpty, let hash = ChunkHash(chunk.hash) else {
+      guard !chunk.data.isEmpty, chunk.bases.isEmpty || isPatched, let hash = ChunkHash(chunk.hash) else {
         continue
       }
       if let bytes = try await unpacked(chunk) {
@@ -225,13 +257,29 @@ actor ChunkMover {
 
   // MARK: Both
 
-  /// One message under a ticket; a ticket that is refused is replaced, once.
-  private func message(
+  /// Messages of one table on their way at once: over a link that breaks each of them would be lost with it.
+  private var width: Int { exchanger.fragment.isUnbroken ? EngineLimits.chunkMessagesPerTable : 1 }
+
+  /// One message. As small as can be, it goes again when it was lost.
+  func message(
+    _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
+  ) async throws(CaravanError) -> ChunkReply {
+    try await limiter.acquire()
+    defer { limiter.release() }
+    for _ in 0..<EngineLimits.resends {
+      let wasLeast = exchanger.fragment.isLeast
+      do throws(CaravanError) { return try await ticketed(bytes, table, isUpload: isUpload, request) } catch {
+        guard error.code == .timedOut, wasLeast else { throw error }
+      }
+    }
+    return try await ticketed(bytes, table, isUpload: isUpload, request)
+  }
+
+  /// Under a ticket; one that is refused is replaced, once.
+  private func ticketed(
     _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     let scope = Scope(app: table.app, isUpload: isUpload)
-    try await limiter.acquire()
-    defer { limiter.release() }
     do {
       return try await send(request(ticket(for: bytes, scope)), of: table)
     } catch {

@@ -122,7 +122,8 @@ struct Downstream: Sendable {
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
       try await gate.check()
-      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: Limits.pageBytes)])[0])
+      let maximumBytes = min(Limits.pageBytes, crew.exchanger.fragment.bytes)
+      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)])[0])
     } catch {
       return .failure(error)
     }

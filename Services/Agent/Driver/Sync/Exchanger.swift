@@ -11,6 +11,7 @@ actor Exchanger {
   private let metrics: SyncMetrics
   private let meter: Meter
   private let limiter = Limiter(permits: EngineLimits.exchangesInFlight, waiters: EngineLimits.exchangesWaiting)
+  private nonisolated let sizes = Mutex(FragmentSize())
   private var codec: FrameCodec
   private var bus: (any MessageBus)?
   private var epoch: UInt64 = 0
@@ -21,6 +22,9 @@ actor Exchanger {
     self.meter = meter
     codec = FrameCodec(metrics: metrics.registry)
   }
+
+  /// What the link lately let pass.
+  nonisolated var fragment: FragmentSize { sizes.withLock { $0 } }
 
   /// Nil: not connected.
   func use(_ bus: (any MessageBus)?) { self.bus = bus }
@@ -71,9 +75,15 @@ actor Exchanger {
     let bus = try connected()
     let reservation = try await reserve(up: payload.count, down: down)
     counter.add(payload.count)
-    do {
-      return (try await bus.request(Message(payload), to: subject, deadline: deadline).payload, reservation)
+    let limit = fragment.bytes
+    do throws(CaravanError) {
+      let answer = try await bus.request(Message(payload), to: subject, deadline: deadline).payload
+      sizes.withLock { $0.passed(max(payload.count, answer.count)) }
+      return (answer, reservation)
     } catch {
+      if error.code == .timedOut {
+        sizes.withLock { $0.lost(max(payload.count, Int(clamping: down)), sentUnder: limit) }
+      }
       meter.settle(reservation, up: payload.count, down: 0, shares: failedShares())
       throw error
     }
@@ -113,10 +123,12 @@ actor Exchanger {
   ) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()
     let isGet = !request.get.isEmpty
-    let asked = isGet ? min(Limits.chunkBatchBytes, request.get.count / ChunkHash.byteCount * Limits.chunkBytes) : 0
+    let whole = isGet ? min(Limits.chunkBatchBytes, request.get.count / ChunkHash.byteCount * Limits.chunkBytes) : 0
+    let asked = request.most > 0 ? min(whole, Int(request.most)) : whole
     let passage = try await pass(
       payload, in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
-      to: .chunks(user: identity.user, device: identity.device, partition), deadline: EngineLimits.chunkDeadline,
+      to: .chunks(user: identity.user, device: identity.device, partition),
+      deadline: fragment.isUnbroken ? EngineLimits.chunkDeadline : EngineLimits.exchangeDeadline,
       failedShares: [table: UsageLedger.Bytes(up: 1)])
     metrics.chunkBytesDown.add(passage.answer.count)
     meter.settle(

@@ -26,7 +26,9 @@ extension SyncEngine {
       let loads = rider.operations.map { FramePacking.Load($0) }
       return FramePacking.Load(bytes: loads.reduce(0) { $0 + $1.bytes }, isPull: loads.contains(where: \.isPull))
     }
-    let frames = FramePacking.frames(loads).map { Array(riders[$0]) }
+    let fragment = exchanger.fragment
+    let limit = fragment.isUnbroken ? EngineLimits.frameBytes : fragment.bytes
+    let frames = FramePacking.frames(loads, bytes: limit).map { Array(riders[$0]) }
     guard !frames.isEmpty else { return answered() }
     let last = frames.count - 1
     await withDiscardingTaskGroup { group in
@@ -73,7 +75,7 @@ extension SyncEngine {
     var riders: [Rider] = []
     if let batch = transfer.errands { riders.append(await errandRider(batch)) }
     let pulls = transfer.items.count { $0.direction == .read }
-    let room = EngineLimits.pulledBytes / max(1, min(pulls, EngineLimits.pullsPerFrame))
+    let room = min(EngineLimits.pulledBytes, exchanger.fragment.bytes) / max(1, min(pulls, EngineLimits.pullsPerFrame))
     for key in transfer.items where board.begin(key) {
       let answers = waiters.take(key)
       let gate = Gate(engine: self, key: key, isDemanded: !answers.isEmpty)

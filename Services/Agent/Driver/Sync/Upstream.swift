@@ -102,10 +102,22 @@ struct Upstream: Sendable {
 
   /// The frame with this table's operations got no answer.
   mutating func unanswered(_ error: CaravanError) {
+    if error.code == .timedOut { shrink() }
     switch error.code {
     case .unavailable, .networkNotConnected, .networkNotPermitted, .serverBusy, .rateLimited, .limitExceeded: return
     default: pending?.mayHaveArrived = true
     }
+  }
+
+  /// What was too much for the link goes as several plans, once it is known that this one has not arrived, and chunks
+  /// go before it.
+  private mutating func shrink() {
+    guard let current = pending else { return }
+    let room = crew.exchanger.fragment.bytes
+    if current.plan.mutations.count > 1, current.plan.bodyBytes > room { pending?.mustSettle = true }
+    guard current.riders.reduce(0, { $0 + $1.data.count }) > room / 4 else { return }
+    pending?.riders = []
+    pending?.lacksTicket = true
   }
 
   /// Where the session stands, for whoever finds it cut off (SIM-70).
@@ -139,8 +151,8 @@ struct Upstream: Sendable {
 
   private func collect(onlyDeletions: Bool) async throws(CaravanError) -> PushPlan? {
     try await crew.store.collect(
-      table, maximumRows: EngineLimits.rowsPerPush, maximumBytes: EngineLimits.bytesPerPush,
-      onlyDeletions: onlyDeletions)
+      table, maximumRows: EngineLimits.rowsPerPush,
+      maximumBytes: min(EngineLimits.bytesPerPush, crew.exchanger.fragment.bytes), onlyDeletions: onlyDeletions)
   }
 
   private mutating func pushOperations() async -> [Operation.Kind] {

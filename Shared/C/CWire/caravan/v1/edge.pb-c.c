@@ -5455,7 +5455,7 @@ const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor =
   (ProtobufCMessageInit) caravan__v1__ticket__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descriptors[6] =
 {
   {
     "ticket",
@@ -5505,17 +5505,44 @@ static const ProtobufCFieldDescriptor caravan__v1__chunk_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "offset",
+    120,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ChunkRequest, has_offset),
+    offsetof(Caravan__V1__ChunkRequest, offset),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "most",
+    121,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ChunkRequest, has_most),
+    offsetof(Caravan__V1__ChunkRequest, most),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__chunk_request__field_indices_by_name[] = {
   3,   /* field[3] = bases */
   2,   /* field[2] = get */
+  5,   /* field[5] = most */
+  4,   /* field[4] = offset */
   1,   /* field[1] = put */
   0,   /* field[0] = ticket */
 };
-static const ProtobufCIntRange caravan__v1__chunk_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__chunk_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 120, 4 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor =
 {
@@ -5525,14 +5552,14 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor =
   "Caravan__V1__ChunkRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ChunkRequest),
-  4,
+  6,
   caravan__v1__chunk_request__field_descriptors,
   caravan__v1__chunk_request__field_indices_by_name,
-  1,  caravan__v1__chunk_request__number_ranges,
+  2,  caravan__v1__chunk_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__chunk_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__chunk_reply__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__chunk_reply__field_descriptors[4] =
 {
   {
     "chunks",
@@ -5570,16 +5597,30 @@ static const ProtobufCFieldDescriptor caravan__v1__chunk_reply__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "size",
+    120,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ChunkReply, has_size),
+    offsetof(Caravan__V1__ChunkReply, size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__chunk_reply__field_indices_by_name[] = {
   0,   /* field[0] = chunks */
   1,   /* field[1] = failure */
+  3,   /* field[3] = size */
   2,   /* field[2] = stored */
 };
-static const ProtobufCIntRange caravan__v1__chunk_reply__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__chunk_reply__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 120, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor =
 {
@@ -5589,10 +5630,10 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor =
   "Caravan__V1__ChunkReply",
   "caravan.v1",
   sizeof(Caravan__V1__ChunkReply),
-  3,
+  4,
   caravan__v1__chunk_reply__field_descriptors,
   caravan__v1__chunk_reply__field_indices_by_name,
-  1,  caravan__v1__chunk_reply__number_ranges,
+  2,  caravan__v1__chunk_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__chunk_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -1016,10 +1016,18 @@ struct  Caravan__V1__ChunkRequest
    */
   size_t n_bases;
   ProtobufCBinaryData *bases;
+  /*
+   * Over a link that does not let all of it pass: at most so many bytes of chunks come back (0: as many as fit). What of
+   * the first in `get` has come before is left out, and if the rest is too much, only its beginning comes.
+   */
+  protobuf_c_boolean has_offset;
+  uint32_t offset;
+  protobuf_c_boolean has_most;
+  uint32_t most;
 };
 #define CARAVAN__V1__CHUNK_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk_request__descriptor) \
-    , NULL, 0,NULL, 0, {0,NULL}, 0,NULL }
+    , NULL, 0,NULL, 0, {0,NULL}, 0,NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ChunkReply
@@ -1037,10 +1045,15 @@ struct  Caravan__V1__ChunkReply
    */
   protobuf_c_boolean has_stored;
   ProtobufCBinaryData stored;
+  /*
+   * the only one in `chunks` is a part, as asked for, of one of so many bytes
+   */
+  protobuf_c_boolean has_size;
+  uint32_t size;
 };
 #define CARAVAN__V1__CHUNK_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk_reply__descriptor) \
-    , 0,NULL, NULL, 0, {0,NULL} }
+    , 0,NULL, NULL, 0, {0,NULL}, 0, 0 }
 
 
 /*

@@ -1,0 +1,32 @@
+/// How much is entrusted to one message (MOB-23). Over a link that breaks before a large one has passed it would break
+/// each time: after a loss messages are much smaller, down to a fragment, and after many that passed in a row twice as
+/// large. So what a broken link costs is soon less than what it carries.
+public struct FragmentSize: Sendable, Hashable {
+  public private(set) var bytes = EngineLimits.largestMessage
+  private var passes = 0
+
+  public init() {}
+
+  /// Nothing has been lost lately.
+  public var isUnbroken: Bool { bytes == EngineLimits.largestMessage }
+  public var isLeast: Bool { bytes == EngineLimits.fragmentBytes }
+
+  /// A message of so many bytes, or with such an answer, was lost on its way. Those that were on their way together
+  /// count once.
+  /// - Parameter limit: `bytes` when it was sent.
+  public mutating func lost(_ size: Int, sentUnder limit: Int) {
+    // Of what is small it says nothing.
+    guard size >= EngineLimits.fragmentBytes else { return }
+    passes = 0
+    bytes = min(bytes, max(EngineLimits.fragmentBytes, limit / EngineLimits.fragmentDivisor))
+  }
+
+  /// One has passed, with its answer.
+  public mutating func passed(_ size: Int) {
+    guard !isUnbroken, size >= bytes / 2 else { return }
+    passes += 1
+    guard passes == EngineLimits.passesToDouble else { return }
+    passes = 0
+    bytes = min(EngineLimits.largestMessage, bytes * 2)
+  }
+}

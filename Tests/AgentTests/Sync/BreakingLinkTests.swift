@@ -1,0 +1,163 @@
+import AgentCore
+import AgentDriver
+import Bus
+import Model
+import Runtime
+import TestKit
+import Testing
+
+/// A link that breaks whenever so many bytes of a device have passed since it last did, and is there again at once:
+/// whatever is on its way then is lost, and the part of it that had passed with it.
+private final class BreakingLink: FaultPolicy {
+  struct Count: Sendable {
+    var sinceBreak = 0
+    /// Of messages that arrived.
+    var delivered = 0
+    var lost = 0
+    var breaks = 0
+  }
+
+  private let devices: Set<String>
+  private let bytes: Int
+  private let counts = Mutex<[String: Count]>([:])
+
+  init(_ devices: Set<String>, every bytes: Int) {
+    self.devices = devices
+    self.bytes = bytes
+  }
+
+  func count(of device: String) -> Count { counts.withLock { $0[device] ?? Count() } }
+
+  func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
+    guard let device = [passage.sender, passage.receiver].first(where: devices.contains) else { return [.zero] }
+    return counts.withLock { counts in
+      var count = counts[device] ?? Count()
+      defer { counts[device] = count }
+      guard count.sinceBreak + passage.bytes <= bytes else {
+        count.lost += bytes - count.sinceBreak
+        count.breaks += 1
+        count.sinceBreak = 0
+        return []
+      }
+      count.sinceBreak += passage.bytes
+      count.delivered += passage.bytes
+      return [.zero]
+    }
+  }
+}
+
+/// Goal: over a link that breaks before a large message has passed everything arrives, and what has arrived is not sent
+/// again (MOB-23). Method: devices and the real services, over links that let so many bytes pass and no more.
+@Suite("Links that break", .timeLimit(.minutes(2)))
+struct BreakingLinkTests {
+  @Test("MOB-23: a loss makes messages much smaller, many that pass make them larger again; small ones say nothing")
+  func size() {
+    var size = FragmentSize()
+    size.lost(EngineLimits.fragmentBytes - 1, sentUnder: size.bytes)
+    #expect(size.isUnbroken)
+    let first = size.bytes
+    size.lost(300_000, sentUnder: first)
+    // On its way together with the first.
+    size.lost(200_000, sentUnder: first)
+    #expect(size.bytes == first / 8)
+    for _ in 0..<100 { size.passed(1_000) }
+    #expect(size.bytes == first / 8)
+    for _ in 1..<EngineLimits.passesToDouble { size.passed(size.bytes) }
+    #expect(size.bytes == first / 8)
+    size.passed(size.bytes)
+    #expect(size.bytes == first / 4)
+    for _ in 0..<20 { size.lost(1 << 20, sentUnder: size.bytes) }
+    #expect(size.bytes == EngineLimits.fragmentBytes && size.isLeast)
+    for _ in 0..<(8 * EngineLimits.passesToDouble) { size.passed(size.bytes) }
+    #expect(size.isUnbroken)
+  }
+
+  private static func pair(_ suite: SuiteWorld) async throws -> (RunningDevice, RunningDevice) {
+    let (a, b) = (try await suite.start("a"), try await suite.start("b"))
+    for device in [a, b] { try await device.createTable() }
+    return (a, b)
+  }
+
+  /// A lost message is missed after ten seconds or more: looking seldom is soon enough.
+  private static func wait(_ device: RunningDevice, until condition: () async throws -> Bool) async throws {
+    let end = device.clock.now + .seconds(10_000)
+    while try await !condition() {
+      guard device.clock.now < end else { throw NotYet(what: "everything has passed") }
+      try await device.clock.sleep(for: .seconds(5))
+    }
+  }
+
+  @Test(
+    "MOB-23: an object of 1 MiB passes up and down, what has arrived not again", arguments: [20_000, 100_000, 150_000])
+  func object(bytes: Int) throws {
+    let link = BreakingLink(["a", "b"], every: bytes)
+    let suite = try SuiteWorld(seed: 1, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let photo = SeededRandom(seed: 3).bytes(1 << 20)
+      let (a, b) = try await Self.pair(suite)
+      try await a.register()
+      try await a.writePhoto("x", photo)
+      try await Self.wait(a) { try await a.isSettled() }
+      try await b.register()
+      try await Self.wait(b) { try await b.photo("x") == photo }
+      for device in ["a", "b"] {
+        let count = link.count(of: device)
+        #expect(count.breaks > 0)
+        #expect(count.delivered + count.lost <= photo.count * 3 / 2, "\(device): \(count)")
+      }
+      for device in [a, b] { #expect(try await device.store.problems() == []) }
+    }
+  }
+
+  @Test("MOB-23: what has arrived of a chunk outlives the agent, at both ends")
+  func restart() throws {
+    let link = BreakingLink(["a", "b"], every: 20_000)
+    let suite = try SuiteWorld(seed: 5, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let photo = SeededRandom(seed: 6).bytes(200_000)
+      var (a, b) = try await Self.pair(suite)
+      try await a.register()
+      try await a.writePhoto("x", photo)
+      for _ in 0..<5 {
+        try await a.clock.sleep(for: .seconds(60))
+        try await a.kill()
+        a = try await suite.start("a")
+      }
+      try await Self.wait(a) { try await a.isSettled() }
+      try await b.register()
+      for _ in 0..<5 {
+        try await b.clock.sleep(for: .seconds(60))
+        try await b.kill()
+        b = try await suite.start("b")
+      }
+      try await Self.wait(b) { try await b.photo("x") == photo }
+      for device in ["a", "b"] {
+        let count = link.count(of: device)
+        #expect(count.delivered <= photo.count * 3 / 2, "\(device): \(count)")
+      }
+    }
+  }
+
+  @Test("MOB-23: a push and a page of many rows pass in smaller ones")
+  func rows() throws {
+    let link = BreakingLink(["a", "b"], every: 120_000)
+    let suite = try SuiteWorld(seed: 2, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let (a, b) = try await Self.pair(suite)
+      let random = SeededRandom(seed: 4)
+      for number in 0..<300 {
+        // Nothing that could be packed to much less.
+        try await a.write(String(decoding: random.bytes(2_000).map { 0x20 + $0 % 95 }, as: UTF8.self), Int64(number))
+      }
+      for device in [a, b] {
+        try await device.register()
+        try await Self.wait(device) {
+          guard try await device.isSettled() else { return false }
+          return try await device.store.status(of: RunningDevice.table.app)[0].rows == 300
+        }
+        let count = link.count(of: device.name)
+        #expect(count.breaks > 0 && count.delivered <= 1_500_000, "\(device.name): \(count)")
+      }
+    }
+  }
+}
