@@ -26,7 +26,7 @@ final class AppConnection: Sendable {
     do throws(CaravanError) {
       loop: while true {
         switch try await socket.next() {
-        case .frame(let bytes): try dispatch(try AppReply.decode(bytes))
+        case .frame(let frame): try dispatch(try frame.reply())
         case .woken: continue
         case .closed: break loop
         }
@@ -48,7 +48,10 @@ final class AppConnection: Sendable {
   }
 
   /// Sends a request and leaves its answer for later: several can be on their way, and are carried out in this order.
-  func send(_ kind: AppRequest.Kind) throws(CaravanError) -> (id: UInt64, answer: Promise<Answer>) {
+  /// - Parameter data: an object's, behind the request.
+  func send(
+    _ kind: AppRequest.Kind, data: ArraySlice<UInt8> = []
+  ) throws(CaravanError) -> (id: UInt64, answer: Promise<Answer>) {
     let promise = Promise<Answer>()
     let (id, refusal) = state.withLock { state -> (UInt64, CaravanError?) in
       if let end = state.end { return (0, end) }
@@ -62,12 +65,13 @@ final class AppConnection: Sendable {
     }
     if let refusal { throw refusal }
     let message = AppRequest(id: id, kind: kind).encoded()
-    guard message.count <= Limits.appMessageBytes else {
+    let bytes = message.count + data.count
+    guard bytes <= Limits.appMessageBytes else {
       throw CaravanError(
-        .limitExceeded, "a request has \(message.count) bytes: the limit is \(Limits.appMessageBytes), use an object")
+        .limitExceeded, "a request has \(bytes) bytes: the limit is \(Limits.appMessageBytes), use an object")
     }
     state.withLock { $0.waiting[id] = promise }
-    socket.post(message)
+    socket.post(message, data: data)
     return (id, promise)
   }
 

@@ -1,69 +1,117 @@
 internal import Model
 internal import Runtime
 
-/// Bytes of a connection as they come, made into messages.
+/// Bytes of a connection as they come, made into frames. The rest of a long message, and of the data behind one, comes
+/// straight to where it stays; all else in portions.
 struct FrameIntake {
-  private static let headBytes = 4
+  private static let portionBytes = 16 << 10
 
-  private let messageBytes: Int
-  private var messages = Ring<[UInt8]>()
-  private var length: UInt32 = 0
-  /// Of the length, how many are here.
-  private var headCount = 0
-  private var body: [UInt8] = []
+  /// Of a frame: what is here of so many bytes.
+  private struct Part {
+    var bytes: [UInt8] = []
+    var count: Int
+    var missing: Int { count - bytes.count }
 
-  /// Of the messages that wait, with their lengths.
+    init(count: Int) {
+      self.count = count
+      bytes.reserveCapacity(count)
+    }
+
+    mutating func take(_ rest: inout ArraySlice<UInt8>) {
+      let part = rest.prefix(missing)
+      bytes += part
+      rest = rest.dropFirst(part.count)
+    }
+
+    /// - Returns: what `receive` returned: how many bytes, or no positive number.
+    mutating func fill(_ receive: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> Int {
+      var got = 0
+      bytes.append(addingCapacity: missing) { span in
+        unsafe span.withUnsafeMutableBufferPointer { buffer, filled in
+          got = unsafe receive(buffer)
+          filled += max(0, got)
+        }
+      }
+      return got
+    }
+  }
+
+  private let frameBytes: Int
+  private var frames = Ring<Frame>()
+  private var portion = [UInt8](repeating: 0, count: Self.portionBytes)
+  private var head = Part(count: Frame.headBytes)
+  private var message = Part(count: 0)
+  private var data = Part(count: 0)
+
+  /// Of the frames that wait, with their heads.
   private(set) var bytes = 0
   /// Why nothing more can be understood; what came before it still counts.
   private(set) var failure: CaravanError?
 
-  /// - Parameter messageBytes: the longest message taken.
-  init(messageBytes: Int) { self.messageBytes = messageBytes }
+  /// - Parameter frameBytes: the longest message taken, its data included.
+  init(frameBytes: Int) { self.frameBytes = frameBytes }
 
-  /// Whether the last message is not all here.
-  var isInMessage: Bool { headCount > 0 }
+  /// Whether the last frame is not all here.
+  var isInFrame: Bool { !head.bytes.isEmpty }
 
-  mutating func popFirst() -> [UInt8]? {
-    guard let message = messages.popFirst() else { return nil }
-    bytes -= Self.headBytes + message.count
-    return message
+  mutating func popFirst() -> Frame? {
+    guard let frame = frames.popFirst() else { return nil }
+    bytes -= Self.bytes(of: frame)
+    return frame
   }
 
-  mutating func clear() { self = FrameIntake(messageBytes: messageBytes) }
+  mutating func clear() { self = FrameIntake(frameBytes: frameBytes) }
 
-  mutating func add(_ new: [UInt8]) {
-    var rest = new[...]
+  /// Receives once.
+  /// - Parameter receive: puts bytes into a buffer, and returns how many, or no positive number.
+  /// - Returns: what it returned, and how many there was room for.
+  mutating func receive(_ receive: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> (got: Int, room: Int) {
+    defer { finishIfWhole() }
+    if message.missing >= Self.portionBytes {
+      let room = message.missing
+      return (unsafe message.fill(receive), room)
+    }
+    if message.missing == 0, data.missing >= Self.portionBytes {
+      let room = data.missing
+      return (unsafe data.fill(receive), room)
+    }
+    let got = unsafe portion.withUnsafeMutableBufferPointer { unsafe receive($0) }
+    add(portion.prefix(max(0, got)))
+    return (got, portion.count)
+  }
+
+  private mutating func add(_ new: ArraySlice<UInt8>) {
+    var rest = new
     while failure == nil, !rest.isEmpty {
-      if headCount < Self.headBytes {
-        takeHead(&rest)
-      } else {
-        let part = rest.prefix(Int(length) - body.count)
-        body += part
-        rest = rest.dropFirst(part.count)
+      if head.missing > 0 {
+        head.take(&rest)
+        if head.missing == 0 { begin() }
       }
-      if isWhole { finish() }
+      message.take(&rest)
+      data.take(&rest)
+      finishIfWhole()
     }
   }
 
-  private var isWhole: Bool { headCount == Self.headBytes && body.count == Int(length) }
-
-  private mutating func takeHead(_ rest: inout ArraySlice<UInt8>) {
-    while headCount < Self.headBytes, let byte = rest.popFirst() {
-      length |= UInt32(byte) << (8 * UInt32(headCount))
-      headCount += 1
-    }
-    guard headCount == Self.headBytes else { return }
-    guard Int(length) <= messageBytes else {
+  private mutating func begin() {
+    func length(_ range: Range<Int>) -> Int { head.bytes[range].reversed().reduce(0) { $0 << 8 | Int($1) } }
+    let (first, second) = (length(0..<4), length(4..<8))
+    guard first + second <= frameBytes else {
       failure = CaravanError(
-        .limitExceeded, "a message of \(length) bytes was announced: the limit is \(messageBytes), send parts")
+        .limitExceeded,
+        "a message of \(first + second) bytes was announced: the limit is \(frameBytes), send parts")
       return
     }
-    body.reserveCapacity(Int(length))
+    (message, data) = (Part(count: first), Part(count: second))
   }
 
-  private mutating func finish() {
-    bytes += Self.headBytes + body.count
-    messages.append(body)
-    (length, headCount, body) = (0, 0, [])
+  private mutating func finishIfWhole() {
+    guard failure == nil, head.missing == 0, message.missing == 0, data.missing == 0 else { return }
+    let frame = Frame(message.bytes, data: data.bytes)
+    bytes += Self.bytes(of: frame)
+    frames.append(frame)
+    (head, message, data) = (Part(count: Frame.headBytes), Part(count: 0), Part(count: 0))
   }
+
+  private static func bytes(of frame: Frame) -> Int { Frame.headBytes + frame.message.count + frame.data.count }
 }

@@ -2,16 +2,16 @@ internal import Glibc
 package import Model
 package import Runtime
 
-/// One end of a connection between an app and its agent: frames of a 4-byte little-endian length and a message. One
-/// task takes them; any may post.
+/// One end of a connection between an app and its agent, on which frames come and go. One task takes them; any may
+/// post.
 ///
 /// The event loop receives; what is posted is sent at once if the peer has room, and otherwise by the loop as soon as
 /// it has. So a message costs no change of thread, and a slow reader holds up nobody but itself.
 package final class FrameSocket: Sendable {
   package struct Bounds: Sendable {
-    /// The longest message taken.
+    /// The longest message taken, the data behind it included.
     package var messageBytes: Int
-    /// While more than this waits to be sent, nothing is received: who does not read is not read.
+    /// While more than this waits to be sent, nothing is received or taken: who does not read is not read.
     package var backlogBytes: Int
     /// A peer that leaves this much unread is cut off.
     package var maximumBacklogBytes: Int
@@ -28,7 +28,7 @@ package final class FrameSocket: Sendable {
   }
 
   package enum Event: Sendable {
-    case frame([UInt8])
+    case frame(Frame)
     /// `wake` was called.
     case woken
     /// The peer has gone, or was cut off.
@@ -52,12 +52,6 @@ package final class FrameSocket: Sendable {
     var isStallTimed = false
   }
 
-  struct Outgoing {
-    var frames: [ArraySlice<UInt8>] = []
-    var bytes = 0
-    var isClosed = false
-  }
-
   /// The user id of the process at the other end, as the kernel says.
   package let user: UInt32
   private let bounds: Bounds
@@ -67,7 +61,7 @@ package final class FrameSocket: Sendable {
 
   package static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
   private static let shortBytes = 16 << 10
-  /// Received at one time; while this much waits to be taken, nothing more is.
+  /// While this much waits to be taken, nothing more is received.
   private static let receiveBytes = 64 << 10
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
 
@@ -76,7 +70,7 @@ package final class FrameSocket: Sendable {
     self.descriptor = descriptor
     self.bounds = bounds
     self.loop = loop
-    state = Mutex(State(intake: FrameIntake(messageBytes: bounds.messageBytes)))
+    state = Mutex(State(intake: FrameIntake(frameBytes: bounds.messageBytes)))
     var credentials: [Int32] = [0, -1, -1]  // struct ucred: pid, uid, gid
     var length = socklen_t(MemoryLayout<Int32>.size * credentials.count)
     let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
@@ -95,18 +89,17 @@ package final class FrameSocket: Sendable {
 
   // MARK: Any thread
 
-  /// Sends a message, now or as soon as the peer takes it. After the end it is dropped.
-  package func post(_ message: [UInt8]) {
-    let length = UInt32(message.count)
-    var head = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) }
-    // One call for a short message, no copy of a long one.
-    let isShort = message.count <= Self.shortBytes
-    if isShort { head += message }
+  /// Sends a message and the data behind it, now or as soon as the peer takes them. After the end they are dropped.
+  package func post(_ message: [UInt8], data: ArraySlice<UInt8> = []) {
+    // No copy of what is long.
+    var frames = [Frame.head(message: message.count, data: data.count)[...]]
+    for part in [message[...], data] where !part.isEmpty {
+      let isShort = frames.count == 1 && frames[0].count + part.count <= Self.shortBytes
+      if isShort { frames[0] += part } else { frames.append(part) }
+    }
     state.withLock { state in
       guard !state.outgoing.isClosed else { return }
-      state.outgoing.frames.append(head[...])
-      if !isShort { state.outgoing.frames.append(message[...]) }
-      state.outgoing.bytes += 4 + message.count
+      state.outgoing.append(frames)
       flush(&state)
       if state.outgoing.bytes > bounds.maximumBacklogBytes { cutOff(&state) }
       follow(&state)
@@ -168,11 +161,12 @@ package final class FrameSocket: Sendable {
   }
 
   private func take(_ state: inout State) -> Taken? {
-    if let frame = state.intake.popFirst() {
+    let isRead = state.outgoing.bytes <= bounds.backlogBytes
+    if isRead, let frame = state.intake.popFirst() {
       follow(&state)
       return .success(.frame(frame))
     }
-    if state.isAtEnd {
+    if state.isAtEnd, state.intake.bytes == 0 {
       if let failure = state.intake.failure { return .failure(failure) }
       return .success(.closed)
     }
@@ -187,8 +181,8 @@ package final class FrameSocket: Sendable {
   }
 
   private func flush(_ state: inout State) {
-    while let frame = state.outgoing.frames.first {
-      let sent = unsafe frame.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, Self.flags) }
+    while !state.outgoing.isEmpty {
+      let sent = state.outgoing.send(through: descriptor, Self.flags)
       if sent < 0 {
         if errno == EINTR { continue }
         // What the peer sent before it went is still to be had.
@@ -196,12 +190,7 @@ package final class FrameSocket: Sendable {
         return
       }
       state.progress += 1
-      state.outgoing.bytes -= sent
-      if sent == frame.count {
-        state.outgoing.frames.removeFirst()
-      } else {
-        state.outgoing.frames[0] = frame.dropFirst(sent)
-      }
+      state.outgoing.drop(sent)
     }
   }
 
@@ -245,18 +234,18 @@ package final class FrameSocket: Sendable {
   /// As much as there is, or as is wanted at one time.
   private func receive(_ state: inout State) {
     while !state.isAtEnd, state.intake.bytes < Self.receiveBytes {
-      var got = 0
-      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.receiveBytes) { buffer, filled in
-        got = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Self.flags)
-        filled = max(0, got)
+      var code: Int32 = 0
+      let (got, room) = unsafe state.intake.receive { buffer in
+        let got = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Self.flags)
+        code = errno
+        return got
       }
       if got > 0 {
         state.progress += 1
-        state.intake.add(bytes)
         state.isAtEnd = state.intake.failure != nil
-        if got < Self.receiveBytes { return }
-      } else if got == 0 || errno != EINTR {
-        state.isAtEnd = got == 0 || errno != EAGAIN
+        if got < room { return }
+      } else if got == 0 || code != EINTR {
+        state.isAtEnd = got == 0 || code != EAGAIN
         return
       }
     }
@@ -275,6 +264,6 @@ package final class FrameSocket: Sendable {
 extension FrameSocket.State {
   /// Whether the next step is the peer's, and it has reason to take it.
   fileprivate var isStallable: Bool {
-    outgoing.bytes > 0 || intake.isInMessage && interest.contains(.reading)
+    outgoing.bytes > 0 || intake.isInFrame && interest.contains(.reading)
   }
 }

@@ -18,9 +18,10 @@ public struct ObjectWriter: Sendable {
     var rest = bytes[...]
     var ahead: [Promise<AppConnection.Answer>] = []
     while !rest.isEmpty {
-      let piece = Array(rest.prefix(ClientLimits.objectPieceBytes))
-      let request = Wire.WriteObject(write: write, row: UInt32(row), object: object, offset: position, data: piece)
-      ahead.append(try connection.send(.writeObject(request)).answer)
+      let piece = rest.prefix(ClientLimits.objectPieceBytes)
+      let request = Wire.WriteObject(write: write, row: UInt32(row), object: object, offset: position)
+      let data = piece as? ArraySlice<UInt8> ?? Array(piece)[...]
+      ahead.append(try connection.send(.writeObject(request), data: data).answer)
       if ahead.count == ClientLimits.piecesInFlight { _ = try await ahead.removeFirst().wait().get() }
       position += UInt64(piece.count)
       rest = rest.dropFirst(piece.count)
@@ -53,13 +54,11 @@ extension Table {
     try await read(object, of: row, at: offset, count: count, side: side, cursor: 0)
   }
 
-  func read(
+  private func read(
     _ object: String, of row: String, at offset: UInt64, count: Int, side: RowSide, cursor: UInt64
   ) async throws(CaravanError) -> [UInt8] {
-    let request = Wire.ReadObject(
-      table: name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor,
-      copy: side.wire)
-    guard case .objectBytes(let bytes) = try await connection.request(.readObject(request)) else {
+    let contents = ObjectContents(table: self, object: object, row: row, side: side, cursor: cursor)
+    guard case .objectBytes(let bytes) = try await connection.request(contents.request(at: offset, count: count)) else {
       throw AppConnection.surprise("read")
     }
     return bytes.data
@@ -80,25 +79,62 @@ public struct ObjectContents: AsyncSequence, Sendable {
   let side: RowSide
   let cursor: UInt64
 
+  /// Once a second piece is wanted, those behind it are asked for before they are.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let contents: ObjectContents
-    var offset: UInt64 = 0
+    private let contents: ObjectContents
+    /// Pieces on their way at one time.
+    private var depth: Int
+    private var ahead: [Promise<AppConnection.Answer>] = []
+    /// Where the next piece begins that is asked for.
+    private var offset: UInt64 = 0
+    /// Of the object, as the last piece said.
+    fileprivate private(set) var size: UInt64?
+
+    init(_ contents: ObjectContents, depth: Int = 1) {
+      self.contents = contents
+      self.depth = depth
+    }
 
     public mutating func next() async throws(CaravanError) -> [UInt8]? {
-      let piece = try await contents.table.read(
-        contents.object, of: contents.row, at: offset, count: ClientLimits.objectPieceBytes, side: contents.side,
-        cursor: contents.cursor)
-      offset += UInt64(piece.count)
-      return piece.isEmpty ? nil : piece
+      if size == nil { try ask() }
+      guard !ahead.isEmpty else { return nil }
+      guard case .objectBytes(let piece) = try await ahead.removeFirst().wait().get() else {
+        throw AppConnection.surprise("read")
+      }
+      size = piece.size
+      // A shorter one is the last: what stood behind it has gone, or was written later.
+      if piece.data.count < ClientLimits.objectPieceBytes { (ahead, offset) = ([], .max) }
+      while ahead.count < depth, offset < piece.size {
+        do { try ask() } catch {
+          guard error.code == .serverBusy, !ahead.isEmpty else { throw error }
+          break
+        }
+      }
+      depth = ClientLimits.piecesInFlight
+      return piece.data.isEmpty ? nil : piece.data
+    }
+
+    private mutating func ask() throws(CaravanError) {
+      let request = contents.request(at: offset, count: ClientLimits.objectPieceBytes)
+      ahead.append(try contents.table.connection.send(request).answer)
+      offset += UInt64(ClientLimits.objectPieceBytes)
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(contents: self) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  func request(at offset: UInt64, count: Int) -> AppRequest.Kind {
+    .readObject(
+      Wire.ReadObject(
+        table: table.name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor,
+        copy: side.wire))
+  }
 
   /// All of it, in memory.
   public func all() async throws(CaravanError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var iterator = makeAsyncIterator()
+    var iterator = AsyncIterator(self, depth: ClientLimits.piecesInFlight)
+    guard var bytes = try await iterator.next() else { return [] }
+    bytes.reserveCapacity(Int(clamping: iterator.size ?? 0))
     while let piece = try await iterator.next() { bytes += piece }
     return bytes
   }

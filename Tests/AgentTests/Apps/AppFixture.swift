@@ -111,16 +111,19 @@ actor RawPeer {
 
   func send(_ request: AppRequest) {
     let message = request.encoded()
-    send((0..<4).map { UInt8(truncatingIfNeeded: message.count >> (8 * $0)) } + message)
+    send(Frame.head(message: message.count) + message)
   }
 
   /// The next reply; nil when the peer has closed.
   func receive() throws -> AppReply? {
-    guard let head = take(4), let body = take(head.reversed().reduce(0) { $0 << 8 | Int($1) }) else { return nil }
-    return try AppReply(decoding: body)
+    guard let message = take(4), let data = take(4) else { return nil }
+    func count(_ bytes: [UInt8]) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+    guard let message = take(count(message)), let data = take(count(data)) else { return nil }
+    return try Frame(message, data: data).reply()
   }
 
   private func take(_ count: Int) -> [UInt8]? {
+    guard count > 0 else { return [] }
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {

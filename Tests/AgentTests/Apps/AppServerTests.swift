@@ -202,8 +202,9 @@ struct AppServerTests {
   @Test(
     "SIM-45: garbage closes only its own connection, with one answer that says why",
     arguments: [
-      [UInt8](repeating: 0xff, count: 64), [4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], Array("GET / HTTP/1.1\r\n\r\n".utf8),
-      [0, 0, 0, 0], [2, 0, 0, 0, 8, 1],
+      [UInt8](repeating: 0xff, count: 64), Frame.head(message: 4) + [0xff, 0xff, 0xff, 0xff],
+      Array("GET / HTTP/1.1\r\n\r\n".utf8), Frame.head(message: 2, data: 1) + [8, 1, 9],
+      Frame.head(message: 0), Frame.head(message: 2) + [8, 1],
     ])
   func garbage(bytes: [UInt8]) async throws {
     try await AppFixture.with { f in
@@ -217,7 +218,7 @@ struct AppServerTests {
             return
           }
           #expect([.invalidData, .limitExceeded, .notAuthenticated].contains(failure.model().code))
-          if !isWelcome || bytes != [0, 0, 0, 0] && bytes != [2, 0, 0, 0, 8, 1] {
+          if !isWelcome || bytes != Frame.head(message: 0) && bytes != Frame.head(message: 2) + [8, 1] {
             #expect(try await peer.receive() == nil)
           }
         }

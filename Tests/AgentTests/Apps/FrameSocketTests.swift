@@ -3,6 +3,7 @@ import Glibc
 import Model
 import Runtime
 import Testing
+import Wire
 
 /// The other end of a connection, without any framing.
 private final class FarEnd: Sendable {
@@ -35,13 +36,13 @@ struct FrameSocketTests {
     return (try FrameSocket(ends[0], bounds), FarEnd(ends[1]))
   }
 
-  private func frame(_ message: [UInt8]) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: message.count >> (8 * $0)) } + message
+  private func frame(_ message: [UInt8], data: [UInt8] = []) -> [UInt8] {
+    Frame.head(message: message.count, data: data.count) + message + data
   }
 
   private func next(_ socket: FrameSocket) async throws -> String {
     switch try await socket.next() {
-    case .frame(let bytes): "\(bytes)"
+    case .frame(let frame): frame.data.isEmpty ? "\(frame.message)" : "\(frame.message) \(frame.data)"
     case .woken: "woken"
     case .closed: "closed"
     }
@@ -51,12 +52,73 @@ struct FrameSocketTests {
   func cuts() async throws {
     let (socket, peer) = try pair()
     let messages: [[UInt8]] = [[1], [], [2, 3], [UInt8](repeating: 7, count: 900)]
-    for byte in messages.flatMap(frame) { peer.send([byte]) }
+    for byte in messages.flatMap({ frame($0) }) { peer.send([byte]) }
     for message in messages { #expect(try await next(socket) == "\(message)") }
-    peer.send(messages.flatMap(frame) + [9, 0, 0, 0, 1])
+    peer.send(messages.flatMap { frame($0) } + Frame.head(message: 9) + [1])
     peer.end()
     for message in messages { #expect(try await next(socket) == "\(message)") }
     for _ in 0..<2 { #expect(try await next(socket) == "closed") }
+  }
+
+  @Test("data come behind their message, short and long, however they were cut")
+  func data() async throws {
+    let (socket, peer) = try pair(messageBytes: 1 << 20)
+    let sizes = [(1, 0), (0, 1), (3, 100), (40_000, 0), (10, 100_000), (30_000, 30_000), (0, 0), (5, 16 << 10)]
+    let frames = sizes.map { message, data in
+      (StoreFixture.noise(message), StoreFixture.noise(data, seed: 7))
+    }
+    for portion in [1 << 20, 40_001, 16 << 10, 777] {
+      let sender = WorkerQueue()
+      async let sent: Void = sender.run {
+        var rest = frames.flatMap { frame($0, data: $1) }[...]
+        while !rest.isEmpty {
+          peer.send(Array(rest.prefix(portion)))
+          rest = rest.dropFirst(portion)
+        }
+      }
+      for (message, data) in frames {
+        guard case .frame(let frame) = try await socket.next() else { throw CancellationError() }
+        #expect(frame.message == message)
+        #expect(frame.data == data)
+      }
+      await sent
+    }
+  }
+
+  @Test("what was posted with data arrives as it was")
+  func dataBothWays() async throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, FrameSocket.streamType, 0, &ends) == 0)
+    let bounds = FrameSocket.Bounds(
+      messageBytes: 1 << 20, backlogBytes: .max, maximumBacklogBytes: .max, stall: nil)
+    let (from, to) = (try FrameSocket(ends[0], bounds), try FrameSocket(ends[1], bounds))
+    let noise = StoreFixture.noise(900_000)
+    let sizes = [(0, 0), (10, 10), (20_000, 10), (10, 20_000), (100_000, 100_000), (7, 900_000)]
+    for (message, data) in sizes { from.post(Array(noise.prefix(message)), data: noise.suffix(data)) }
+    for (message, data) in sizes {
+      guard case .frame(let frame) = try await to.next() else { throw CancellationError() }
+      #expect(frame.message.elementsEqual(noise.prefix(message)))
+      #expect(frame.data.elementsEqual(noise.suffix(data)))
+    }
+  }
+
+  @Test("only an object's bytes stand behind a message")
+  func surplus() throws {
+    let write = AppRequest(id: 1, kind: .writeObject(WriteObject(write: 2, object: "photo")))
+    guard case .writeObject(let whole)? = try Frame(write.encoded(), data: [1, 2]).request().kind else {
+      throw CancellationError()
+    }
+    #expect(whole.data == [1, 2])
+    let others = [
+      AppRequest(kind: .status(Empty())), AppRequest(), AppRequest(kind: .writeObject(WriteObject(data: [1]))),
+    ]
+    for other in others {
+      #expect(throws: CaravanError.self) { try Frame(other.encoded(), data: [1]).request() }
+      #expect(try Frame(other.encoded()).request() == other)
+    }
+    let read = AppReply(id: 1, kind: .objectBytes(ObjectBytes(size: 9)))
+    #expect(try Frame(read.encoded(), data: [1]).reply().kind == .objectBytes(ObjectBytes(data: [1], size: 9)))
+    #expect(throws: CaravanError.self) { try Frame(AppReply(kind: .done(Empty())).encoded(), data: [1]).reply() }
   }
 
   @Test("more messages than are taken at one time lose nothing")
@@ -73,7 +135,7 @@ struct FrameSocketTests {
   @Test("a message beyond the bound ends it with a reason, after what came before")
   func tooLong() async throws {
     let (socket, peer) = try pair(messageBytes: 10)
-    peer.send(frame([1]) + [11, 0, 0, 0])
+    peer.send(frame([1]) + Frame.head(message: 4, data: 7))
     #expect(try await next(socket) == "[1]")
     await #expect { try await socket.next() } throws: { ($0 as? CaravanError)?.code == .limitExceeded }
   }
@@ -81,7 +143,7 @@ struct FrameSocketTests {
   @Test("whoever stops in the middle of a message is cut off, and so is who never begins within the patience")
   func standstill() async throws {
     let (socket, peer) = try pair(stall: .milliseconds(20))
-    peer.send(frame([1]) + [2, 0, 0, 0, 1])
+    peer.send(frame([1]) + Frame.head(message: 2) + [1])
     #expect(try await next(socket) == "[1]")
     #expect(try await next(socket) == "closed")
     while peer.receive() != nil { await Task.yield() }
@@ -100,7 +162,7 @@ struct FrameSocketTests {
     peer.send(frame([1]))
     socket.wake()
     #expect(try await next(socket) == "woken", "its message waits until it reads")
-    var left = 4 * (4 + (1 << 20))
+    var left = 4 * (8 + (1 << 20))
     while left > 0 {
       left -= try #require(peer.receive())
       await Task.yield()

@@ -39,7 +39,7 @@ struct SocketActivationTests {
           let server = try await AppServer(
             socket: path, inherited: dup(descriptor), store: store, sync: ScriptedSync(), host: host)
           group.addTask { try await server.run() }
-          await early.send([3, 0, 0, 0, 1, 2, 3])
+          await early.send([3, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3])
           #expect(try await early.receive() != nil, "it is answered, if only with a refusal")
           try await CaravanClient.withConnection(to: path, app: "album") { client in
             let table = try await client.createTable("t", AppFixture.schema)

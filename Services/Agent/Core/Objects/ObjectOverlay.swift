@@ -70,12 +70,12 @@ public struct ObjectOverlay: Sendable, Equatable {
     }
   }
 
-  /// Takes away what was written behind the object below, front to back and without a gap, parted at `end`.
-  public mutating func takeAppended(upTo end: Int) -> (front: [UInt8], rest: [UInt8]) {
-    precondition(segments.count == 1 && segments[0].start == belowLimit, "what was appended has gaps")
-    let bytes = segments[0].bytes
+  /// Takes away what was written behind the object below, front to back and without a gap.
+  public mutating func takeAppended() -> [UInt8] {
+    guard let appended = segments.first else { return [] }
+    precondition(segments.count == 1 && appended.start == belowLimit, "what was appended has gaps")
     (segments, byteCount) = ([], 0)
-    return (Array(bytes[..<(end - belowLimit)]), Array(bytes[(end - belowLimit)...]))
+    return appended.bytes
   }
 
   /// What stands at `offset`, for at most `count` bytes, which lie within the object.

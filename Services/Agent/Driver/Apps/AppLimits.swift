@@ -6,7 +6,7 @@ public enum AppLimits {
   /// Connections of all apps.
   public static let connections = 64
   /// Requests of one connection that wait for the cloud (`syncNow`). Local ones are answered one after the other.
-  public static let waitingRequests = 16
+  public static let waitingRequests = 64
   /// Ways down that one read of an object may take: for its list, for its chunks, and once more.
   static let fetchRounds = 3
   /// Tables one connection watches.

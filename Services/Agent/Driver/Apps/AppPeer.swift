@@ -43,7 +43,7 @@ struct AppPeer: Sendable {
   /// - Returns: nil when the peer went without having said who it is.
   private func welcome() async throws(CaravanError) -> AppSession? {
     while case .frame(let frame) = try await socket.next(within: AppLimits.helloPatience) {
-      let request = try AppRequest.decode(frame)
+      let request = try frame.request()
       guard case .hello(let hello)? = request.kind else {
         throw CaravanError(.notAuthenticated, "the first request must be a hello that names the app")
       }
@@ -72,7 +72,7 @@ struct AppPeer: Sendable {
       switch try await socket.next() {
       case .closed: return
       case .woken: await deliver(session)
-      case .frame(let frame): try await handle(try AppRequest.decode(frame), session, in: &group)
+      case .frame(let frame): try await handle(try frame.request(), session, in: &group)
       }
     }
   }
@@ -84,7 +84,7 @@ struct AppPeer: Sendable {
       let socket = socket
       group.addTask {
         let reply = await session.answer(request.kind)
-        socket.post(AppReply(id: request.id, kind: reply).encoded())
+        socket.post(AppReply(id: request.id, kind: reply))
       }
       return
     }
@@ -93,7 +93,7 @@ struct AppPeer: Sendable {
       failure.code == ErrorCode.chunksMissing.rawValue
     {
       let socket = socket
-      group.addTask { socket.post(AppReply(id: request.id, kind: await session.fetch(read)).encoded()) }
+      group.addTask { socket.post(AppReply(id: request.id, kind: await session.fetch(read))) }
     } else {
       post(request.id, reply)
     }
@@ -103,7 +103,7 @@ struct AppPeer: Sendable {
     for upcall in await session.takeUpcalls() { post(0, .upcall(upcall)) }
   }
 
-  private func post(_ id: UInt64, _ kind: AppReply.Kind) { socket.post(AppReply(id: id, kind: kind).encoded()) }
+  private func post(_ id: UInt64, _ kind: AppReply.Kind) { socket.post(AppReply(id: id, kind: kind)) }
 
   private func refuse(_ id: UInt64, _ error: CaravanError) { post(id, .failure(Failure(error))) }
 }

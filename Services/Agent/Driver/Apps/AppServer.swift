@@ -64,7 +64,7 @@ public final class AppServer: Service {
     guard let owner = peers.add(connection) else {
       let busy = CaravanError(
         .serverBusy, "\(AppLimits.connections) apps are connected, which is the limit: retry later")
-      connection.post(AppReply(kind: .failure(Failure(busy))).encoded())
+      connection.post(AppReply(kind: .failure(Failure(busy))))
       return
     }
     await AppPeer(connection, owner: owner, store: store, sync: sync).run(peers)

@@ -86,13 +86,14 @@ struct ObjectDraft {
 
   /// Puts bytes over the object, in memory.
   private mutating func lay(_ bytes: [UInt8], at start: Int, _ table: ChunkTable) throws(CaravanError) {
-    if start != edits.size { stream = nil }
-    overlay.write(bytes, at: start)
-    edits.overwrite(at: start, count: bytes.count)
-    guard stream != nil else { return }
+    guard stream != nil, start == edits.size else {
+      stream = nil
+      overlay.write(bytes, at: start)
+      return edits.overwrite(at: start, count: bytes.count)
+    }
     var cuts: [Range<Int>] = []
     stream?.consume(bytes.span) { cuts.append($0) }
-    try cut(cuts, table)
+    try append(bytes, cutInto: cuts, table)
   }
 
   mutating func truncate(to size: UInt64, _ table: ChunkTable) throws(CaravanError) {
@@ -122,25 +123,33 @@ struct ObjectDraft {
 
   // MARK: Chunks
 
-  /// Makes parts of the front of what was appended.
-  private mutating func cut(_ ranges: [Range<Int>], _ table: ChunkTable) throws(CaravanError) {
-    guard let begin = ranges.first?.lowerBound, let end = ranges.last?.upperBound else { return }
-    let (bytes, rest) = overlay.takeAppended(upTo: end)
-    do {
-      for range in ranges {
-        parts.append(try add(Array(bytes[range.lowerBound - begin..<range.upperBound - begin]), table))
+  /// Takes what comes at the end, and makes parts of the chunks that end in it. The first may have begun before; what
+  /// is of none yet waits in memory.
+  private mutating func append(
+    _ new: [UInt8], cutInto chunks: [Range<Int>], _ table: ChunkTable
+  ) throws(CaravanError) {
+    let begin = edits.size
+    var done = 0
+    for chunk in chunks {
+      let end = chunk.upperBound - begin
+      let bytes = overlay.byteCount == 0 ? new[done..<end] : (overlay.takeAppended() + new[done..<end])[...]
+      do { parts.append(try add(bytes, table)) } catch {
+        // What was cut stands; the rest is cut at the end.
+        wait(with: bytes + new[end...], at: chunk.lowerBound)
+        stream = nil
+        throw error
       }
-    } catch {
-      // What was cut stands; the rest is cut at the end.
-      let done = parts.reduce(0) { $0 + Int($1.length) }
-      (stream, overlay, edits) = (nil, ObjectOverlay(below: done), ObjectEdits(originalSize: done))
-      overlay.write(Array(bytes[(done - begin)...]) + rest, at: done)
-      edits.append(count: begin + bytes.count + rest.count - done)
-      throw error
+      wait(with: [], at: chunk.upperBound)
+      done = end
     }
-    (overlay, edits) = (ObjectOverlay(below: end), ObjectEdits(originalSize: end))
-    overlay.write(rest, at: end)
-    edits.append(count: rest.count)
+    overlay.write(done == 0 ? new : Array(new[done...]), at: begin + done)
+    edits.append(count: new.count - done)
+  }
+
+  private mutating func wait(with bytes: ArraySlice<UInt8>, at start: Int) {
+    (overlay, edits) = (ObjectOverlay(below: start), ObjectEdits(originalSize: start))
+    overlay.write(Array(bytes), at: start)
+    edits.append(count: bytes.count)
   }
 
   /// Puts the edits into loose chunks, reading no more of the old ones than the edits touch.
@@ -148,7 +157,7 @@ struct ObjectDraft {
     try name(table)
     guard !edits.isEmpty else { return AssetManifest(parts: parts) }
     if var chunker = stream, let last = chunker.finish() {
-      try cut([last], table)
+      try append([], cutInto: [last], table)
       stream = nil
     } else {
       take(try cutAgain(table))
@@ -193,7 +202,7 @@ struct ObjectDraft {
       switch rechunker.next() {
       case .keep(let index): folded.append(parts[index])
       case .read(let offset, let count): rechunker.supply(try source.read(at: offset, count: count))
-      case .chunk(_, let bytes): folded.append(try add(bytes, table))
+      case .chunk(_, let bytes): folded.append(try add(bytes[...], table))
       case .done: break loop
       }
     }
@@ -205,9 +214,10 @@ struct ObjectDraft {
     return folded
   }
 
-  private mutating func add(_ bytes: [UInt8], _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part {
+  private mutating func add(_ bytes: ArraySlice<UInt8>, _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part
+  {
     let hash = ChunkHash(of: bytes)
-    if loose[hash] == nil, try !table.reader.isPresent(hash) { loose[hash] = try table.loose(bytes) }
+    if loose[hash] == nil, try !table.reader.isPresent(hash) { loose[hash] = try table.loose(Array(bytes)) }
     return AssetManifest.Part(hash: hash, length: UInt32(bytes.count))
   }
 

@@ -1,4 +1,5 @@
 internal import CLICore
+internal import Client
 internal import Crypto
 internal import Glibc
 internal import Launch
@@ -75,7 +76,7 @@ actor DeviceProbe {
     }
     // A request without a hello: an agent refuses it, which is an answer.
     let request = AppRequest(id: 1).encoded()
-    let frame = (0..<4).map { UInt8(truncatingIfNeeded: request.count >> (8 * $0)) } + request
+    let frame = Frame.head(message: request.count) + request
     var answer = [UInt8](repeating: 0, count: 4)
     var got = 0
     if unsafe send(descriptor, frame, frame.count, Int32(MSG_NOSIGNAL)) == frame.count {

@@ -213,7 +213,9 @@ struct ChunkTable {
 }
 
 extension ChunkHash {
-  init(of bytes: [UInt8]) {
+  init(of bytes: [UInt8]) { self.init(of: bytes[...]) }
+
+  init(of bytes: ArraySlice<UInt8>) {
     guard let hash = ChunkHash(SHA256.hash(bytes).bytes) else {
       preconditionFailure("a SHA-256 digest has other than \(ChunkHash.byteCount) bytes")
     }
