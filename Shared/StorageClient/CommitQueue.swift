@@ -10,7 +10,7 @@ public enum BatchLimits {
   static let bytesPerCommit = 16 << 10
   /// Messages with commits on their way at once. While there are so many, further commits wait and share the next one;
   /// one has its answer while storage works on the other.
-  static let messages = 4
+  static let messages = 2
   /// A message that is answered later does not count any more: what became of it is no reason for others to wait.
   static let patience: Duration = .milliseconds(100)
 }
