@@ -86,6 +86,7 @@ let package = Package(
     shared("Store", ["Model"]),
     shared("Objects", ["Model", "Runtime"]),
     shared("Chunking"),
+    shared("ChunkFiles", ["Model", "Runtime"]),
     shared("Client", ["Model", "Wire", "Runtime"]),
     shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
     shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
@@ -103,7 +104,7 @@ let package = Package(
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
     // The store, on SQLite and on PostgreSQL.
-    shared("StoreSQLite", ["Store", "SQLite", "Model", "Runtime"]),
+    shared("StoreSQLite", ["Store", "SQLite", "ChunkFiles", "Model", "Runtime", "Encoding"]),
     shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime"]),
     shared("Backup", ["Store", "Model", "Wire", "Crypto", "Runtime"]),
   ]
@@ -127,7 +128,8 @@ let package = Package(
       driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP"])
     + service(
       "Agent", executable: "caravan-agent",
-      driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "Compression", "Crypto"], main: backends)
+      driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
+      main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
       driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression", "AgentCore"],

@@ -1,4 +1,6 @@
+internal import Encoding
 internal import Model
+internal import Runtime
 internal import SQLite
 internal import Store
 
@@ -6,19 +8,27 @@ extension FileReads {
   // MARK: Chunks
 
   struct ChunkRow {
-    var id: Int64
+    /// Where its bytes are: a row of chunk_bytes, or an offset in the file.
+    var row: Int64?
+    var place: Int?
     var size: Int
-    var refs: Int64
-    var staged: Int64
+    var sum: UInt64
   }
 
   func chunk(_ hash: ChunkHash, in database: Int64) throws(CaravanError) -> ChunkRow? {
     try db.first(
-      "SELECT id, size, refs, staged FROM chunks WHERE database = ? AND hash = ?", database, hash,
-      read: { ChunkRow(id: $0.integer(0), size: Int($0.integer(1)), refs: $0.integer(2), staged: $0.integer(3)) })
+      "SELECT id, place, size, sum FROM chunks WHERE database = ? AND hash = ?", database, hash,
+      read: {
+        ChunkRow(
+          row: $0.isNull(0) ? nil : $0.integer(0), place: $0.isNull(1) ? nil : Int($0.integer(1)),
+          size: Int($0.integer(2)), sum: $0.unsigned(3))
+      })
   }
 
   func chunks(_ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int) throws(CaravanError) -> [FoundChunk] {
+    // Taken before the transaction's snapshot, which is that of its first statement.
+    chunkFile?.share()
+    defer { chunkFile?.unlock() }
     guard let database = try self.database(database) else { return hashes.map { FoundChunk(hash: $0, bytes: nil) } }
     var found: [FoundChunk] = []
     var size = 0
@@ -39,8 +49,18 @@ extension FileReads {
     return try bytes(of: row)
   }
 
-  private func bytes(of chunk: ChunkRow) throws(CaravanError) -> [UInt8]? {
-    try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", chunk.id) { row in row.bytes(0) }
+  /// - Throws: `chunkDamaged`: the disk has lost it.
+  func bytes(of chunk: ChunkRow) throws(CaravanError) -> [UInt8] {
+    let bytes =
+      if let place = chunk.place {
+        try chunkFile?.read(at: place, count: chunk.size)
+      } else {
+        try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", chunk.row) { row in row.bytes(0) }
+      }
+    guard let bytes, bytes.count == chunk.size, XXHash64.hash(bytes) == chunk.sum else {
+      throw CaravanError(.chunkDamaged, "a chunk of \(chunk.size) bytes is damaged on the disk: restore a backup")
+    }
+    return bytes
   }
 
   // MARK: The log

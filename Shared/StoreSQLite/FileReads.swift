@@ -1,4 +1,5 @@
 internal import Model
+internal import Runtime
 internal import SQLite
 internal import Store
 
@@ -6,6 +7,8 @@ internal import Store
 struct FileReads {
   let db: Connection
   let life: UInt64
+  /// Long chunks; nil: of a store in memory, which has none.
+  let chunkFile: DiskFile?
 
   struct ZoneRow {
     var id: Int64

@@ -77,10 +77,12 @@ enum FileSchema {
     CREATE TABLE log(
       key INTEGER PRIMARY KEY, zone INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
       deletion INTEGER NOT NULL, writer TEXT NOT NULL);
-    -- The bytes lie elsewhere: counting references must not rewrite them.
+    -- The bytes lie elsewhere, as counting references must not rewrite them: in chunk_bytes, or from `place` on in the
+    -- file of long chunks. `sum` is their XXH64.
     CREATE TABLE chunks(
-      database INTEGER NOT NULL, hash BLOB NOT NULL, id INTEGER NOT NULL, size INTEGER NOT NULL, refs INTEGER NOT NULL,
-      staged INTEGER NOT NULL, PRIMARY KEY (database, hash)) WITHOUT ROWID;
+      database INTEGER NOT NULL, hash BLOB NOT NULL, id INTEGER, place INTEGER, size INTEGER NOT NULL,
+      sum INTEGER NOT NULL, refs INTEGER NOT NULL, staged INTEGER NOT NULL,
+      PRIMARY KEY (database, hash)) WITHOUT ROWID;
     CREATE INDEX chunks_unreferenced ON chunks(staged) WHERE refs = 0;
     CREATE TABLE chunk_bytes(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
     -- Accounts with a quota of their own; NULL: no limit. What an account uses is the sum of its zones and databases.

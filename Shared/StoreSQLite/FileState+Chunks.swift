@@ -1,3 +1,5 @@
+internal import ChunkFiles
+internal import Encoding
 internal import Model
 internal import SQLite
 internal import Store
@@ -16,10 +18,10 @@ extension FileState {
         try keep(chunk.hash, in: id, until: until)
         continue
       }
-      try db.statement("INSERT INTO chunk_bytes(id, bytes) VALUES (?, ?)").run(Int64?.none, borrowing: chunk.bytes)
+      let place = try put(chunk.bytes)
       try db.run(
-        "INSERT INTO chunks(database, hash, id, size, refs, staged) VALUES (?, ?, ?, ?, 0, ?)", id, chunk.hash,
-        db.lastInsertedRow, chunk.bytes.count, until)
+        "INSERT INTO chunks(database, hash, id, place, size, sum, refs, staged) VALUES (?, ?, ?, ?, ?, ?, 0, ?)", id,
+        chunk.hash, place.row, place.offset, chunk.bytes.count, XXHash64.hash(chunk.bytes), until)
       added += 1
       bytes += chunk.bytes.count
     }
@@ -27,6 +29,14 @@ extension FileState {
     if let refusal = try limitedAccount(of: database)?.refusal(of: growth) { throw refusal }
     try count(chunks: added, bytes: bytes, in: id)
     accounts.grow(database, by: growth)
+  }
+
+  /// Short chunks go into the database, for one commit is less than a commit and a file's sync; the others into the
+  /// file.
+  private func put(_ bytes: [UInt8]) throws(CaravanError) -> (row: Int64?, offset: Int?) {
+    if let longChunks, bytes.count >= longChunks.inlineBytes { return (nil, try longChunks.file.add(bytes)) }
+    try db.statement("INSERT INTO chunk_bytes(id, bytes) VALUES (?, ?)").run(Int64?.none, borrowing: bytes)
+    return (db.lastInsertedRow, nil)
   }
 
   /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
@@ -83,16 +93,36 @@ extension FileState {
     try ChunkHash.list(db.first("SELECT chunks FROM entries WHERE key = ?", key) { row in row.bytes(0) } ?? [])
   }
 
+  /// Finds out which part of the file of long chunks is in use, after who knows what.
+  func adoptChunkFile() throws(CaravanError) {
+    let used = try db.first(
+      "SELECT ifnull(max(place + size), 0), ifnull(sum(size), 0), count(*) FROM chunks WHERE place IS NOT NULL"
+    ) { row in (bound: Int(row.integer(0)), bytes: Int(row.integer(1)), chunks: Int(row.integer(2))) }
+    guard let file = longChunks?.file, let used,
+      try !file.adopt(bound: used.bound, bytes: used.bytes, chunks: used.chunks)
+    else { return }
+    file.keepOnly(
+      try db.all("SELECT place, size FROM chunks WHERE place IS NOT NULL ORDER BY place") { row in
+        Int(row.integer(0))..<Int(row.integer(0) + row.integer(1))
+      })
+  }
+
   /// Removes chunks that no record holds and nobody waits for.
   /// - Returns: whether there may be more.
   func collectChunks() throws(CaravanError) -> Bool {
     let dead = try db.all(
-      "SELECT database, hash, id, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?",
+      "SELECT database, hash, id, place, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?",
       now - StoreLimits.stagingGrace.components.seconds * 1_000, FileLimits.collectedChunks,
-      read: { (database: $0.integer(0), hash: $0.bytes(1), id: $0.integer(2), size: Int($0.integer(3))) })
+      read: {
+        (
+          database: $0.integer(0), hash: $0.bytes(1), row: $0.isNull(2) ? nil : $0.integer(2),
+          place: $0.isNull(3) ? nil : Int($0.integer(3)), size: Int($0.integer(4))
+        )
+      })
     for chunk in dead {
       try db.run("DELETE FROM chunks WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
-      try db.run("DELETE FROM chunk_bytes WHERE id = ?", chunk.id)
+      if let row = chunk.row { try db.run("DELETE FROM chunk_bytes WHERE id = ?", row) }
+      if let place = chunk.place { longChunks?.file.free(place..<place + chunk.size) }
       try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
     }
     if !dead.isEmpty { accounts.forget() }

@@ -1,3 +1,4 @@
+internal import ChunkFiles
 internal import Model
 internal import Runtime
 internal import SQLite
@@ -8,6 +9,8 @@ internal import Store
 final class FileState {
   let db: Connection
   let reads: FileReads
+  /// nil: of a store in memory, which has all chunks in the database.
+  let longChunks: LongChunks?
   let clock: any Clock
   let metrics: FileMetrics
   private let wantsChanges: Bool
@@ -24,7 +27,9 @@ final class FileState {
   /// The zone whose snapshots were looked at last.
   var snapshotTurn: Int64 = 0
   /// Committed by the open transaction, for the observer.
-  private(set) var changes: [CommittedChange] = []
+  var changes: [CommittedChange] = []
+  /// How the file of long chunks was when the open transaction began.
+  var mark: ChunkFile.Mark?
 
   struct ZoneRecord {
     var id: Int64
@@ -52,34 +57,31 @@ final class FileState {
     var highest: UInt64
   }
 
+  /// Opens the files, or makes them.
   init(
-    db: Connection, life: UInt64, clock: any Clock, metrics: FileMetrics, wantsChanges: Bool, quotas: DefaultQuotas,
-    queuesObjects: Bool
-  ) {
-    self.db = db
-    accounts = KnownAccounts(quotas)
-    reads = FileReads(db: db, life: life)
-    self.clock = clock
+    _ place: FilePlace, _ connection: ConnectionOptions, number: Int, _ options: StoreOptions, host: Host,
+    metrics: FileMetrics, wantsChanges: Bool
+  ) throws(CaravanError) {
+    db = try Connection(place.database, connection)
+    let life = try FileSchema.prepare(db, number: number, files: options.files, random: host.random)
+    longChunks = try place.openChunks(options)
+    reads = FileReads(db: db, life: life, chunkFile: try place.readChunks())
+    accounts = KnownAccounts(options.quotas)
+    clock = host.clock
     self.metrics = metrics
     self.wantsChanges = wantsChanges
-    self.queuesObjects = queuesObjects
+    queuesObjects = options.queuesObjects
+    try adoptChunkFile()
+  }
+
+  func close() {
+    db.close()
+    longChunks?.file.close()
   }
 
   var now: Int64 { clock.wallTime.milliseconds }
 
-  // MARK: One write
-
-  /// Runs one write under a savepoint.
-  func perform<Result>(_ work: (FileState) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
-    let noted = changes.count
-    do {
-      return try db.savepoint { () throws(CaravanError) in try work(self) }
-    } catch {
-      changes.removeSubrange(noted...)
-      forget()
-      throw error
-    }
-  }
+  // MARK: What is remembered
 
   func forget() {
     zoneRows = [:]

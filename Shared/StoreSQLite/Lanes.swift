@@ -27,19 +27,16 @@ actor FileWriter {
 
   /// - Returns: the file's life.
   func open(
-    _ location: Connection.Location, _ options: ConnectionOptions, number: Int, _ store: StoreOptions,
-    random: any RandomSource
+    _ place: FilePlace, _ connection: ConnectionOptions, number: Int, _ options: StoreOptions, host: Host
   ) throws(CaravanError) -> UInt64 {
-    let db = try Connection(location, options)
-    let life = try FileSchema.prepare(db, number: number, files: store.files, random: random)
-    state = FileState(
-      db: db, life: life, clock: clock, metrics: metrics, wantsChanges: observer != nil, quotas: store.quotas,
-      queuesObjects: store.queuesObjects)
-    return life
+    let state = try FileState(
+      place, connection, number: number, options, host: host, metrics: metrics, wantsChanges: observer != nil)
+    self.state = state
+    return state.reads.life
   }
 
   func close() {
-    state?.db.close()
+    state?.close()
     state = nil
   }
 
@@ -106,10 +103,10 @@ actor FileWriter {
       let state = try open(state)
       let start = clock.now
       do throws(CaravanError) {
-        try state.db.begin(.write)
+        try state.begin()
         if !group.allSatisfy({ $0.run(state, under: .transaction) }) {
-          undo(state)
-          try state.db.begin(.write)
+          state.undo()
+          try state.begin()
           for write in group {
             write.run(state, under: .savepoint)
             tried += 1
@@ -117,9 +114,9 @@ actor FileWriter {
           }
         }
         tried = group.count
-        try state.db.commit()
+        try state.commit()
       } catch {
-        undo(state)
+        state.undo()
         throw error
       }
       metrics.committed(writes: tried, in: clock.now - start)
@@ -134,12 +131,6 @@ actor FileWriter {
     return tried
   }
 
-  private func undo(_ state: FileState) {
-    state.db.rollBack()
-    state.forget()
-    _ = state.takeChanges()
-  }
-
   /// A full disk, for one, makes SQLite roll the whole transaction back (https://sqlite.org/lang_transaction.html).
   private func lost(_ state: FileState) -> CaravanError {
     state.db.lastFailure?.caravanError ?? CaravanError(.storageFull, "the transaction was rolled back: retry")
@@ -151,18 +142,17 @@ actor FileReader {
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private let location: Connection.Location
+  private let place: FilePlace
   private let options: ConnectionOptions
   private let life: UInt64
   private let liveness: Liveness
-  private var db: Connection?
+  private var reads: FileReads?
 
   init(
-    name: String, host: Host, location: Connection.Location, options: ConnectionOptions, life: UInt64,
-    liveness: Liveness
+    name: String, host: Host, place: FilePlace, options: ConnectionOptions, life: UInt64, liveness: Liveness
   ) {
     executor = host.executors.makeSerial(name)
-    self.location = location
+    self.place = place
     self.options = options
     self.life = life
     self.liveness = liveness
@@ -172,19 +162,20 @@ actor FileReader {
     _ work: @Sendable (FileReads) throws(CaravanError) -> Value
   ) throws(CaravanError) -> Value {
     try liveness.check()
-    let db = try connection()
-    return try db.transaction(.read) { () throws(CaravanError) in try work(FileReads(db: db, life: life)) }
+    let reads = try open()
+    return try reads.db.transaction(.read) { () throws(CaravanError) in try work(reads) }
   }
 
   func close() {
-    db?.close()
-    db = nil
+    reads?.db.close()
+    reads = nil
   }
 
-  private func connection() throws(CaravanError) -> Connection {
-    if let db { return db }
-    let opened = try Connection(location, options)
-    db = opened
+  private func open() throws(CaravanError) -> FileReads {
+    if let reads { return reads }
+    let opened = FileReads(
+      db: try Connection(place.database, options), life: life, chunkFile: try place.readChunks())
+    reads = opened
     return opened
   }
 }

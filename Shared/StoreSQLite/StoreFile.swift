@@ -16,9 +16,9 @@ final class StoreFile: Sendable {
   init(
     number: Int, options: StoreOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?
   ) async throws(CaravanError) {
-    let location: Connection.Location =
+    let place: FilePlace =
       switch options.location {
-      case .directory(let path): .file("\(path)/store-\(number).db")
+      case .directory(let path): FilePlace(path, number: number)
       case .memory: .memory
       }
     var writing = ConnectionOptions()
@@ -30,7 +30,7 @@ final class StoreFile: Sendable {
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
       metrics: FileMetrics(file: number, host.metrics))
-    let life = try await writer.open(location, writing, number: number, options, random: host.random)
+    let life = try await writer.open(place, writing, number: number, options, host: host)
 
     var reading = ConnectionOptions()
     reading.isReadOnly = true
@@ -38,8 +38,7 @@ final class StoreFile: Sendable {
     (reading.tap, reading.statements) = (options.tap, options.statements)
     readers = (0..<options.readersPerFile).map { index in
       FileReader(
-        name: "read-\(number).\(index)", host: host, location: location, options: reading, life: life,
-        liveness: liveness)
+        name: "read-\(number).\(index)", host: host, place: place, options: reading, life: life, liveness: liveness)
     }
   }
 

@@ -67,7 +67,7 @@ extension Rule {
     ["Model", "Encoding"],
     ["DiffSync"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
-    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client", "Objects"],
+    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client", "Objects", "ChunkFiles"],
     [
       "BusNATS", "ObjectsS3", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient",
       "Backup",

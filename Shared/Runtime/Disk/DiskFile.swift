@@ -92,6 +92,16 @@ public final class DiskFile {
     return (Int(status.st_size), Int(status.st_blocks) * 512)
   }
 
+  // MARK: The file's lock, among all who have opened it, in any process (flock(2))
+
+  /// Waits until nobody holds the lock alone, and holds it together with others.
+  public func share() { while flock(descriptor, LOCK_SH) != 0, errno == EINTR {} }
+
+  /// - Returns: whether the lock is held now, alone.
+  public func tryLock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+  public func unlock() { _ = flock(descriptor, LOCK_UN) }
+
   private func ask(_ verb: StaticString, _ change: () -> DiskChange) throws(CaravanError) {
     guard let tap, !tap.allows(change(), of: path) else { return }
     throw Self.failure(verb, path, EIO)

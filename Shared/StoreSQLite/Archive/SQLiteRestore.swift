@@ -33,18 +33,19 @@ public final class SQLiteRestore: ArchiveSink {
     try RestoreMark.check(path)
     var files: [FileState] = []
     var lives: [UInt64] = []
+    var whole = options
+    whole.quotas = .unlimited
+    whole.queuesObjects = false
     for number in 0..<options.files {
-      let db = try Connection(.file("\(path)/store-\(number).db"), ConnectionOptions())
-      let life = try FileSchema.prepare(db, number: number, files: options.files, random: host.random)
-      guard try db.first("SELECT 1 FROM databases LIMIT 1", read: { _ in true }) == nil else {
+      let file = try FileState(
+        FilePlace(path, number: number), ConnectionOptions(), number: number, whole, host: host,
+        metrics: FileMetrics(file: number, host.metrics), wantsChanges: false)
+      guard try file.db.first("SELECT 1 FROM databases LIMIT 1", read: { _ in true }) == nil else {
         throw CaravanError(.objectExists, "\(path) holds a store already: restore into a new directory")
       }
-      try db.begin(.write)
-      files.append(
-        FileState(
-          db: db, life: life, clock: host.clock, metrics: FileMetrics(file: number, host.metrics), wantsChanges: false,
-          quotas: .unlimited, queuesObjects: false))
-      lives.append(life)
+      try file.begin()
+      files.append(file)
+      lives.append(file.reads.life)
     }
     self.files = files
     self.lives = lives
@@ -87,8 +88,8 @@ public final class SQLiteRestore: ArchiveSink {
     }
     // A crash between two of these would leave half a store: the mark keeps everybody from it.
     try DiskFile.mark(RestoreMark.path(in: path))
-    for file in files { try file.db.commit() }
-    for file in files { file.db.close() }
+    for file in files { try file.commit() }
+    for file in files { file.close() }
     DiskFile.remove(RestoreMark.path(in: path))
     lock.release()
   }

@@ -1,4 +1,5 @@
 public import Model
+internal import Runtime
 internal import SQLite
 public import Store
 
@@ -14,10 +15,17 @@ public final class SQLiteSnapshot: ArchiveSource {
     while opened.count < count {
       var options = ConnectionOptions()
       options.isReadOnly = true
+      let place = FilePlace(directory, number: opened.count)
       let db: Connection
-      do throws(CaravanError) { db = try Connection(.file("\(directory)/store-\(opened.count).db"), options) } catch {
+      let chunks: DiskFile?
+      do throws(CaravanError) {
+        db = try Connection(place.database, options)
+        chunks = try place.readChunks()
+      } catch {
         throw CaravanError(.invalidData, "\(directory) holds no store: \(error.message)")
       }
+      // Until the file is closed, no place in it that this snapshot knows is used again.
+      chunks?.share()
       try db.begin(.read)
       guard try db.userVersion == FileSchema.version else {
         throw CaravanError(
@@ -28,7 +36,7 @@ public final class SQLiteSnapshot: ArchiveSource {
       guard let meta = try db.first("SELECT life, files FROM meta", read: { ($0.unsigned(0), Int($0.integer(1))) })
       else { throw CaravanError(.invalidData, "file \(opened.count) of \(directory) has no meta row: restore it") }
       count = meta.1
-      opened.append(FileReads(db: db, life: meta.0))
+      opened.append(FileReads(db: db, life: meta.0, chunkFile: chunks))
     }
     files = opened
   }
@@ -48,10 +56,9 @@ extension FileReads {
     ) { (row) throws(CaravanError) in (row.integer(0), try databaseID(row, from: 1)) }
     for (number, database) in databases {
       try take(.database(database))
-      try db.statement("SELECT hash, id FROM chunks WHERE database = ? ORDER BY hash").visit(number) {
+      try db.statement("SELECT hash FROM chunks WHERE database = ? ORDER BY hash").visit(number) {
         (row) throws(CaravanError) in
-        let bytes = try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", row.integer(1), read: { $0.bytes(0) })
-        guard let hash = ChunkHash(row.bytes(0)), let bytes else {
+        guard let hash = ChunkHash(row.bytes(0)), let bytes = try bytes(of: hash, in: number) else {
           throw CaravanError(.internalError, "a chunk of \(database) is damaged: restore the file")
         }
         try take(.chunk(ChunkBytes(hash: hash, bytes: bytes)))

@@ -13,6 +13,18 @@ import StoreSQLite
 // Or what 100,000 updates leave on the disk (BEN-16), on PostgreSQL, too, if an empty database of one is named:
 //
 //     caravan-store-bench amplification [DIRECTORY [postgresql://…]]
+//
+// Or rows with objects of 1 MiB:
+//
+//     caravan-store-bench chunks [DIRECTORY]
+
+if CommandLine.arguments.dropFirst().first == "chunks" {
+  let parent = CommandLine.arguments.dropFirst(2).first ?? NSTemporaryDirectory()
+  let directory = "\(parent)/caravan-store-bench-\(ProcessInfo.processInfo.processIdentifier)"
+  try await LongChunks(host: Host.live(logLevel: .error)).run(in: directory)
+  try FileManager.default.removeItem(atPath: directory)
+  exit(0)
+}
 
 if CommandLine.arguments.dropFirst().first == "amplification" {
   let parent = CommandLine.arguments.dropFirst(2).first ?? NSTemporaryDirectory()

@@ -57,7 +57,7 @@ import Testing
 
   private static func copy(_ from: String, _ to: String) {
     Files.makeDirectory(to)
-    for name in Files.names(in: from) where name.hasSuffix(".db") {
+    for name in Files.names(in: from) where name.hasPrefix("store-") && !name.hasSuffix("-shm") {
       Files.write(Files.read("\(from)/\(name)") ?? [], to: "\(to)/\(name)")
     }
   }

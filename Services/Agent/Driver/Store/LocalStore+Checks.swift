@@ -1,4 +1,5 @@
 internal import AgentCore
+internal import ChunkFiles
 public import Model
 internal import SQLite
 

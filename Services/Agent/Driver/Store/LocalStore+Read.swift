@@ -1,4 +1,5 @@
 public import AgentCore
+internal import ChunkFiles
 public import Model
 internal import Runtime
 internal import SQLite

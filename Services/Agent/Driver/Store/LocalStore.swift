@@ -1,4 +1,5 @@
 public import AgentCore
+internal import ChunkFiles
 public import Model
 public import Runtime
 internal import SQLite
@@ -83,7 +84,8 @@ public actor LocalStore {
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))
     meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
     connection = database
-    chunkFile = try ChunkFile("\(directory)/chunks.dat", options)
+    chunkFile = try ChunkFile(
+      "\(directory)/chunks.dat", isDurable: options.isDurable, maximumBytes: options.maximumBytes, tap: options.tap)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {

@@ -32,9 +32,6 @@ public enum StoreLimits {
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100
-  /// Space that the file of chunks may keep for new ones, at its end and in gaps, and the gaps it may be in.
-  static let looseChunkBytes = 4 << 20
-  static let chunkGaps = 1_000
   /// Pages given back to the file system in one transaction when a table goes.
   static let vacuumPages = 4_096
 }

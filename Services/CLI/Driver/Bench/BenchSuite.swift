@@ -178,7 +178,7 @@ actor BenchSuite {
     return bus
   }
 
-  /// Where the embedded store keeps its data; none on PostgreSQL.
+  /// Databases of the embedded store; none on PostgreSQL.
   nonisolated var storageFiles: [String] {
     (0..<Int(Partition.count)).map { "\(directory)/suite/storage/store-\($0).db" }
       .filter { unsafe access($0, F_OK) == 0 }

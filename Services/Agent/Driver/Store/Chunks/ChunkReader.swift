@@ -1,4 +1,5 @@
 internal import AgentCore
+internal import ChunkFiles
 internal import Encoding
 internal import Model
 internal import SQLite

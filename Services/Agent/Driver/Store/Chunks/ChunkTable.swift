@@ -1,3 +1,4 @@
+internal import ChunkFiles
 internal import Crypto
 internal import Encoding
 internal import Model

@@ -1,0 +1,43 @@
+internal import ChunkFiles
+internal import Model
+internal import Runtime
+internal import SQLite
+
+/// Where one file of a store is: the database, and beside it the file of its long chunks, which a store in memory has
+/// not.
+struct FilePlace: Sendable {
+  let database: Connection.Location
+  private let chunks: String?
+
+  static let memory = FilePlace(database: .memory, chunks: nil)
+
+  init(_ directory: String, number: Int) {
+    self.init(database: .file("\(directory)/store-\(number).db"), chunks: "\(directory)/store-\(number).chunks")
+  }
+
+  private init(database: Connection.Location, chunks: String?) {
+    self.database = database
+    self.chunks = chunks
+  }
+
+  /// For the one who writes; makes the file.
+  func openChunks(_ options: StoreOptions) throws(CaravanError) -> LongChunks? {
+    guard let chunks else { return nil }
+    return LongChunks(
+      file: try ChunkFile(chunks, isDurable: options.durability == .full, tap: options.tap),
+      inlineBytes: options.inlineBytes)
+  }
+
+  /// For those who read.
+  func readChunks() throws(CaravanError) -> DiskFile? {
+    guard let chunks else { return nil }
+    return try DiskFile(chunks, isReadOnly: true)
+  }
+}
+
+/// Chunks that have a file of their own.
+struct LongChunks {
+  let file: ChunkFile
+  /// Shorter ones lie in the database.
+  let inlineBytes: Int
+}

@@ -1,0 +1,40 @@
+internal import ChunkFiles
+internal import Model
+internal import SQLite
+
+extension FileState {
+  func begin() throws(CaravanError) {
+    try db.begin(.write)
+    mark = longChunks?.file.mark
+  }
+
+  /// Chunks written in the transaction are on the disk before it is.
+  func commit() throws(CaravanError) {
+    try longChunks?.file.sync()
+    try db.commit()
+    longChunks?.file.settleFreed()
+    longChunks?.file.releaseFreed()
+  }
+
+  /// Nothing of the transaction has happened, and nothing that was remembered is believed.
+  func undo() {
+    db.rollBack()
+    if let mark { longChunks?.file.rewind(to: mark) }
+    forget()
+    _ = takeChanges()
+  }
+
+  /// Runs one write under a savepoint.
+  func perform<Result>(_ work: (FileState) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    let noted = changes.count
+    let mark = longChunks?.file.mark
+    do {
+      return try db.savepoint { () throws(CaravanError) in try work(self) }
+    } catch {
+      changes.removeSubrange(noted...)
+      if let mark { longChunks?.file.rewind(to: mark) }
+      forget()
+      throw error
+    }
+  }
+}
