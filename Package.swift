@@ -234,7 +234,7 @@ let package = Package(
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
         swiftSettings: house),
-      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model", "Runtime"]),
+      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model", "Runtime", "Store"]),
       .executableTarget(
         name: "caravan-trials",
         dependencies: [

@@ -26,6 +26,7 @@ extension Wire.ArchiveItem {
       self.init(kind: .quota(ArchivedQuota(account: account, maxRecords: quota.records, maxBytes: quota.bytes)))
     case .head(let partition, let head):
       self.init(kind: .head(ArchivedHead(partition: partition.number, head: head)))
+    case .restores(let count): self.init(kind: .restores(count))
     }
   }
 
@@ -51,6 +52,7 @@ extension Wire.ArchiveItem {
     case .quota(let quota):
       return .quota(account: quota.account, Model.Quota(records: quota.maxRecords, bytes: quota.maxBytes))
     case .head(let head): return .head(try Partition(head.partition), head.head)
+    case .restores(let count): return .restores(count)
     case nil: throw CaravanError(.invalidData, "an item is of a kind that this release does not know")
     }
   }

@@ -22,12 +22,16 @@ public struct Mutation: Sendable, Hashable {
   public var change: Change
   /// nil: a plain change.
   public var terms: WriteTerms?
+  /// Its writer changes nothing: this is what the record was at `base`, for a store that a restore took it from
+  /// (UNI-18).
+  public var isOffer: Bool
 
-  public init(name: String, base: Base, change: Change, terms: WriteTerms? = nil) {
+  public init(name: String, base: Base, change: Change, terms: WriteTerms? = nil, isOffer: Bool = false) {
     self.name = name
     self.base = base
     self.change = change
     self.terms = terms
+    self.isOffer = isOffer
   }
 }
 

@@ -16,4 +16,8 @@ public struct EntryFlags: OptionSet, Sendable, Hashable {
   public static let hidesExpired = EntryFlags(rawValue: 32)
   /// Its writer has not seen it as it is: it was merged, or deleted with its owner. It is no echo to anybody.
   public static let unseen = EntryFlags(rawValue: 64)
+  /// `created` is a version that a restore took back: what is here was made from that, or is its deletion (UNI-18).
+  public static let regained = EntryFlags(rawValue: 128)
+  /// With `regained`: it is what the record was at that version.
+  public static let unchanged = EntryFlags(rawValue: 256)
 }

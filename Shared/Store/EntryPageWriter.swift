@@ -20,9 +20,12 @@ public struct EntryPageWriter: Sendable {
     public var expires: Int64
     /// Encoded `FieldVersions`, or empty.
     public var fields: [UInt8]
+    /// As the store's flag says; it does not travel.
+    public var isRegained: Bool
 
     public init(
-      version: Seq, created: Seq, isDeleted: Bool, type: UInt32, isOwn: Bool, expires: Int64 = 0, fields: [UInt8] = []
+      version: Seq, created: Seq, isDeleted: Bool, type: UInt32, isOwn: Bool, expires: Int64 = 0, fields: [UInt8] = [],
+      isRegained: Bool = false
     ) {
       self.version = version
       self.created = created
@@ -31,6 +34,7 @@ public struct EntryPageWriter: Sendable {
       self.isOwn = isOwn
       self.expires = expires
       self.fields = fields
+      self.isRegained = isRegained
     }
   }
 

@@ -15,12 +15,12 @@ enum Layout {
     """,
     // Whoever writes to a partition holds its row: it counts the log and the zones, and knows what there is.
     // `life` is drawn when it is made and part of every incarnation, so that tokens of a lost database never fit its
-    // successor.
+    // successor; `restores` says how often what is here was restored from a backup.
     """
     CREATE TABLE IF NOT EXISTS caravan_partitions(
       partition integer PRIMARY KEY, life bigint NOT NULL, head bigint NOT NULL CHECK (head >= 0),
       last_zone bigint NOT NULL, zones bigint NOT NULL, records bigint NOT NULL, chunks bigint NOT NULL,
-      chunk_bytes bigint NOT NULL)
+      chunk_bytes bigint NOT NULL, restores bigint NOT NULL)
     """,
     // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
     // is the position of its latest change in the log; no tombstone above `purged` was ever purged; `snapshot` is its
@@ -249,8 +249,9 @@ enum Layout {
     var pipeline = Pipeline()
     pipeline.add(
       """
-      INSERT INTO caravan_partitions(partition, life, head, last_zone, zones, records, chunks, chunk_bytes)
-      SELECT w.partition, w.life, 0, 0, 0, 0, 0, 0 FROM unnest($1, $2) AS w(partition, life)
+      INSERT INTO caravan_partitions(partition, life, head, last_zone, zones, records, chunks, chunk_bytes,
+        restores)
+      SELECT w.partition, w.life, 0, 0, 0, 0, 0, 0, 0 FROM unnest($1, $2) AS w(partition, life)
       ON CONFLICT (partition) DO NOTHING
       """, partitions, partitions.map { _ in Int64(1 + random.below(1 << 32)) })
     // Last, so that whoever finds it finds everything.

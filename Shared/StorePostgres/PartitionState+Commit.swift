@@ -8,7 +8,7 @@ extension PartitionState {
     }
     let group = try checkTerms(of: commit)
     let zone = zone(commit.zone)
-    let low = newest[commit.zone].flatMap { zones[$0]?.seq } ?? 0
+    let low = beginning(of: commit.zone)
     let facts = try facts(for: commit, in: zone)
     switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
     case .missing(let hashes): return { _ throws(CaravanError) in .missing(hashes) }
@@ -100,7 +100,7 @@ extension PartitionState {
       throw CaravanError(.limitExceeded, "zone \(commit.zone) has used up its versions")
     }
     var zone: Zone
-    if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
+    if let known { zone = known } else { zone = try beginZone(commit.zone) }
     for write in writes { self.write(write, of: commit, in: zone) }
     for write in writes.ofObjects {
       let group = commit.parts == nil ? nil : commit.op

@@ -12,6 +12,7 @@ extension PartitionState {
     while let questions = inquiry.next(knowing: facts) {
       try look(for: questions, in: commit.zone, zone)
       if let zone { answer(questions, about: zone.id, &facts) }
+      if questions.past { facts.past = past(of: commit.zone) }
       for hash in questions.chunks where chunks[Wants.Chunk(database: commit.zone.database, hash: hash)] == nil {
         facts.lacking.insert(hash)
       }
@@ -27,6 +28,22 @@ extension PartitionState {
     for name in questions.heads { facts.heads[name] = heads[RecordKey(zone: zone, name: name)]?.head }
     for name in questions.entries { facts.entries[name] = entry(RecordKey(zone: zone, name: name)) }
     for name in questions.referrers { facts.referrers[name] = referrers(of: RecordKey(zone: zone, name: name)) }
+  }
+
+  /// nil: nothing of the zone was ever restored.
+  private func past(of zone: ZoneID) -> ZonePast? {
+    guard counts.restores > 0 else { return nil }
+    var lives = looked.lives[zone] ?? [:]
+    for life in zones.values where life.name == zone && life.stage <= ZoneStage.restored {
+      lives[life.id] =
+        life.isAlive ? .some(nil) : PastLife(seq: life.seq, isRestored: life.stage == ZoneStage.restored)
+    }
+    let over =
+      lives.isEmpty
+      ? UnknownZone.lives(restores: counts.restores) : lives.sorted { $0.key < $1.key }.compactMap(\.value)
+    let lost = LostRange.ranges(after: over)
+    guard !lost.isEmpty else { return nil }
+    return ZonePast(lost: lost, purged: self.zone(zone)?.seqBefore == nil ? 0 : looked.purged[zone] ?? 0)
   }
 
   /// What answers show of it; nil: the group has not looked.
@@ -74,6 +91,7 @@ extension PartitionState {
       lists: questions.lists.map { Wants.Chunk(database: name.database, hash: $0) }.filter {
         staged[$0] == nil && looked.lists[$0] == nil
       })
+    if questions.past, counts.restores > 0, looked.lives[name] == nil { wants.add(pastOf: name) }
     guard !wants.isEmpty else { return }
     guard let connection, failure == nil else {
       throw CaravanError(.unavailable, "the connection to PostgreSQL was lost while a commit was decided: retry")

@@ -36,7 +36,8 @@ struct GroupLoad {
         part.partition,
         counts: PartitionState.Counts(
           life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
-          records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6)), now: now, quotas: quotas)
+          records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6),
+          restores: row.unsigned(7)), now: now, quotas: quotas)
       try part.read(answers, into: state)
       state.knownLeases = Set(state.leases.keys)
       states.append(state)
@@ -79,6 +80,8 @@ private struct PartLoad {
   /// Of accounts at home elsewhere, with only a shard here: their rows there, which have their quotas.
   private var homesAt: [(account: Account, at: Int)] = []
   private var footprintsAt: Int?
+  private let pasts: [ZoneID]
+  private var pastsAt: [(zone: ZoneID, at: Int)] = []
 
   init(_ partition: Partition, _ wants: Wants) {
     self.partition = partition
@@ -93,6 +96,7 @@ private struct PartLoad {
     groups = GroupQuestions(wants)
     accounts = Array(wants.accounts)
     footprints = Array(wants.footprints)
+    pasts = Array(wants.pasts)
   }
 
   mutating func ask(_ pipeline: inout Pipeline) {
@@ -127,6 +131,9 @@ private struct PartLoad {
         DeviceStatements.footprints, number, footprints.map(\.zone.database.key), footprints.map(\.zone.name),
         footprints.map(\.writer))
     }
+    for zone in pasts {
+      pastsAt.append((zone, at: pipeline.add(DeviceStatements.lives, number, zone.database.key, zone.name)))
+    }
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
     groups.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
@@ -156,6 +163,7 @@ private struct PartLoad {
         state.footprints[key] = Footprint(first: row.unsigned(2), reach: row.unsigned(3))
       }
     }
+    for (zone, at) in pastsAt { Self.read(lives: answers[at], of: zone, into: state) }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
     try groups.read(answers, into: state)
     if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
@@ -167,6 +175,17 @@ private struct PartLoad {
     for row in rows {
       let name = entries[row.ordinal].name
       state.looked.entries[PartitionState.RecordKey(zone: row.integer(9), name: name)] = Entry(row, name: name)
+    }
+  }
+
+  private static func read(lives rows: Rows, of zone: ZoneID, into state: PartitionState) {
+    state.looked.lives[zone] = [:]
+    for row in rows where !row.isNull(0) {
+      let isAlive = row.integer(1) == ZoneStage.alive
+      state.looked.lives[zone]?[row.integer(3)] =
+        isAlive
+        ? .some(nil) : PastLife(seq: row.unsigned(0), isRestored: row.integer(1) == ZoneStage.restored)
+      if isAlive { state.looked.purged[zone] = row.unsigned(4) }
     }
   }
 

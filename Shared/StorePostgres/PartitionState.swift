@@ -13,6 +13,8 @@ final class PartitionState {
     var records: Int64
     var chunks: Int64
     var chunkBytes: Int64
+    /// How often what is here was restored from a backup.
+    var restores: UInt64
   }
 
   /// One life of a zone.
@@ -117,6 +119,9 @@ final class PartitionState {
     var referrers: [RecordKey: [Referrer]] = [:]
     /// Bytes of chunks that list those of large objects.
     var lists: [Wants.Chunk: [UInt8]] = [:]
+    /// Of zones of which something was asked that has to do with restores: all lives, as they were, by id.
+    var lives: [ZoneID: [Int64: PastLife?]] = [:]
+    var purged: [ZoneID: Seq] = [:]
   }
 
   /// What is to be looked up that no commit told in advance: while the group decides, on its own connection.
@@ -189,6 +194,24 @@ final class PartitionState {
       stage: ZoneStage.alive, seqBefore: nil)
   }
 
+  /// With what seq the zone's next life begins.
+  func beginning(of name: ZoneID) -> Seq {
+    newest[name].flatMap { zones[$0]?.seq } ?? UnknownZone.beginning(restores: counts.restores)
+  }
+
+  func beginZone(_ name: ZoneID) throws(CaravanError) -> Zone {
+    let seq = beginning(of: name)
+    if newest[name] == nil {
+      for life in UnknownZone.lives(restores: counts.restores) {
+        var past = try makeZone(name, seq: life.seq)
+        (past.stage, past.isChanged) = (ZoneStage.restored, true)
+        counts.lastZone = past.id
+        zones[past.id] = past
+      }
+    }
+    return try makeZone(name, seq: seq)
+  }
+
   func save(_ zone: Zone) {
     var zone = zone
     zone.isChanged = true
@@ -205,7 +228,7 @@ final class PartitionState {
     if let zone = zone(name) {
       return ZonePosition(zone: name, seq: zone.seq, incarnation: zone.incarnation)
     }
-    let zone = try makeZone(name, seq: newest[name].flatMap { zones[$0]?.seq } ?? 0)
+    let zone = try beginZone(name)
     save(zone)
     append(zone, low: zone.seq, writer: writer, entries: [])
     return ZonePosition(zone: name, seq: zone.seq, incarnation: zone.incarnation)

@@ -27,7 +27,7 @@ struct Reads {
       pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
       pipeline.add(
         DeviceStatements.footprints, partition, [database], [query.zone.name], [reader?.writer ?? ""])
-      if query.dependsOnPast { pipeline.add(DeviceStatements.endedZone, partition, database, query.zone.name) }
+      if query.dependsOnPast { pipeline.add(DeviceStatements.lastLives, partition, database, query.zone.name) }
       let (writer, epoch, bytes) = (reader?.writer ?? "", reader?.epoch ?? 0, Int64(query.byteBound))
       if let target = query.target {
         pipeline.add(
@@ -48,12 +48,12 @@ struct Reads {
     let footprint = answers.dropFirst().first?.first.map {
       Footprint(first: $0.unsigned(2), reach: $0.unsigned(3))
     }
-    let ended = query.dependsOnPast ? answers.dropFirst(2).first?.first?.unsigned(0) ?? 0 : 0
+    let ended = query.dependsOnPast ? answers.dropFirst(2).first.map { ZoneLives($0).end } ?? 0 : 0
     switch ChangePlan(query, in: zone, ended: { ended }, footprint: { footprint }) {
     case .answer(var page):
       if page.resetRequired {
-        let lives = try db.run(DeviceStatements.restoredLives, partition, database, query.zone.name)
-        page.lost = query.lost(in: zone?.incarnation, restored: lives.map { $0.unsigned(0) })
+        let lives = ZoneLives(try db.run(DeviceStatements.lives, partition, database, query.zone.name))
+        page.lost = query.lost(in: zone?.incarnation, after: lives.over)
       }
       return page
     case .scan(let scan):
@@ -79,7 +79,8 @@ struct Reads {
     let flags = EntryFlags(rawValue: row.integer(2))
     let head = EntryPageWriter.Head(
       version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
-      type: UInt32(truncatingIfNeeded: row.integer(3)), isOwn: isOwn, expires: row.integer(9), fields: row.bytes(10))
+      type: UInt32(truncatingIfNeeded: row.integer(3)), isOwn: isOwn, expires: row.integer(9), fields: row.bytes(10),
+      isRegained: flags.contains(.regained))
     return page.add(
       head, endsBatch: flags.contains(.endsBatch), writer: row.bytes(4), nameBytes: row.byteCount(6),
       bodyBytes: Int(row.integer(7))

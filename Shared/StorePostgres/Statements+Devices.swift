@@ -133,15 +133,23 @@ enum DeviceStatements {
 
   // MARK: Zones
 
-  /// The last life of a zone that is over: at stage 1 or 2.
-  static let endedZone: StaticString = """
-    SELECT seq FROM caravan_zones
-    WHERE partition = $1 AND database = $2 AND name = $3 AND stage > 0 AND stage < 4 ORDER BY id DESC LIMIT 1
+  /// The zone's newest lives, the last first: of those that are over, at stages 1 to 3, and of one that is alive; and
+  /// how often what is here was restored.
+  static let lastLives: StaticString = """
+    SELECT z.seq, z.stage, p.restores FROM caravan_partitions p
+    LEFT JOIN LATERAL (
+      SELECT id, seq, stage FROM caravan_zones
+      WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4 ORDER BY id DESC LIMIT 2) AS z ON true
+    WHERE p.partition = $1 ORDER BY z.id DESC
     """
 
-  static let restoredLives: StaticString = """
-    SELECT seq FROM caravan_zones
-    WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 3 ORDER BY id
+  /// All that are not elsewhere, in their order.
+  static let lives: StaticString = """
+    SELECT z.seq, z.stage, p.restores, z.id, z.purged FROM caravan_partitions p
+    LEFT JOIN LATERAL (
+      SELECT id, seq, stage, purged FROM caravan_zones
+      WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4) AS z ON true
+    WHERE p.partition = $1 ORDER BY z.id
     """
 
   static let forgetFootprints: StaticString = "DELETE FROM caravan_footprints WHERE partition = $1 AND zone = $2"

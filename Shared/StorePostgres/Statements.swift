@@ -5,7 +5,7 @@ enum Statements {
   // MARK: What a group reads
 
   static let holdPartition: StaticString = """
-    SELECT life, head, last_zone, zones, records, chunks, chunk_bytes FROM caravan_partitions
+    SELECT life, head, last_zone, zones, records, chunks, chunk_bytes, restores FROM caravan_partitions
     WHERE partition = $1 FOR UPDATE
     """
 

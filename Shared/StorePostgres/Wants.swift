@@ -35,6 +35,8 @@ struct Wants {
   /// Whose groups are counted.
   private(set) var owners: Set<UserID> = []
   private(set) var footprints: Set<Footprint> = []
+  /// Zones of which all lives are wanted.
+  private(set) var pasts: Set<ZoneID> = []
 
   struct Footprint: Hashable {
     let zone: ZoneID
@@ -42,7 +44,9 @@ struct Wants {
   }
 
   /// Nothing that a look-up while a group decides may bring.
-  var isEmpty: Bool { records.isEmpty && entries.isEmpty && referrers.isEmpty && lists.isEmpty }
+  var isEmpty: Bool {
+    records.isEmpty && entries.isEmpty && referrers.isEmpty && lists.isEmpty && pasts.isEmpty
+  }
 
   /// Everything that the commit is certain to ask about, and most of what it may.
   mutating func add(_ commit: Commit) {
@@ -82,6 +86,8 @@ struct Wants {
     for name in entries { self.entries.insert(Record(zone: zone, name: name)) }
     for name in referrers { self.referrers.insert(Record(zone: zone, name: name)) }
   }
+
+  mutating func add(pastOf zone: ZoneID) { pasts.insert(zone) }
 
   mutating func add(lists chunks: [Chunk]) { lists.formUnion(chunks) }
 

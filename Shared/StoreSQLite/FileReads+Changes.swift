@@ -16,7 +16,7 @@ extension FileReads {
     switch plan {
     case .answer(var page):
       if page.resetRequired {
-        page.lost = query.lost(in: state?.incarnation, restored: try restored(query.zone))
+        page.lost = query.lost(in: state?.incarnation, after: try pastLives(of: query.zone))
       }
       return page
     case .scan(let scan): return try self.scan(scan, query, zone)
@@ -25,17 +25,22 @@ extension FileReads {
 
   /// The version with which the last life of the zone that is over ended; 0: there was none.
   func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
-    guard let database = try database(zone.database) else { return 0 }
-    return try db.first(
-      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state IN (1, 2, 3) ORDER BY id DESC LIMIT 1", database,
-      zone.name, read: { $0.unsigned(0) }) ?? 0
+    try pastLives(of: zone).last?.end ?? 0
   }
 
-  private func restored(_ zone: ZoneID) throws(CaravanError) -> [Seq] {
-    guard let database = try database(zone.database) else { return [] }
-    return try db.all(
-      "SELECT seq FROM zones WHERE database = ? AND name = ? AND state = ? ORDER BY id", database, zone.name,
-      ZoneStage.restored, read: { $0.unsigned(0) })
+  /// Those that are over, in their order.
+  func pastLives(of zone: ZoneID) throws(CaravanError) -> [PastLife] {
+    guard let database = try database(zone.database) else { return UnknownZone.lives(restores: try restores) }
+    let lives = try db.all(
+      "SELECT seq, state FROM zones WHERE database = ? AND name = ? AND state < 4 ORDER BY id", database, zone.name,
+      read: { (life: PastLife(seq: $0.unsigned(0), isRestored: $0.integer(1) == ZoneStage.restored), $0.integer(1)) })
+    guard !lives.isEmpty else { return UnknownZone.lives(restores: try restores) }
+    return lives.filter { $0.1 != ZoneStage.alive }.map(\.life)
+  }
+
+  /// How often what is here was restored from a backup.
+  var restores: UInt64 {
+    get throws(CaravanError) { try db.first("SELECT restores FROM meta", read: { $0.unsigned(0) }) ?? 0 }
   }
 
   private static let forward: StaticString = """
@@ -77,7 +82,7 @@ extension FileReads {
       let head = EntryPageWriter.Head(
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
-        fields: isOwn ? [] : row.bytes(8))
+        fields: isOwn ? [] : row.bytes(8), isRegained: flags.contains(.regained))
       if head.isDeleted, page.reach == nil { page.reach = try footprint(of: query.reader, zone)?.reach ?? 0 }
       return page.add(
         head, endsBatch: flags.contains(.endsBatch), writer: try writers.name(writer, db),

@@ -11,8 +11,10 @@ enum FileSchema {
   static let version = 3
 
   static let tables = """
+    -- `restores`: how often what is here was restored from a backup.
     CREATE TABLE meta(
-      id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL);
+      id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL,
+      restores INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE databases(
       id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
       owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,

@@ -103,7 +103,16 @@ extension FileState {
   /// Of a zone that is not alive, the seq its predecessor ended with.
   private func seq(of zone: ZoneID, _ known: ZoneRecord?) throws(CaravanError) -> Seq {
     if let known { return known.seq }
-    return try reads.zone(zone)?.seq ?? 0
+    if let last = try reads.zone(zone) { return last.seq }
+    return UnknownZone.beginning(restores: try reads.restores)
+  }
+
+  /// nil: nothing here was ever restored.
+  private func past(of zone: ZoneID, _ known: ZoneRecord?) throws(CaravanError) -> ZonePast? {
+    let lost = LostRange.ranges(after: try reads.pastLives(of: zone))
+    guard !lost.isEmpty else { return nil }
+    let row = known == nil ? nil : try reads.zone(zone)
+    return ZonePast(lost: lost, purged: row?.purged ?? 0)
   }
 
   private func facts(
@@ -114,6 +123,7 @@ extension FileState {
     facts.account = try limitedAccount(of: commit.zone.database)
     while let questions = inquiry.next(knowing: facts) {
       if let zone { try answer(questions, about: zone, &facts) }
+      if questions.past { facts.past = try past(of: commit.zone, zone) }
       try find(questions.chunks, in: commit.zone.database, &facts)
       guard !questions.lists.isEmpty, let database = try databaseID(of: commit.zone.database) else { continue }
       for list in questions.lists {
@@ -156,7 +166,7 @@ extension FileState {
       return .decided(verdicts: verdicts, zoneSeq: high, incarnation: incarnation)
     }
     var zone: ZoneRecord
-    if let known { zone = known } else { zone = try makeZone(commit.zone, seq: low) }
+    if let known { zone = known } else { zone = try beginZone(commit.zone) }
     let writer = try self.writer(commit.op).id
     for write in writes { try self.write(write, by: writer, in: zone) }
     if queuesObjects { try queueObjects(of: writes.ofObjects, commit, in: zone.id) }

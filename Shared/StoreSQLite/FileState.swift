@@ -155,6 +155,23 @@ final class FileState {
     return row
   }
 
+  /// A life of the zone that goes on behind the last one, as far as any is known here.
+  func beginZone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord {
+    if let last = try reads.zone(zone) { return try makeZone(zone, seq: last.seq) }
+    let restores = try reads.restores
+    for life in UnknownZone.lives(restores: restores) { try addPastLife(life, of: zone) }
+    return try makeZone(zone, seq: UnknownZone.beginning(restores: restores))
+  }
+
+  @discardableResult
+  func addPastLife(_ life: PastLife, of zone: ZoneID) throws(CaravanError) -> ZoneRecord {
+    let row = try makeZone(zone, seq: life.seq)
+    try db.run(
+      "UPDATE zones SET state = ? WHERE id = ?", life.isRestored ? ZoneStage.restored : ZoneStage.purged, row.id)
+    zoneRows[zone] = nil
+    return row
+  }
+
   /// What the next entry of the log is about.
   func save(_ row: ZoneRecord, of zone: ZoneID) throws(CaravanError) {
     guard row.seq <= StoreLimits.highestNumber else {
@@ -172,7 +189,7 @@ final class FileState {
     if let known = try self.zone(zone) {
       row = known
     } else {
-      row = try makeZone(zone, seq: reads.zone(zone)?.seq ?? 0)
+      row = try beginZone(zone)
       try save(row, of: zone)
       try log(zone, row, low: row.seq, high: row.seq, writer: writer, entries: [])
     }

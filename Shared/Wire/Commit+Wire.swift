@@ -16,6 +16,7 @@ extension Mutation {
     case .read: self.init(name: mutation.name, kind: .read, basedOn: based)
     }
     if let terms = mutation.terms { add(terms) }
+    if mutation.isOffer { offered = true }
   }
 
   /// - Throws: `invalidData` for a bad name, kind or hash list; `limitExceeded` for a body beyond `Limits.recordBytes`.
@@ -34,7 +35,7 @@ extension Mutation {
     case .unspecified:
       throw CaravanError(.invalidData, "the mutation of '\(name)' has no kind: save, delete or read")
     }
-    return Model.Mutation(name: name, base: base, change: change, terms: try terms())
+    return Model.Mutation(name: name, base: base, change: change, terms: try terms(), isOffer: offered)
   }
 }
 

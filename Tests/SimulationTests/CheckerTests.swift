@@ -1,5 +1,6 @@
 import Model
 import SimulatedSuite
+import Store
 import TestKit
 import Testing
 
@@ -168,6 +169,75 @@ import Testing
     ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
   ]
+
+  /// The same, where the cloud forgot the newest edit, and d1 offered it again.
+  static var restored: History {
+    var history = sound
+    let gap = ArchiveLimits.beginning(after: 2)
+    history.restores = 1
+    history.lost = [history.versions.removeLast()]
+    history.log.removeLast()
+    history.versions.append(Version(row, seq: gap + 1, tag: tag(3), writer: "d1"))
+    history.log.append(
+      Logged(
+        partition: 7, position: ArchiveLimits.logGap + 3, zone: "\(place)", low: gap, high: gap + 1, seqs: [gap + 1]))
+    history.readings.append(Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: gap + 1)]))
+    history.end.cloud[place]?[0].seq = gap + 1
+    for device in ["d1", "d2"] { history.end.devices[device]?[place]?[0].seq = gap + 1 }
+    history.end.queried[place]?[row.row] = gap + 1
+    return history
+  }
+
+  static let brokenByRestore: [(invariant: String, what: String, breaking: @Sendable (inout History) -> Void)] = [
+    (
+      "I1", "a deletion of after the restore is undone",
+      { history in
+        let delete = write(tag(4), .delete, over: [tag(3)])
+        history.writes[delete.tag] = delete
+      }
+    ),
+    ("I5", "a device goes back to the backup's copy", { $0.readings.append($0.readings[1]) }),
+    (
+      "I6 nobody", "an offer goes over what it does not know",
+      { history in
+        let other = write(tag(4, "d2"), .update, over: [tag(2, "d2")])
+        history.writes[other.tag] = other
+        history.versions.insert(
+          Version(row, seq: history.versions[2].seq - 1, tag: other.tag, writer: "d2"), at: 2)
+      }
+    ),
+    (
+      "I7 each", "two devices offer it, and both are taken",
+      { $0.versions.append(Version(row, seq: $0.versions[2].seq + 1, tag: tag(3), writer: "d2")) }
+    ),
+    (
+      "I7 no", "the backup's copy is in conflict with what was made from it",
+      { $0.decisions = [Decision(row, device: "d1", mine: tag(3), theirs: tag(2, "d2"), choice: .mine)] }
+    ),
+    (
+      "I9", "what was deleted since the restore is offered, and taken",
+      { history in
+        history.versions.insert(
+          Version(row, seq: history.versions[2].seq - 1, tag: nil, writer: "d2"), at: 2)
+      }
+    ),
+  ]
+
+  @Test("UNI-18: after a restore the invariants hold as ever, but for what the cloud forgot was deleted")
+  func restores() {
+    #expect(Self.violations(Self.restored).isEmpty, "\(Self.violations(Self.restored))")
+    for (invariant, what, breaking) in Self.brokenByRestore {
+      var history = Self.restored
+      breaking(&history)
+      let found = Self.violations(history)
+      #expect(found.contains { $0.invariant.hasPrefix(invariant) }, "\(what): \(found)")
+    }
+    var forgotten = Self.restored
+    let delete = Self.write(Self.tag(4), .delete, over: [Self.tag(3)])
+    forgotten.writes[delete.tag] = delete
+    forgotten.lost.append(Version(Self.row, seq: 4, tag: nil, writer: "d1"))
+    #expect(Self.violations(forgotten).isEmpty, "nobody holds a deletion that was taken back")
+  }
 
   private static func violations(_ history: History) -> [Violation] { Checker.all.flatMap { $0.check(history) } }
 

@@ -16,6 +16,8 @@ public enum StoreContent: Sendable, Hashable {
   case quota(account: String, Quota)
   /// How far the log of a partition has come.
   case head(Partition, UInt64)
+  /// How often what is here was restored from a backup, if ever.
+  case restores(UInt64)
 }
 
 public struct ZoneContent: Sendable, Hashable {

@@ -74,10 +74,10 @@ extension ChangeQuery {
   /// What the reader may hold of what restores took back, where it was in another life of the zone.
   /// - Parameters:
   ///   - zone: nil when there is none.
-  ///   - restored: the versions with which lives ended that a restore brought back.
-  public func lost(in zone: Incarnation?, restored: [Seq]) -> [LostRange] {
+  ///   - lives: of the zone that are over, in their order.
+  public func lost(in zone: Incarnation?, after lives: [PastLife]) -> [LostRange] {
     guard !continues || position?.incarnation != zone else { return [] }
-    return restored.map { LostRange(after: $0, through: $0 + ArchiveLimits.versionGap) }
+    return LostRange.ranges(after: lives)
   }
 
   /// The snapshot that the reader has begun.
@@ -150,7 +150,9 @@ public struct ChangeScan: Sendable, Hashable {
   /// Whether a tombstone can be the end of something the reader holds. Going forward it holds what pages showed it,
   /// which is nothing created after its position nor gone before it began (CK-43, with the oldest unpurged creation:
   /// E11). In any case it holds what its own commits wrote or were shown, which is nothing created beyond their reach.
+  /// Of what was regained after a restore, the lost creation says nothing about either.
   func concerns(_ tombstone: EntryPageWriter.Head, reach: Seq) -> Bool {
+    if tombstone.isRegained { return true }
     if !isReverse, tombstone.created <= start.seq, tombstone.version > start.settled { return true }
     return tombstone.created <= reach
   }

@@ -14,6 +14,9 @@ public struct TombstoneRule: Sendable, Hashable {
   /// Unix time since when a device must have pulled to be active.
   public func activeSince(_ now: Int64) -> Int64 { now - activity.milliseconds }
 
+  /// When tombstones of a zone that was restored begin to age.
+  public func end(ofWaitFrom now: Int64) -> Int64 { now + activity.milliseconds }
+
   /// A device's time is written again when it has moved by this much, though its position has not.
   public var activityStep: Int64 { activity.milliseconds / 24 }
   /// The same of a device that reads a snapshot.

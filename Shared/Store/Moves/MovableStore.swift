@@ -7,7 +7,7 @@ public struct OwnerContent: Sendable, Hashable {
     public var id: ZoneID
     /// Its newest life. The incarnation is the one that devices know, wherever the zone is.
     public var content: ZoneContent
-    /// The version with which the life before ended; 0: there was none.
+    /// The version with which the life before ended, `PastLife.end`; 0: there was none.
     public var ended: Seq
     /// Versions with which the lives ended that were restored from backups, in their order.
     public var restored: [Seq] = []
@@ -48,6 +48,8 @@ public struct OwnerContent: Sendable, Hashable {
   public var groups: [Group] = []
   /// By name.
   public var locks: [String: LeaseTenure] = [:]
+  /// How often the store that it comes from was restored: zones that this has never heard of may have been lost.
+  public var restores: UInt64 = 0
 
   public init() {}
 

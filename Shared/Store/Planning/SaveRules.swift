@@ -24,6 +24,8 @@ struct SaveRules {
   /// The version that the save gets.
   let version: Seq
   let now: Int64
+  /// It builds on a version that a restore took back.
+  let isRegained: Bool
 
   /// - Throws: `limitExceeded`, `invalidData` when the merged record cannot be.
   func decide() throws(CaravanError) -> Decision {
@@ -145,8 +147,11 @@ struct SaveRules {
   /// The history after these fields were written.
   private func noting(_ changed: Set<UInt32>) -> FieldHistory {
     var history = isLive ? self.history : FieldHistory()
-    // Made again under the name of one that was deleted: `created` does not tell (E11), and diff sync must (UNI-03).
-    if !isLive, stored != nil { history.items[FieldHistory.wholeRecord] = item(FieldHistory.wholeRecord, history) }
+    // Made again under the name of one that was deleted, or that a restore took: `created` does not tell (E11), and
+    // diff sync must (UNI-03).
+    if !isLive, stored != nil || isRegained {
+      history.items[FieldHistory.wholeRecord] = item(FieldHistory.wholeRecord, history)
+    }
     for id in changed {
       history.items[id] = item(id, history)
     }

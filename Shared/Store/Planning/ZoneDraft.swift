@@ -23,6 +23,10 @@ struct ZoneDraft {
   var cascaded = 0
   /// By how much this commit's writes change what the account holds.
   private var growth = Usage()
+  /// Of the mutation at hand.
+  private var name = ""
+  /// The lost version that it brings back, or builds on.
+  private var regaining: (version: Seq, isUnchanged: Bool)?
 
   init(_ commit: Commit, on zone: ZoneCommit) {
     facts = zone.facts
@@ -48,7 +52,15 @@ struct ZoneDraft {
   mutating func apply(_ mutation: Mutation) -> ZoneCommit.Verdict {
     defer { count += 1 }
     let head = heads[mutation.name]
-    let fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
+    var fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
+    (name, regaining) = (mutation.name, nil)
+    if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
+      switch Regain.standing(of: version, isOffer: mutation.isOffer, head, past) {
+      case .known where head?.isInSight(at: now) ?? false: return .merged(name: mutation.name)
+      case .newer: (fits, regaining) = (true, (version, mutation.isOffer))
+      case .known, .contested, nil: break
+      }
+    }
     switch mutation.change {
     case .read:
       return fits ? .read(name: mutation.name, version: shown(mutation.name)) : .conflict(name: mutation.name)
@@ -79,7 +91,7 @@ struct ZoneDraft {
     do throws(CaravanError) {
       let rules = SaveRules(
         save: content, base: mutation.base, terms: terms, stored: stored(name), isLive: isLive(name), fits: fits,
-        writer: writer, lists: facts.lists, version: seq + 1, now: now)
+        writer: writer, lists: facts.lists, version: seq + 1, now: now, isRegained: regaining != nil)
       switch try rules.decide() {
       case .conflict: return .conflict(name: name)
       case .keep: return .merged(name: name)
@@ -133,7 +145,8 @@ struct ZoneDraft {
   }
 
   /// - Returns: the new version. `created` passes from a tombstone to the record made anew under its name (E11): a
-  ///   device may hold the old record and nothing of what came after, and the next tombstone must still reach it.
+  ///   device may hold the old record and nothing of what came after, and the next tombstone must still reach it. Of
+  ///   what was regained it says from which version, and passes on as well.
   @discardableResult
   private mutating func write(_ name: String, _ draft: Draft) -> Seq {
     let replaced = heads[name]
@@ -154,7 +167,13 @@ struct ZoneDraft {
       rewritten[name] = draft.references
       for reference in draft.references { pointing[reference.target, default: []].insert(name) }
     }
-    let created = replaced?.created ?? seq
+    var created = replaced?.created ?? seq
+    if replaced?.flags.contains(.regained) ?? false { flags.insert(.regained) }
+    if let regaining, name == self.name {
+      created = regaining.version
+      flags.insert(.regained)
+      if regaining.isUnchanged { flags.insert(.unchanged) }
+    }
     let bytes = draft.bytes(under: name)
     heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires, bytes: bytes)
     let write = ZoneCommit.Write(
@@ -194,8 +213,9 @@ struct ZoneDraft {
     } else if !fits {
       return .conflict(name: name)
     }
-    // What has expired out of sight is still to be deleted.
-    guard let head, !head.isDeleted else { return .accepted(version: head?.version ?? 0) }
+    // What has expired out of sight is still to be deleted; and of what a restore took, others may hold a copy to
+    // offer.
+    if head?.isDeleted ?? true, regaining == nil { return .accepted(version: head?.version ?? 0) }
     do throws(CaravanError) {
       let owned = try owned(by: name)
       if !isAtomic { try checkReferrers(of: [name] + owned) }

@@ -13,11 +13,13 @@ public struct ZoneQuestions: Sendable, Hashable {
   public var chunks: [ChunkHash] = []
   /// Chunks whose bytes are wanted: they list those of large objects.
   public var lists: [ChunkHash] = []
+  /// Whether the zone's past is wanted, if there is one.
+  public var past = false
 
   public init() {}
 
   public var isEmpty: Bool {
-    heads.isEmpty && entries.isEmpty && referrers.isEmpty && chunks.isEmpty && lists.isEmpty
+    heads.isEmpty && entries.isEmpty && referrers.isEmpty && chunks.isEmpty && lists.isEmpty && !past
   }
 }
 
@@ -32,6 +34,8 @@ public struct ZoneFacts: Sendable, Hashable {
   public var lacking: Set<ChunkHash>
   /// Who is charged for the zone; nil: there is no limit to keep to (CK-102).
   public var account: AccountState?
+  /// nil: no restore took anything from the zone.
+  public var past: ZonePast?
   /// What lists name.
   private(set) var lists: [ChunkHash: [ChunkHash]] = [:]
 
@@ -122,6 +126,9 @@ public struct ZoneInquiry: Sendable {
     let deletes = commit.mutations.contains(where: \.isDelete)
     for mutation in commit.mutations {
       let head = facts.heads[mutation.name]
+      if case .version(let version) = mutation.base, head?.version != version, mutation.mayRegain {
+        questions.past = true
+      }
       // What this commit gives an owner may go with it in this commit.
       let mayGo = mutation.isDelete || deletes && mutation.terms?.references.contains { $0.kind == .owning } ?? false
       if mayGo, head.map({ !$0.isDeleted }) ?? false { questions.referrers.append(mutation.name) }

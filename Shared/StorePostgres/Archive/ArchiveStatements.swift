@@ -3,7 +3,8 @@ internal import Store
 
 /// What backups read and write: whole partitions, once, so the rules of statements that are always at work do not hold.
 enum ArchiveStatements {
-  static let partitions: StaticString = "SELECT partition, life, head FROM caravan_partitions ORDER BY partition"
+  static let partitions: StaticString =
+    "SELECT partition, life, head, restores FROM caravan_partitions ORDER BY partition"
 
   static let databases: StaticString = """
     SELECT DISTINCT database FROM caravan_zones WHERE partition = $1 ORDER BY database
@@ -37,6 +38,8 @@ enum ArchiveStatements {
   static let quotas: StaticString = """
     SELECT account, max_records, max_bytes FROM caravan_accounts WHERE partition = $1 AND own = 1 ORDER BY account
     """
+
+  static let saveRestores: StaticString = "UPDATE caravan_partitions SET restores = $2 WHERE partition = $1"
 
   static let anything: StaticString = "SELECT 1 FROM caravan_zones LIMIT 1"
 

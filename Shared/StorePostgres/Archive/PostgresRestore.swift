@@ -30,6 +30,10 @@ public final class PostgresRestore: ArchiveSink {
   }
 
   private let db: Connection
+  /// Unix milliseconds.
+  private let now: Int64
+  /// Of what is in the backup.
+  private var restores: UInt64 = 0
   private var filled: [UInt32: Filled] = [:]
   private var database: DatabaseID?
   private var zone: OpenZone?
@@ -43,6 +47,7 @@ public final class PostgresRestore: ArchiveSink {
 
   /// - Throws: `objectExists` when the database holds a store with something in it.
   public init(_ address: ConnectionString, host: Host) throws(CaravanError) {
+    now = host.clock.wallTime.milliseconds
     do throws(PostgresError) {
       db = try Connection(.archive(address))
       try Layout.prepare(db, random: host.random)
@@ -73,6 +78,7 @@ public final class PostgresRestore: ArchiveSink {
       try add(op)
     case .quota(let account, let quota): try add(account, quota)
     case .head(let partition, let head): filled[partition.number]?.head = head
+    case .restores(let count): restores = max(restores, count)
     }
   }
 
@@ -136,11 +142,21 @@ public final class PostgresRestore: ArchiveSink {
     let id = try ZoneID(database, archived.name)
     let past = number(in: partition)
     try add(OpenZone(id: id, number: past, seq: archived.seq, isAlive: false), as: ZoneStage.restored)
+    let end = PastLife(seq: archived.seq, isRestored: true).end
     guard !archived.isRestored else { return }
     let number = number(in: partition)
     places[archived.incarnation] = (partition, number)
     zone = OpenZone(
-      id: id, number: number, seq: archived.seq + ArchiveLimits.versionGap, isAlive: archived.isAlive)
+      id: id, number: number, seq: archived.isAlive ? ArchiveLimits.beginning(after: archived.seq) : end,
+      isAlive: archived.isAlive)
+    guard archived.isAlive else { return }
+    // Until every device that may hold what was lost has had its time to come and offer it, as deletions of before that
+    // would be forgotten otherwise.
+    try run { pipeline in
+      pipeline.add(
+        DeviceStatements.saveAge, Int32(partition), number, UInt64(0), ArchiveLimits.beginning(after: archived.seq),
+        TombstoneRule().end(ofWaitFrom: now))
+    }
   }
 
   private func number(in partition: UInt32) -> Int64 {
@@ -257,6 +273,7 @@ public final class PostgresRestore: ArchiveSink {
       pipeline.add(
         Statements.saveCounts, key, UInt64(0), positions.last ?? 0, part.lastZone, part.zones, part.records,
         part.chunks, part.chunkBytes)
+      pipeline.add(ArchiveStatements.saveRestores, key, restores + 1)
       pipeline.add(part.growth, key)
       if !positions.isEmpty {
         pipeline.add(

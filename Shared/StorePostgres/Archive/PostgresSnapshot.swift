@@ -29,6 +29,8 @@ public final class PostgresSnapshot: ArchiveSource {
     for life in lives {
       try PartitionExport(db: db, number: Int32(life.integer(0)), life: life.unsigned(1)).databases(take)
     }
+    let restores = lives.map { $0.unsigned(3) }.max() ?? 0
+    if restores > 0 { try take(.restores(restores)) }
     for life in lives {
       let partition = PartitionExport(db: db, number: Int32(life.integer(0)), life: life.unsigned(1))
       try partition.rest(take)
@@ -80,7 +82,7 @@ private struct PartitionExport {
     }
   }
 
-  /// Of every name its newest life, and those before that were restored.
+  /// Of every name its newest life, and those before that were restored, unless the zone was deleted since.
   private func zones(of database: String, _ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) {
     var newest: [String: (id: Int64, zone: ZoneContent)] = [:]
     var restored: [String: [ZoneContent]] = [:]
@@ -93,7 +95,13 @@ private struct PartitionExport {
           incarnation: Layout.incarnation(life: life, zone: id, stored: row.unsigned(4)),
           isAlive: row.integer(3) == ZoneStage.alive, isRestored: row.integer(3) == ZoneStage.restored)
       )
-      if let zone = newest[row.text(1)]?.zone, zone.isRestored { restored[zone.name, default: []].append(zone) }
+      guard let zone = newest[row.text(1)]?.zone, !zone.isAlive else { continue }
+      let last = restored[zone.name]?.last?.seq ?? 0
+      if zone.isRestored {
+        restored[zone.name, default: []].append(zone)
+      } else if zone.seq > PastLife(seq: last, isRestored: true).end {
+        restored[zone.name] = []
+      }
     }
     for (name, (id, zone)) in newest.sorted(by: { $0.key < $1.key }) {
       for life in restored[name] ?? [] where life != zone { try take(.zone(life)) }

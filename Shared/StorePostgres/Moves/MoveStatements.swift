@@ -7,6 +7,11 @@ enum MoveStatements {
     WHERE z.partition = $1 AND z.database >= $2 AND z.database < $3 ORDER BY z.id
     """
 
+  static let restores: StaticString = "SELECT restores FROM caravan_partitions WHERE partition = $1"
+  static let raiseRestores: StaticString = """
+    UPDATE caravan_partitions SET restores = greatest(restores, $2) WHERE partition = $1
+    """
+
   static let footprints: StaticString = """
     SELECT zone, writer, since, reach FROM caravan_footprints WHERE partition = $1 AND zone = ANY($2)
     """

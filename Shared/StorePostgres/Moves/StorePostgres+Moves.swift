@@ -17,6 +17,7 @@ extension StorePostgres: MovableStore {
       }
       content.zones += part.zones
       content.groups += part.groups
+      content.restores = max(content.restores, part.restores)
       content.locks.merge(part.locks) { one, other in one.token > other.token ? one : other }
       for op in part.ops { ops[op.op] = op }
     }
@@ -51,7 +52,7 @@ extension StorePostgres: MovableStore {
     }
     for partition in parts.keys.sorted() {
       guard var part = parts[partition] else { continue }
-      (part.ops, part.locks) = (content.ops, content.locks)
+      (part.ops, part.locks, part.restores) = (content.ops, content.locks, content.restores)
       let whole = part
       try await perform(in: partition) { (upkeep) throws(PostgresError) in try upkeep.adopt(whole, in: partition) }
     }
@@ -95,6 +96,7 @@ extension Reads {
   func content(of owner: UserID, _ rows: [Row], in partition: Partition) throws(PostgresError) -> OwnerContent {
     let key = Int32(partition.number)
     var content = OwnerContent()
+    content.restores = try db.run(MoveStatements.restores, key).first?.unsigned(0) ?? 0
     var newest: [ZoneID: (id: Int64, zone: OwnerContent.Zone)] = [:]
     var lives: [Int64] = []
     for row in rows {
@@ -102,7 +104,8 @@ extension Reads {
       lives.append(id)
       guard stage <= ZoneStage.restored else { continue }
       // Of a zone that is alive, the life before; rows come in the order of lives.
-      let before = newest[name].map { $0.zone.content.seq } ?? 0
+      let before =
+        newest[name].map { PastLife(seq: $0.zone.content.seq, isRestored: $0.zone.content.isRestored).end } ?? 0
       let zone = ZoneContent(
         name: name.name, seq: row.unsigned(4),
         incarnation: Layout.incarnation(life: row.unsigned(0), zone: id, stored: row.unsigned(6)),
@@ -198,6 +201,7 @@ extension Upkeep {
     try holding(partition) { () throws(PostgresError) in
       guard let counts = try db.run(Statements.holdPartition, key).first else { throw Reads.damaged("a partition") }
       var pipeline = Pipeline()
+      pipeline.add(MoveStatements.raiseRestores, key, content.restores)
       // Beyond what any position in this log has seen: whoever asks for changed zones from one is told of it.
       let ids = add(
         content.zones, after: counts.integer(2), changed: counts.unsigned(1) + 1, key, &pipeline)

@@ -22,6 +22,9 @@ public final class SQLiteRestore: ArchiveSink {
   private var places: [Incarnation: (file: Int, zone: Int64)] = [:]
   private var alive: [OpenZone] = []
   private var heads: [UInt32: UInt64] = [:]
+  /// Of what is in the backup.
+  private var restores: UInt64 = 0
+  private let tombstones: TombstoneRule
 
   /// - Throws: `objectExists` when the directory holds a store with something in it.
   public init(_ options: StoreOptions, host: Host) throws(CaravanError) {
@@ -49,6 +52,7 @@ public final class SQLiteRestore: ArchiveSink {
     }
     self.files = files
     self.lives = lives
+    tombstones = options.tombstones
   }
 
   public func take(_ item: StoreContent) throws(CaravanError) {
@@ -70,6 +74,7 @@ public final class SQLiteRestore: ArchiveSink {
       }
       for file in files { try file.setQuota(quota, of: named) }
     case .head(let partition, let head): heads[partition.number] = head
+    case .restores(let count): restores = max(restores, count)
     }
   }
 
@@ -86,6 +91,7 @@ public final class SQLiteRestore: ArchiveSink {
         "UPDATE zones SET changed = ?, linked = EXISTS (SELECT 1 FROM refs WHERE zone = zones.id) WHERE id = ?",
         position, zone.row.id)
     }
+    for file in files { try file.db.run("UPDATE meta SET restores = ?", restores + 1) }
     // A crash between two of these would leave half a store: the mark keeps everybody from it.
     try DiskFile.mark(RestoreMark.path(in: path))
     for file in files { try file.commit() }
@@ -103,17 +109,26 @@ public final class SQLiteRestore: ArchiveSink {
     guard let database else { throw Self.disorder }
     let id = try ZoneID(database.id, archived.name)
     let state = files[database.file]
-    let past = try state.makeZone(id, seq: archived.seq)
-    try end(past, as: ZoneStage.restored, in: state)
+    let past = PastLife(seq: archived.seq, isRestored: true)
+    try state.addPastLife(past, of: id)
     guard !archived.isRestored else { return }
-    let row = try state.makeZone(id, seq: archived.seq + ArchiveLimits.versionGap)
-    if !archived.isAlive { try end(row, as: ZoneStage.purged, in: state) }
+    let row: FileState.ZoneRecord
+    if archived.isAlive {
+      row = try state.makeZone(id, seq: ArchiveLimits.beginning(after: archived.seq))
+      try keepTombstones(of: row, in: state)
+    } else {
+      row = try state.addPastLife(PastLife(seq: past.end, isRestored: false), of: id)
+    }
     places[archived.incarnation] = (database.file, row.id)
     zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)
   }
 
-  private func end(_ life: FileState.ZoneRecord, as stage: Int64, in state: FileState) throws(CaravanError) {
-    try state.db.run("UPDATE zones SET state = ? WHERE id = ?", stage, life.id)
+  /// Until every device that may hold what was lost has had its time to come and offer it, as deletions of before that
+  /// would be forgotten otherwise.
+  private func keepTombstones(of zone: FileState.ZoneRecord, in state: FileState) throws(CaravanError) {
+    try state.db.run(
+      "INSERT INTO tombstone_ages(zone, aged, mark, marked) VALUES (?, 0, ?, ?)", zone.id, zone.seq,
+      tombstones.end(ofWaitFrom: state.now))
   }
 
   private func endZone() throws(CaravanError) {

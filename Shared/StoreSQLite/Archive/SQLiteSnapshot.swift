@@ -68,7 +68,7 @@ extension FileReads {
     }
   }
 
-  /// Of every name its newest life, and those before that were restored.
+  /// Of every name its newest life, and those before that were restored, unless the zone was deleted since.
   private func exportZones(
     of database: Int64, _ take: (StoreContent) throws(CaravanError) -> Void
   ) throws(CaravanError) {
@@ -77,8 +77,10 @@ extension FileReads {
       SELECT id, name, seq, state, incarnation FROM zones z WHERE database = ? AND state < 4 AND (state = 3
         OR NOT EXISTS (SELECT 1 FROM zones n
           WHERE n.database = z.database AND n.name = z.name AND n.id > z.id AND n.state < 4))
+        AND NOT (state = 3 AND EXISTS (SELECT 1 FROM zones d WHERE d.database = z.database AND d.name = z.name
+          AND d.id > z.id AND d.state IN (1, 2) AND d.seq > z.seq + ?))
       ORDER BY name, id
-      """, database,
+      """, database, ArchiveLimits.versionGap,
       read: {
         (
           $0.integer(0),
@@ -147,6 +149,8 @@ extension FileReads {
     for (key, quota) in quotas where Account(key: key).map({ partitions.contains($0.partition) }) ?? true {
       try take(.quota(account: key, quota))
     }
+    let restores = try restores
+    if restores > 0 { try take(.restores(restores)) }
     for (partition, head) in try logHeads(of: partitions).sorted(by: { $0.key < $1.key }) {
       try take(.head(partition, head))
     }

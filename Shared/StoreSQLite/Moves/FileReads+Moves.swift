@@ -6,6 +6,7 @@ internal import Store
 extension FileReads {
   func content(of owner: UserID) throws(CaravanError) -> OwnerContent {
     var content = OwnerContent()
+    content.restores = try restores
     var lives: Set<Incarnation> = []
     var writers: Set<String> = []
     for (number, database) in try databases(of: owner) {

@@ -7,6 +7,7 @@ extension FileState {
   static func logCursor(of store: String) -> String { "log of \(store)" }
 
   func adopt(_ content: OwnerContent) throws(CaravanError) {
+    try db.run("UPDATE meta SET restores = max(restores, ?)", content.restores)
     for zone in content.zones { try adopt(zone) }
     for op in content.ops {
       let writer = try self.writer(op.op)
@@ -20,14 +21,8 @@ extension FileState {
   }
 
   private func adopt(_ zone: OwnerContent.Zone) throws(CaravanError) {
-    for seq in zone.restored {
-      let life = try makeZone(zone.id, seq: seq)
-      try db.run("UPDATE zones SET state = ? WHERE id = ?", ZoneStage.restored, life.id)
-    }
-    if zone.ended > 0 {
-      let before = try makeZone(zone.id, seq: zone.ended)
-      try db.run("UPDATE zones SET state = ? WHERE id = ?", ZoneStage.purged, before.id)
-    }
+    for seq in zone.restored { try addPastLife(PastLife(seq: seq, isRestored: true), of: zone.id) }
+    if zone.ended > 0 { try addPastLife(PastLife(seq: zone.ended, isRestored: false), of: zone.id) }
     let row = try makeZone(zone.id, seq: zone.content.seq)
     // Beyond what any position in this log has seen: whoever asks for changed zones from one is told of it.
     let changed = try reads.logHead(of: Partition(of: zone.id.database).number) + 1

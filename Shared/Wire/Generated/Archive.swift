@@ -14,6 +14,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case quota(ArchivedQuota)
     case head(ArchivedHead)
     case manifest(ArchiveManifest)
+    case restores(UInt64)
   }
 
   public var kind: Kind?
@@ -54,6 +55,9 @@ public struct ArchiveItem: WireMessage, Equatable {
     case .manifest(let value):
       m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST
       m.pointee.manifest = value.pack(into: &arena)
+    case .restores(let value):
+      m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES
+      m.pointee.restores = value
     case nil: break
     }
     return m
@@ -70,6 +74,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA: kind = .quota(try ArchivedQuota(c: m.pointee.quota))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD: kind = .head(try ArchivedHead(c: m.pointee.head))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST: kind = .manifest(try ArchiveManifest(c: m.pointee.manifest))
+    case CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES: kind = .restores(m.pointee.restores)
     default: kind = nil
     }
   }

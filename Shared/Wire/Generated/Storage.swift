@@ -116,6 +116,7 @@ public struct Mutation: WireMessage, Equatable {
   public var references: [Reference]
   public var policy: ConflictPolicy
   public var hideExpired: Bool
+  public var offered: Bool
 
   public init(
     name: String = "",
@@ -135,7 +136,8 @@ public struct Mutation: WireMessage, Equatable {
     knownFields: UInt32 = 0,
     references: [Reference] = [],
     policy: ConflictPolicy = .unspecified,
-    hideExpired: Bool = false
+    hideExpired: Bool = false,
+    offered: Bool = false
   ) {
     self.name = name
     self.kind = kind
@@ -155,6 +157,7 @@ public struct Mutation: WireMessage, Equatable {
     self.references = references
     self.policy = policy
     self.hideExpired = hideExpired
+    self.offered = offered
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Mutation> {
@@ -177,6 +180,7 @@ public struct Mutation: WireMessage, Equatable {
     (m.pointee.n_references, m.pointee.references) = arena.messages(references) { $0.pack(into: &$1) }
     if policy != .unspecified { m.pointee.has_policy = 1; m.pointee.policy = policy.c }
     if hideExpired { m.pointee.has_hide_expired = 1; m.pointee.hide_expired = hideExpired ? 1 : 0 }
+    if offered { m.pointee.has_offered = 1; m.pointee.offered = offered ? 1 : 0 }
     return m
   }
 
@@ -199,6 +203,7 @@ public struct Mutation: WireMessage, Equatable {
     references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in try Reference(c: p) }
     policy = m.pointee.has_policy != 0 ? ConflictPolicy(c: m.pointee.policy) : .unspecified
     hideExpired = m.pointee.has_hide_expired != 0 ? m.pointee.hide_expired != 0 : false
+    offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -23,12 +23,59 @@ import Wire
         StoreFixture.entry(kept, 1, "kept"), StoreFixture.entry(rewritten, 2, "as it was"),
         StoreFixture.entry(contested, 51, "written since"),
       ])
-      #expect(summary.removed == 1 && summary.conflicts == 1)
+      #expect(summary.removed == 1 && summary.conflicts == 0 && summary.staged == 1)
       #expect(try await f.names() == ["kept", "rewritten", "made later", "contested"])
       let plan = try #require(try await f.collect())
-      #expect(plan.mutations.map(\.base) == [.version(2), .absent] && plan.mutations[0].name == rewritten)
-      try await f.store.abort(plan.op)
-      #expect(try await f.rows().map(\.state) == [.clean, .dirty, .dirty, .conflict])
+      #expect(plan.mutations.map(\.base) == [.version(8), .version(9), .version(10)])
+      #expect(plan.mutations[0].name == rewritten && plan.mutations.allSatisfy(\.isOffer))
+      let server = StoreFixture.entry(contested, 51, "written since").entry
+      try await f.store.record(
+        [.accepted(version: 52), .accepted(version: 53), .conflict(server: server)], of: plan.op, bytesUp: 0)
+      #expect(try await f.rows().map(\.state) == [.clean, .clean, .clean, .conflict])
+    }
+  }
+
+  @Test("UNI-18: what the cloud knows better it says, and the device takes that, a deletion too, without a conflict")
+  func known() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let changed = try await f.synced("changed since", version: 8)
+      let deleted = try await f.synced("deleted since", version: 9)
+      let unsaid = try await f.synced("no room to say it", version: 10)
+      try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
+      _ = try await f.apply([])
+      let plan = try #require(try await f.collect())
+      let (now, tombstone) = (
+        StoreFixture.entry(changed, 61, "newer").entry,
+        Entry(name: deleted, version: 62, created: 9, isDeleted: true, writer: "other")
+      )
+      try await f.store.record(
+        [
+          .merged(version: 61, server: now), .merged(version: 62, server: tombstone), .merged(version: 63, server: nil),
+        ],
+        of: plan.op, bytesUp: 0)
+      #expect(try await f.names() == ["newer", "no room to say it"])
+      #expect(try await f.rows().map(\.state) == [.clean, .dirty])
+      #expect(try await f.collect()?.mutations.map(\.name) == [unsaid])
+    }
+  }
+
+  @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
+  func changed() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.synced("edited", version: 8)
+      try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
+      try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
+      _ = try await f.apply([])
+      _ = try await f.store.write(
+        StoreFixture.photos, cells: [CellValue("name", .text("by an app"))],
+        selection: Selection("name = ?", [.text("edited")]))
+      let plan = try #require(try await f.collect())
+      #expect(plan.mutations.map(\.base) == [.version(8)] && !plan.mutations[0].isOffer)
+      let conflict = Outcome.conflict(server: StoreFixture.entry(row, 60, "by an app").entry)
+      try await f.store.record([conflict], of: plan.op, bytesUp: 0)
+      #expect(try await f.rows().map(\.state) == [.clean], "the cloud has just what was sent")
     }
   }
 }

@@ -129,21 +129,44 @@ struct RowHeadTests {
     #expect(taken.presence == .lost, "also when it starts over once more")
     var edited = RowHead(flags: RowFlags(tableDirty: true, inConflict: true), version: 100)
     edited.reset(lost: lost)
-    #expect(edited == RowHead(flags: Self.dirty, version: 100, presence: .lost))
+    #expect(edited == RowHead(flags: Self.dirty, version: 100, presence: .changedLost))
+    var deleted = RowHead(flags: Self.dirty, version: 7, presence: .deleted)
+    deleted.reset(lost: lost)
+    #expect(deleted == RowHead(flags: Self.dirty, version: 7, presence: .deletedLost))
     var later = RowHead(version: 101)
     later.reset(lost: lost)
     #expect(later.presence == .unconfirmed)
     var partial = RowHead(version: 6)
     partial.reset(lost: lost, isWhole: false)
     #expect(partial == RowHead(version: 0, presence: .torn), "what is not whole is not offered")
-    let older = ArrivalDecision.of(Arrival(version: 4), at: taken, isBusy: false)
-    #expect(older == .adopt && taken.adopting(4) == RowHead(flags: Self.dirty, version: 4))
-    #expect(ArrivalDecision.of(Arrival(version: 4, isDeleted: true), at: taken, isBusy: false) == .adopt)
-    #expect(ArrivalDecision.of(Arrival(version: 4, isOwn: true), at: taken, isBusy: false) == .adopt)
-    #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: false) == .conflict)
-    #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: true) == .hold)
+    for arrival in [Arrival(version: 4), Arrival(version: 4, isDeleted: true), Arrival(version: 4, isOwn: true)] {
+      #expect(ArrivalDecision.of(arrival, at: taken, isBusy: false) == .ignore, "it was made from that")
+    }
+    #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: false) == .hold, "the cloud must say")
+    #expect(ArrivalDecision.of(Arrival(version: 101, isDeleted: true), at: taken, isBusy: false) == .hold)
     #expect(ArrivalDecision.of(Arrival(version: 101, equalsLocal: true), at: taken, isBusy: false) == .apply)
-    #expect(taken.delete() == .none && taken == RowHead(flags: Self.dirty, version: 0, presence: .deleted))
+    #expect(ArrivalDecision.of(Arrival(version: 101, equalsLocal: true), at: deleted, isBusy: false) == .hold)
+    #expect(taken.endResync() == .stay && deleted.endResync() == .stay)
+  }
+
+  @Test("UNI-18: what is offered is the cloud's, or an app's change since, once the cloud has answered")
+  func offered() {
+    let offer = RowHead(flags: Self.dirty, version: 6, presence: .lost)
+    var taken = offer
+    let armed = taken.collect()
+    #expect(taken.base == .version(6))
+    #expect(taken.settle(.accepted(104, asDelete: false), armed: armed) == .clean && taken == RowHead(version: 104))
+    var edited = offer
+    #expect(edited.write(armed) == .keepAncestor && edited.presence == .changedLost && edited.write(armed) == .none)
+    let change = edited.collect()
+    #expect(edited.settle(.conflict(.init(version: 101, content: .different)), armed: change) == .conflict)
+    #expect(edited == RowHead(flags: RowFlags(tableDirty: true, inConflict: true), version: 6))
+    var deleted = offer
+    #expect(deleted.delete() == .keepAncestor && deleted.presence == .deletedLost)
+    let deletion = deleted.collect()
+    #expect(deleted.write(armed) == .none && deleted.presence == .changedLost, "it is written again meanwhile")
+    #expect(deleted.settle(.accepted(0, asDelete: true), armed: deletion) == .editedSince)
+    #expect(deleted == RowHead(flags: Self.dirty, version: 0))
   }
 
   static let dirty = RowFlags(tableDirty: true)

@@ -29,8 +29,8 @@ extension Checker {
     return history.log.compactMap { entry in
       var head = heads[entry.zone] ?? 0
       heads[entry.zone] = entry.high
-      if history.restores > 0, entry.low >= ArchiveLimits.versionGap, head < ArchiveLimits.versionGap {
-        head += ArchiveLimits.versionGap
+      if history.restores > 0, entry.low > ArchiveLimits.versionGap, head < ArchiveLimits.versionGap {
+        head = ArchiveLimits.beginning(after: head)
       }
       if entry.low != head { return "\(entry.zone): a commit begins at \(entry.low), the one before ended at \(head)" }
       let isAscending = zip(entry.seqs, entry.seqs.dropFirst()).allSatisfy { $0 < $1 }
@@ -63,10 +63,11 @@ extension Checker {
 
   /// Whoever overwrote a version had seen it: no update is lost (I6, serialisable).
   static let writersKnew = Checker("I6 nobody overwrites what they have not seen") { history in
-    // What was given a version after the backup goes over the backup's copy, whatever was between them.
-    guard history.restores == 0 else { return [] }
     let ancestry = Ancestry(history)
+    let undeleted = history.undeleted
     return successions(history).compactMap { before, after in
+      // What was made anew in between goes over the backup's copy.
+      if undeleted.contains(after.row) { return nil }
       guard let old = before.tag, let knows = knowledge(of: after, history, ancestry) else { return nil }
       if old == after.tag || knows.contains(old) { return nil }
       let what = after.tag.map { "\($0)" } ?? "a deletion by \(after.writer)"
@@ -96,8 +97,6 @@ extension Checker {
   /// Each op took effect once: a write shows up in its zone's history once, and once more for each time a decision
   /// sent it again.
   static let appliedOnce = Checker("I7 each op is applied exactly once") { history in
-    // Several devices may offer the same change again.
-    guard history.restores == 0 else { return [] }
     var decided: [ChangeTag: Int] = [:]
     for decision in history.decisions where decision.choice == .mine && decision.standing != .refused {
       decided[decision.mine, default: 0] += 1
@@ -111,12 +110,14 @@ extension Checker {
 
   /// Nobody is told of a conflict with what they had seen and replaced: that is an op applied without being recorded.
   static let noFalseConflict = Checker("I7 no conflict with one's own past") { history in
-    // What a device holds of the time after the backup meets what that was made from.
-    guard history.restores == 0 else { return [] }
     let ancestry = Ancestry(history)
+    let undeleted = history.undeleted
     let revived = Set(history.decisions.filter { $0.choice == .mine }.map(\.mine))
     return history.decisions.compactMap { decision in
-      guard let theirs = decision.theirs, !revived.contains(theirs) else { return nil }
+      // The backup's copy of what was deleted later has come back, beside what was made in its place.
+      guard let theirs = decision.theirs, !revived.contains(theirs), !undeleted.contains(decision.row) else {
+        return nil
+      }
       guard theirs == decision.mine || ancestry.lineage(of: decision.mine).contains(theirs) else { return nil }
       return "\(decision.device) was told of a conflict in \(decision.row) between \(decision.mine) and \(theirs), "
         + "which it had replaced itself"
@@ -125,8 +126,6 @@ extension Checker {
 
   /// After a tombstone a row lives again only if somebody made it anew, or decided so knowing that it was deleted.
   static let deletesStay = Checker("I9 a deleted row does not come back by itself") { history in
-    // A row of the time after the backup is new to a restored cloud, also where somebody has deleted the backup's copy.
-    guard history.restores == 0 else { return [] }
     let ancestry = Ancestry(history)
     let undone = Set(
       history.decisions.filter { $0.theirs == nil && $0.choice != .theirs && $0.standing != .refused }.map { decision in

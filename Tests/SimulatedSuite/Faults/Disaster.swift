@@ -25,7 +25,7 @@ struct Disaster: Sendable {
     }
     guard (try? await clock.sleep(for: dice.milliseconds(2_000...span / 3))) != nil, clock.now < end else { return }
     for part in suite.services { suite.crash(part) }
-    if isEveryZoneKnown() { restore() }
+    restore()
     for part in suite.services { part.start() }
   }
 
@@ -41,26 +41,15 @@ struct Disaster: Sendable {
     }
   }
 
-  /// Of a zone that the backup has not heard of, nobody can tell what the new store's versions mean.
-  private func isEveryZoneKnown() -> Bool {
-    do throws(CaravanError) {
-      let known = Set(try BackupFile.read(path).zones.map(\.id))
-      var digester = ArchiveDigester()
-      try SQLiteSnapshot(storage.directory).export { item throws(CaravanError) in try digester.add(item) }
-      return known.isSuperset(of: digester.summary.zones.map(\.id))
-    } catch {
-      suite.ground.recorder.note("what is there cannot be read: \(error)")
-      return false
-    }
-  }
-
   private func restore() {
     storage.loseFiles()
     let (directory, host) = (storage.directory, storage.machine.host)
     var heads: [UInt32: UInt64] = [:]
+    var options = StoreOptions.simulation(.directory(directory))
+    options.tombstones = suite.scale.tombstones
     do throws(CaravanError) {
       let summary = try BackupFile.restore(path) { () throws(CaravanError) in
-        try SQLiteRestore(.simulation(.directory(directory)), host: host)
+        try SQLiteRestore(options, host: host)
       } checking: { () throws(CaravanError) in
         try SQLiteSnapshot(directory)
       }

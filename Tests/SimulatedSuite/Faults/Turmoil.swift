@@ -91,8 +91,7 @@ struct Turmoil: Sendable {
   /// Sometimes it comes back without its key: every device's tokens are refused, and each table starts over.
   private mutating func crashCloud() -> Repair {
     let repair = crash(suite.services)
-    // Without it nobody can tell what a device has seen of the store that was lost.
-    if dice.happens(400), !suite.scale.hasRestore {
+    if dice.happens(400) {
       ground.recorder.note("the cloud has lost its key")
       suite.keyring.renew(UInt8(dice.below(200)))
     }

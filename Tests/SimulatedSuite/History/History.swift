@@ -187,9 +187,10 @@ public struct History: Sendable, Hashable {
   public var snapshots: [SeenSnapshot] = []
   /// Readers by snapshots who were not shown a consistent state for too long.
   public var starved: [String] = []
-  /// How often the cloud was put back to an older state. What it forgot then is in none of the above but the apps'
-  /// own writes and readings.
+  /// How often the cloud was put back to an older state.
   public var restores = 0
+  /// What it forgot then; `versions` and `log` have it no more.
+  public var lost: [Version] = []
   public var groups: [SeenGroup] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
@@ -199,6 +200,10 @@ public struct History: Sendable, Hashable {
   public var end = Outcome()
 
   public init() {}
+
+  /// Rows of which the cloud forgot that they had been deleted: the backup's copies come back, and nobody holds
+  /// anything to tell it otherwise.
+  public var undeleted: Set<RowKey> { Set(lost.filter { $0.tag == nil }.map(\.row)) }
 
   public enum Acknowledged: Sendable, Hashable {
     case write(ChangeTag)

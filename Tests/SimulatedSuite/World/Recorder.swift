@@ -124,7 +124,9 @@ final class Recorder: Sendable {
     note("the cloud is as it was in its backup")
     state.withLock { state in
       state.history.restores += 1
-      state.history.versions.removeAll { $0.seq > zones[$0.row.place] ?? 0 }
+      let isLost = { (version: Version) in version.seq > zones[version.row.place] ?? 0 }
+      state.history.lost += state.history.versions.filter(isLost)
+      state.history.versions.removeAll(where: isLost)
       state.history.log.removeAll { $0.position > heads[$0.partition] ?? 0 }
     }
   }

@@ -52,7 +52,7 @@ public enum ArrivalDecision: Sendable, Hashable {
       if arrival.isDeleted { return .ignore }
       return arrival.isOwn ? .unexplained : .insert
     }
-    if head.presence == .lost { return offered(arrival, at: head, isBusy: isBusy) }
+    if head.presence.isLost { return offered(arrival, at: head, isBusy: isBusy) }
     if arrival.version <= head.version { return .ignore }
     if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
     if arrival.isOwn { return ownEcho(arrival) }
@@ -68,10 +68,12 @@ public enum ArrivalDecision: Sendable, Hashable {
     }
   }
 
-  /// No version is given twice: a smaller one is of what the row's content was made from.
+  /// No version is given twice: a smaller one is of what the row's content was made from. What came after the restore
+  /// may have been made from the row's version, or not: that is for the cloud to say.
   private static func offered(_ arrival: Arrival, at head: RowHead, isBusy: Bool) -> ArrivalDecision {
-    if arrival.version <= head.version || arrival.isOwn { return .adopt }
-    return isBusy ? .hold : contested(arrival, head)
+    if arrival.version <= head.version || arrival.isOwn { return .ignore }
+    let isSame = arrival.equalsLocal && !arrival.isDeleted && !head.presence.isDeleted
+    return isSame && !head.flags.syncPending && !isBusy ? .apply : .hold
   }
 
   /// An echo of a deletion can only be older than a row written again since; any other is the row's own content.
@@ -80,8 +82,8 @@ public enum ArrivalDecision: Sendable, Hashable {
   /// Either dirty flag makes a conflict, for the row is the unit (E2).
   private static func contested(_ arrival: Arrival, _ head: RowHead) -> ArrivalDecision {
     switch head.presence {
-    case .deleted: arrival.isDeleted ? .remove : .conflict
-    case .live, .unconfirmed, .lost, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
+    case .deleted, .deletedLost: arrival.isDeleted ? .remove : .conflict
+    case .live, .unconfirmed, .lost, .changedLost, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
     }
   }
 }
@@ -90,9 +92,9 @@ extension RowHead {
   /// Whether its change goes to the cloud: not what is torn, nor what was based on something that a reset made void.
   fileprivate var isSent: Bool {
     switch presence {
-    case .live: true
-    case .deleted: version > 0
-    case .torn, .unconfirmed, .lost: false
+    case .live, .lost, .changedLost: true
+    case .deleted, .deletedLost: version > 0
+    case .torn, .unconfirmed: false
     }
   }
 
@@ -100,7 +102,7 @@ extension RowHead {
   public func adopting(_ version: Seq) -> RowHead {
     var head = self
     head.version = version
-    if head.presence == .unconfirmed || head.presence == .lost { head.presence = .live }
+    head.presence = head.presence == .unconfirmed ? .live : head.presence.found
     return head
   }
 }

@@ -9,18 +9,24 @@ extension RowHead {
   ///   - isWhole: everything that the row names is here.
   public mutating func reset(lost: [LostRange] = [], isWhole: Bool = true) {
     precondition(!flags.syncPending, "a row was reset whose push may still be answered")
-    guard presence != .lost else { return }
-    if presence == .live, version > 0, lost.contains(where: { $0.contains(version) }) {
-      flags.inConflict = false
-      // What is not whole cannot be offered: the cloud's copy has to do.
-      guard isWhole || flags.isDirty else { return (version, presence) = (0, .torn) }
-      (flags.tableDirty, presence) = (true, .lost)
-      return
+    guard !presence.isLost else { return }
+    if version > 0, lost.contains(where: { $0.contains(version) }), presence == .live || presence == .deleted {
+      return lose(isWhole: isWhole)
     }
     let isNew = version == 0 && flags.isDirty && !flags.inConflict
     version = 0
     flags.inConflict = false
     if presence == .live, !isNew { presence = .unconfirmed }
+  }
+
+  /// What it is based on the cloud has lost, and a copy in conflict may be lost as well.
+  private mutating func lose(isWhole: Bool) {
+    flags.inConflict = false
+    if presence == .deleted { return presence = .deletedLost }
+    if flags.isDirty { return presence = .changedLost }
+    // What is not whole cannot be offered: the cloud's copy has to do.
+    guard isWhole else { return (version, presence) = (0, .torn) }
+    (flags.tableDirty, presence) = (true, .lost)
   }
 
   /// What becomes of a row that the resync has not named: the cloud does not have it.
@@ -37,10 +43,9 @@ extension RowHead {
   public mutating func endResync() -> Absence {
     guard version == 0, !flags.syncPending, !flags.inConflict else { return .stay }
     switch presence {
-    case .live: return .stay
+    // What was lost has a version.
+    case .live, .lost, .changedLost, .deletedLost: return .stay
     case .deleted: return .remove
-    // The cloud never heard of it.
-    case .lost: preconditionFailure("a row that is offered again has a version")
     case .torn, .unconfirmed:
       guard flags.isDirty else { return .remove }
       contest()
@@ -51,6 +56,6 @@ extension RowHead {
   /// The cloud's copy is another one.
   public mutating func contest() {
     flags.inConflict = true
-    if presence == .unconfirmed || presence == .lost { presence = .live }
+    presence = presence == .unconfirmed ? .live : presence.found
   }
 }

@@ -4,7 +4,7 @@ extension RowHead {
   /// The row becomes part of a push plan (SIM-61): what was dirty, to be armed again should the push fail.
   public mutating func collect() -> RowChange {
     precondition(
-      flags.isCollectable && presence != .unconfirmed && presence != .lost,
+      flags.isCollectable && presence != .unconfirmed,
       "a row was collected that is clean, in flight, in conflict, open or not confirmed")
     let armed = RowChange(cells: flags.tableDirty, objects: flags.objectDirty)
     flags.tableDirty = false
@@ -60,6 +60,7 @@ extension RowHead {
     flags.syncPending = false
     switch result {
     case .accepted(let version, let asDelete):
+      presence = presence.found
       // A deletion leaves a tombstone: whatever comes next is a creation.
       self.version = asDelete ? 0 : version
       if flags.isDirty { return asDelete && presence == .deleted ? .remove : .editedSince }
@@ -68,6 +69,7 @@ extension RowHead {
       rearm(armed)
       return .rearmed
     case .conflict(let copy):
+      presence = presence.found
       rearm(armed)
       return meet(copy)
     }
@@ -76,7 +78,7 @@ extension RowHead {
   /// As Table 3(a), U2, and E1: SP←0 alone would leave a row clean that the cloud does not have.
   private mutating func rearm(_ armed: RowChange) {
     flags = Disruption.u2.recovered(flags, changedObjects: armed.objects)
-    if presence == .deleted { flags.objectDirty = false }
+    if presence.isDeleted { flags.objectDirty = false }
   }
 
   /// A dirty row meets another copy. Deleted or changed alike on both sides is agreement, anything else a conflict.

@@ -12,14 +12,33 @@ public struct RowHead: Sendable, Hashable {
     /// The cloud had it before its state was reset, and the resync has not named it yet (UNI-18). Apps see it; until
     /// then it is not sent. → live, deleted
     case unconfirmed = 3
-    /// The cloud had it at this version, and lost that in a restore: it is offered again when the resync has shown what
-    /// the cloud has of it. Until then it is not sent. → live, deleted
+    /// The cloud had it at this version, and lost that in a restore: it is offered again as it is, and counts as
+    /// changed. Only the answer to that says how it stands to what the cloud has; pages do not. → live, changedLost,
+    /// deletedLost
     case lost = 4
+    /// The same; and an app has changed it since that version. → live, deletedLost
+    case changedLost = 5
+    /// The same; and an app has deleted it. → deleted, changedLost
+    case deletedLost = 6
 
     public var isVisible: Bool {
       switch self {
-      case .live, .unconfirmed, .lost: true
-      case .deleted, .torn: false
+      case .live, .unconfirmed, .lost, .changedLost: true
+      case .deleted, .torn, .deletedLost: false
+      }
+    }
+
+    public var isDeleted: Bool { self == .deleted || self == .deletedLost }
+
+    /// Whether it is based on a version that the cloud has lost.
+    public var isLost: Bool { found != self }
+
+    /// What it is once the cloud has answered.
+    var found: Presence {
+      switch self {
+      case .live, .deleted, .torn, .unconfirmed: self
+      case .lost, .changedLost: .live
+      case .deletedLost: .deleted
       }
     }
   }
@@ -54,11 +73,12 @@ extension RowHead {
   /// An app's write to the row was closed. Also brings a deleted row back.
   public mutating func write(_ change: RowChange) -> LocalEffect {
     precondition(presence != .torn, "a torn row was offered for writing")
-    precondition(change.cells || change.objects || presence == .deleted, "a write that changes nothing")
+    precondition(change.cells || change.objects || presence.isDeleted, "a write that changes nothing")
     let effect = firstChange
-    flags.tableDirty = flags.tableDirty || change.cells || presence == .deleted
+    flags.tableDirty = flags.tableDirty || change.cells || presence.isDeleted
     flags.objectDirty = flags.objectDirty || change.objects
     if presence == .deleted { presence = .live }
+    if presence.isLost { presence = .changedLost }
     return effect
   }
 
@@ -69,8 +89,7 @@ extension RowHead {
   /// - Parameter objects: that are open at least.
   public mutating func overwrite(_ objects: Int) -> LocalEffect {
     let effect = firstChange
-    // Should the write be cut off, the cloud's copy has to do.
-    if presence == .lost { (version, presence) = (0, .unconfirmed) }
+    if presence == .lost { presence = .changedLost }
     flags.objectDirty = true
     flags.openObjects = max(flags.openObjects, UInt32(clamping: objects))
     return effect
@@ -88,12 +107,13 @@ extension RowHead {
     let effect = firstChange
     flags.tableDirty = true
     flags.objectDirty = false
-    if presence == .lost { version = 0 }
-    presence = .deleted
+    presence = presence.isLost ? .deletedLost : .deleted
     return effect
   }
 
   private var firstChange: LocalEffect {
+    // It counts as changed already.
+    if presence == .lost { return .keepAncestor }
     let wasAtCloud = version > 0 || presence == .unconfirmed
     return !flags.isDirty && !flags.syncPending && !flags.inConflict && wasAtCloud ? .keepAncestor : .none
   }

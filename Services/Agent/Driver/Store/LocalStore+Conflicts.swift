@@ -56,7 +56,7 @@ extension LocalStore {
       let ancestor = try ancestor(of: row.key, in: state)
       views.append(
         ConflictView(
-          mine: try view(row.id, row.head.version, row.cells, of: state), isMineDeleted: row.head.presence == .deleted,
+          mine: try view(row.id, row.head.version, row.cells, of: state), isMineDeleted: row.head.presence.isDeleted,
           theirs: copy.isDeleted ? nil : try view(row.id, copy.version, body: copy.body, of: state),
           ancestor: try ancestor.map { (body) throws(CaravanError) in
             try view(row.id, row.head.version, body: body, of: state)

@@ -290,18 +290,12 @@ extension LocalStore {
     return true
   }
 
-  /// The cloud has named all it has: what it did not name is gone there, or was lost and is new to it.
+  /// The cloud has named all it has: what it did not name is gone there, unless it was lost.
   private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
     // What was named before it was lost is not named again.
     guard !state.mustStartOver else { return }
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
     let unnamed = "_presence IN (1, 2, 3) AND _presence <> 0 AND _version = 0 AND _id NOT IN (\(waiting))"
-    try database.statement(
-      text: """
-        UPDATE \(state.rows.quotedName) SET _version = 0, _presence = 0
-        WHERE _presence = 4 AND _presence <> 0 AND _id NOT IN (\(waiting))
-        """
-    ).run()
     for key in try state.rows.keys(where: unnamed, database) {
       guard var row = try state.rows.row(key: key, database) else { continue }
       switch row.head.endResync() {

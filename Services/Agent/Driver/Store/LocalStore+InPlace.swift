@@ -101,7 +101,7 @@ extension LocalStore {
       }
       try countClosed(target, &row, in: state)
       let claimed = target.claimed.values.reduce(into: Set<ChunkHash>()) { $0.formUnion($1) }
-      guard !claimed.isEmpty, row.head.presence != .deleted else { continue }
+      guard !claimed.isEmpty, !row.head.presence.isDeleted else { continue }
       if try restoreClosed(row, suspects: claimed, in: &state) { isTorn = true }
     }
     return isTorn

@@ -47,7 +47,7 @@ extension LocalStore {
     for key in try state.rows.keys(where: namesObjects(state), database) {
       guard let row = try state.rows.soundRow(key: key, database) else { continue }
       let missing = try chunks(of: row, in: state, onlyEager: true).intersection(lost)
-      guard !missing.isEmpty, state.tracks(row.head), row.head.presence != .deleted else { continue }
+      guard !missing.isEmpty, state.tracks(row.head), !row.head.presence.isDeleted else { continue }
       concerned += 1
       if row.head.flags.syncPending {
         // What is sent stands already; the row is seen to when its push has been answered.
@@ -96,8 +96,8 @@ extension LocalStore {
     try chunkTable.recount(namedChunks())
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
-    case .deleted, .torn: break
-    case .live, .unconfirmed, .lost: try putBackOrGiveUp(row, in: &state)
+    case .deleted, .deletedLost, .torn: break
+    case .live, .unconfirmed, .lost, .changedLost: try putBackOrGiveUp(row, in: &state)
     }
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)

@@ -97,11 +97,11 @@ extension LocalStore {
     _ old: StoredRow, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], of state: TableState
   ) throws(CaravanError) -> Int {
     switch old.head.presence {
-    case .live, .unconfirmed, .lost:
+    case .live, .unconfirmed, .lost, .changedLost:
       throw CaravanError(.objectExists, "table '\(state.table.name)' has a row of this primary key: update that")
     case .torn:
       throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")
-    case .deleted: break
+    case .deleted, .deletedLost: break
     }
     var row = old
     let before = try state.codec.chunks(row.cells, extra: row.extra)

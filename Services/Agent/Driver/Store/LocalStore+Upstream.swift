@@ -73,7 +73,7 @@ extension LocalStore {
     var rows: [StoredRow] = []
     var bytes = 0
     try state.rows.visitCollectable(database) { row in
-      guard !onlyDeletions || row.head.presence == .deleted else { return true }
+      guard !onlyDeletions || row.head.presence.isDeleted else { return true }
       bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes } + state.codec.listedBytes(row.cells)
       guard rows.isEmpty || bytes <= maximumBytes else { return false }
       rows.append(row)
@@ -89,7 +89,7 @@ extension LocalStore {
     var row = collected
     let armed = row.head.collect()
     try state.rows.updateHead(row, database)
-    let body = row.head.presence == .deleted ? nil : try state.codec.body(row.cells, extra: row.extra)
+    let body = row.head.presence.isDeleted ? nil : try state.codec.body(row.cells, extra: row.extra)
     let chunks = try body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
     try chunkTable.retain(chunks)
     try database.run(
@@ -97,6 +97,7 @@ extension LocalStore {
       body,
       armed.objects ? 2 : 1)
     var mutation = Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
+    mutation.isOffer = row.head.presence == .lost
     // A program in the cloud decides conflicts of this table from all three copies (CK-34, CK-36).
     if state.type?.settings?.conflicts == .serverExtension, body != nil,
       let ancestor = try ancestor(of: row.key, in: state)
@@ -285,12 +286,16 @@ extension LocalStore {
     switch outcome {
     case .accepted(let version): return (.accepted(version, asDelete: planned.body == nil), nil)
     case .aborted, .refused, .read: return (.notApplied, nil)
+    // Nobody has said yet what the row is now, and pages will not.
+    case .merged(_, nil) where row.head.presence.isLost: return (.notApplied, nil)
     // The row's own content is done with; at the version it had, whatever the cloud holds now is newer.
     case .merged: return (.accepted(row.head.version, asDelete: planned.body == nil), nil)
     case .conflict(let server):
       guard let server, !server.isDeleted else {
         return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
       }
+      // Somebody else has brought it there: after a restore, several may have it to offer.
+      if server.body == planned.body { return (.accepted(server.version, asDelete: false), nil) }
       let isSame = (try? state.codec.body(row.cells, extra: row.extra)) == server.body
       return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
     }

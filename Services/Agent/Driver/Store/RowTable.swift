@@ -64,7 +64,7 @@ struct RowTable {
   private let updateHeadText: String
   private let selectText: String
 
-  static let visible = "_presence IN (0, 3, 4)"
+  static let visible = "_presence IN (0, 3, 4, 5)"
 
   init(_ table: TableID, columns: [SchemaText.Column], damage: DamageLog) {
     self.table = table
@@ -159,9 +159,9 @@ struct RowTable {
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
     var wanted = true
     try database.statement(text: text).visit { (row) throws(CaravanError) in
-      guard let stored = try soundRow(key: row.integer(0), database), stored.head.presence != .unconfirmed,
-        stored.head.presence != .lost
-      else { return true }
+      guard let stored = try soundRow(key: row.integer(0), database), stored.head.presence != .unconfirmed else {
+        return true
+      }
       wanted = try body(stored)
       return wanted
     }

@@ -45,7 +45,7 @@ struct Downstream: Sendable {
     var state = try await crew.store.syncState(of: table)
     lacksRows = state.lacksRows
     if startsOver || state.mustStartOver {
-      try await reset()
+      try await reset(lost())
       state = try await crew.store.syncState(of: table)
     }
     lacksRows = lacksRows || state.lacksRows
@@ -147,7 +147,7 @@ struct Downstream: Sendable {
     case .pull(let page) where !page.resetRequired: return page
     case .pull(let page): return try await opened(startOver(LostRange.list(page.lost)))
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
-      return try await opened(startOver())
+      return try await opened(startOver(lost()))
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
       return isResyncing ? PullResult() : nil
     default: throw .unexpected(result, to: "a pull")
@@ -155,14 +155,25 @@ struct Downstream: Sendable {
   }
 
   /// UNI-18: rows that are not at the cloud yet are kept.
-  private mutating func startOver(_ lost: [LostRange] = []) async throws(CaravanError) -> Result.Kind {
+  private mutating func startOver(_ lost: [LostRange]) async throws(CaravanError) -> Result.Kind {
     guard !hasReset else {
       throw CaravanError(.unavailable, "the cloud asks to start \(table) over again and again")
     }
     hasReset = true
     try await reset(lost)
-    if !lost.isEmpty { try await proposeAgain() }
     return try await ask(token).get()
+  }
+
+  /// What restores took from the cloud, where no token of the table says of which of its lives it is: who comes without
+  /// one is told, for whoever writes may hold something.
+  private func lost() async throws(CaravanError) -> [LostRange] {
+    let question = Operation.Kind.pull(
+      Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
+    switch try await crew.exchanger.exchange([question])[0] {
+    case .pull(let page): return page.resetRequired ? LostRange.list(page.lost) : []
+    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return []
+    case let other: throw .unexpected(other, to: "a pull")
+    }
   }
 
   /// The type may be among what was lost.
@@ -173,12 +184,13 @@ struct Downstream: Sendable {
     try await agree(crew.exchanger.exchange([propose])[0])
   }
 
-  private mutating func reset(_ lost: [LostRange] = []) async throws(CaravanError) {
+  private mutating func reset(_ lost: [LostRange]) async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
       throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
     }
     try await crew.store.reset(table, lost: lost)
     (token, isResyncing, ownThrough) = ([], true, 0)
+    if !lost.isEmpty { try await proposeAgain() }
   }
 
   private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {

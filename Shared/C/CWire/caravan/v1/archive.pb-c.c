@@ -547,7 +547,7 @@ void   caravan__v1__database_digest__free_unpacked
   assert(message->base.descriptor == &caravan__v1__database_digest__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descriptors[9] =
+static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descriptors[10] =
 {
   {
     "header",
@@ -657,6 +657,18 @@ static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descripto
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "restores",
+    130,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ArchiveItem, kind_case),
+    offsetof(Caravan__V1__ArchiveItem, restores),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__archive_item__field_indices_by_name[] = {
   2,   /* field[2] = chunk */
@@ -667,12 +679,14 @@ static const unsigned caravan__v1__archive_item__field_indices_by_name[] = {
   5,   /* field[5] = op */
   6,   /* field[6] = quota */
   4,   /* field[4] = record */
+  9,   /* field[9] = restores */
   3,   /* field[3] = zone */
 };
-static const ProtobufCIntRange caravan__v1__archive_item__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__archive_item__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 130, 9 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__archive_item__descriptor =
 {
@@ -682,10 +696,10 @@ const ProtobufCMessageDescriptor caravan__v1__archive_item__descriptor =
   "Caravan__V1__ArchiveItem",
   "caravan.v1",
   sizeof(Caravan__V1__ArchiveItem),
-  9,
+  10,
   caravan__v1__archive_item__field_descriptors,
   caravan__v1__archive_item__field_indices_by_name,
-  1,  caravan__v1__archive_item__number_ranges,
+  2,  caravan__v1__archive_item__number_ranges,
   (ProtobufCMessageInit) caravan__v1__archive_item__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -2662,7 +2662,7 @@ void   caravan__v1__empty__free_unpacked
   assert(message->base.descriptor == &caravan__v1__empty__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[18] =
+static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[19] =
 {
   {
     "name",
@@ -2880,6 +2880,18 @@ static const ProtobufCFieldDescriptor caravan__v1__mutation__field_descriptors[1
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "offered",
+    130,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Mutation, has_offered),
+    offsetof(Caravan__V1__Mutation, offered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__mutation__field_indices_by_name[] = {
   13,   /* field[13] = ancestor */
@@ -2894,6 +2906,7 @@ static const unsigned caravan__v1__mutation__field_indices_by_name[] = {
   14,   /* field[14] = known_fields */
   6,   /* field[6] = lists */
   0,   /* field[0] = name */
+  18,   /* field[18] = offered */
   16,   /* field[16] = policy */
   15,   /* field[15] = references */
   7,   /* field[7] = scope */
@@ -2901,11 +2914,12 @@ static const unsigned caravan__v1__mutation__field_indices_by_name[] = {
   10,   /* field[10] = ttl_milliseconds */
   3,   /* field[3] = type */
 };
-static const ProtobufCIntRange caravan__v1__mutation__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__mutation__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 16, 14 },
-  { 0, 18 }
+  { 130, 18 },
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
 {
@@ -2915,10 +2929,10 @@ const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor =
   "Caravan__V1__Mutation",
   "caravan.v1",
   sizeof(Caravan__V1__Mutation),
-  18,
+  19,
   caravan__v1__mutation__field_descriptors,
   caravan__v1__mutation__field_indices_by_name,
-  2,  caravan__v1__mutation__number_ranges,
+  3,  caravan__v1__mutation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__mutation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

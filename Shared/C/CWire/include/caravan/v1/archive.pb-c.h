@@ -45,7 +45,8 @@ typedef enum {
   CARAVAN__V1__ARCHIVE_ITEM__KIND_OP = 6,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA = 7,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD = 8,
-  CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST = 9
+  CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST = 9,
+  CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES = 130
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__ARCHIVE_ITEM__KIND__CASE)
 } Caravan__V1__ArchiveItem__KindCase;
 
@@ -69,6 +70,10 @@ struct  Caravan__V1__ArchiveItem
     Caravan__V1__ArchivedQuota *quota;
     Caravan__V1__ArchivedHead *head;
     Caravan__V1__ArchiveManifest *manifest;
+    /*
+     * how often what is here was restored from a backup, if ever
+     */
+    uint64_t restores;
   };
 };
 #define CARAVAN__V1__ARCHIVE_ITEM__INIT \

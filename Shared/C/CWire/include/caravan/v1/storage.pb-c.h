@@ -232,10 +232,15 @@ struct  Caravan__V1__Mutation
   Caravan__V1__ConflictPolicy policy;
   protobuf_c_boolean has_hide_expired;
   protobuf_c_boolean hide_expired;
+  /*
+   * It is what the record was at `based_on`, nothing of the writer's own: it gives that back where a restore took it.
+   */
+  protobuf_c_boolean has_offered;
+  protobuf_c_boolean offered;
 };
 #define CARAVAN__V1__MUTATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__mutation__descriptor) \
-    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0, 0, 0,NULL, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0 }
+    , NULL, 0, CARAVAN__V1__MUTATION_KIND__MUTATION_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0,NULL, 0, CARAVAN__V1__SAVE_SCOPE__SAVE_SCOPE_WHOLE, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, {0,NULL}, 0, 0, 0,NULL, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__FieldStamp

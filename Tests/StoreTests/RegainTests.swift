@@ -1,0 +1,197 @@
+import Backup
+import Model
+import Runtime
+import Store
+import StorePostgres
+import StoreSQLite
+import TestKit
+import Testing
+import Wire
+
+/// Goal: what devices offer a restored store again it takes where nobody knows better, and nowhere else (UNI-18, I1,
+/// I6, I7, I9). Method: a store is filled, backed up, written to further, and restored; then devices of before come.
+@Suite(.timeLimit(.minutes(2))) struct RegainTests {
+  static let gap = ArchiveLimits.versionGap
+
+  /// - Parameter later: what happens to the old store after the backup.
+  private static func withRestored(
+    _ engine: BackupTests.Engine, filled: (StoreBench) async throws -> Void,
+    later: (StoreBench) async throws -> Void = { _ in }, times: Int = 1, _ body: (StoreBench) async throws -> Void
+  ) async throws {
+    try await BackupTests.with(engine) { origin in
+      let old = StoreBench(try origin.plan)
+      try await old.open()
+      try await filled(old)
+      try await withTemporaryDirectory { directory in
+        try BackupFile.write(origin.source(), to: "\(directory)/backup", at: old.host.clock.wallTime)
+        try await later(old)
+        await old.close()
+        try await restore("\(directory)/backup", engine, old.host, times: times, in: directory, body)
+      }
+    }
+  }
+
+  private static func restore(
+    _ backup: String, _ engine: BackupTests.Engine, _ host: Runtime.Host, times: Int, in directory: String,
+    _ body: (StoreBench) async throws -> Void
+  ) async throws {
+    try await BackupTests.with(engine) { place in
+      _ = try BackupFile.restore(backup) { () throws(CaravanError) in
+        try place.sink(host)
+      } checking: { () throws(CaravanError) in
+        try place.source()
+      }
+      if times > 1 {
+        let next = "\(directory)/backup\(times)"
+        try BackupFile.write(place.source(), to: next, at: host.clock.wallTime)
+        return try await restore(next, engine, host, times: times - 1, in: directory, body)
+      }
+      let bench = StoreBench(try place.plan)
+      try await bench.open()
+      try await body(bench)
+      await bench.close()
+    }
+  }
+
+  private static func offer(_ name: String, _ version: Seq, _ body: [UInt8]) -> Model.Mutation {
+    var offer = Sample.save(name, base: .version(version), body: body)
+    offer.isOffer = true
+    return offer
+  }
+
+  private static func outcome(
+    _ bench: StoreBench, _ mutation: Model.Mutation, by writer: String = "tablet", in zone: String = "t"
+  ) async throws -> Model.Outcome {
+    try await bench.outcomes(Sample.zone(zone), [mutation], op: bench.op(writer))[0]
+  }
+
+  @Test(
+    "UNI-18: an offer is taken over the backup's copy and where there is none; once, however many devices have it",
+    arguments: BackupTests.Engine.allCases)
+  func offers(engine: BackupTests.Engine) async throws {
+    try await Self.withRestored(engine) { (old) async throws in
+      try await old.commit(Sample.zone(), [Sample.save("a", body: [1]), Sample.save("b", body: [1])])
+    } _: { (bench) async throws in
+      let first = Self.gap + 4
+      #expect(try await Self.outcome(bench, Self.offer("a", 3, [2])) == .accepted(version: first))
+      #expect(try await Self.outcome(bench, Self.offer("new", 4, [4])) == .accepted(version: first + 1))
+      guard case .merged(first, let known?) = try await Self.outcome(bench, Self.offer("a", 3, [2]), by: "phone") else {
+        Issue.record("the second to offer is told what is there")
+        return
+      }
+      #expect(known.body == [2])
+      let newer = try await Self.outcome(bench, Self.offer("a", 7, [7]))
+      #expect(newer == .accepted(version: first + 2), "a later version of the same, where nobody changed the earlier")
+      guard case .merged(_, let later?) = try await Self.outcome(bench, Self.offer("a", 3, [2])) else {
+        Issue.record("the earlier one is known to be older")
+        return
+      }
+      #expect(later.body == [7])
+      let edit = Sample.save("b", base: .version(5), body: [5, 5])
+      #expect(try await Self.outcome(bench, edit) == .accepted(version: first + 3), "an edit of what was lost, too")
+      #expect(
+        try await Self.outcome(bench, Self.offer("b", 6, [6]))
+          == .conflict(server: bench.store.fetch(["b"], in: Sample.zone())[0]), "which the later version did not know")
+      let patch = Sample.save("a", base: .version(3), [1: .integer(1)], WriteTerms(scope: .changed))
+      #expect(try await Self.outcome(bench, patch).isConflict, "of a patch nobody knows what it was a patch of")
+    }
+  }
+
+  @Test(
+    "I9, UNI-18: what was deleted since the restore is not offered back", arguments: BackupTests.Engine.allCases)
+  func deletions(engine: BackupTests.Engine) async throws {
+    try await Self.withRestored(engine) { (old) async throws in
+      try await old.commit(Sample.zone(), [Sample.save("a"), Sample.save("b")])
+    } _: { (bench) async throws in
+      _ = try await Self.outcome(bench, Self.offer("known", 5, [5]))
+      _ = try await Self.outcome(bench, Sample.delete("known", base: .any))
+      guard case .merged(_, let tombstone?) = try await Self.outcome(bench, Self.offer("known", 5, [5])) else {
+        Issue.record("whoever has what was deleted is told so")
+        return
+      }
+      #expect(tombstone.isDeleted)
+      #expect(try await Self.outcome(bench, Self.offer("known", 6, [6])).isConflict, "it was not this that was deleted")
+      _ = try await Self.outcome(bench, Sample.delete("a"))
+      #expect(try await Self.outcome(bench, Self.offer("a", 4, [4])).isConflict, "nor this")
+      _ = try await Self.outcome(bench, Sample.delete("unoffered", base: .version(8)))
+      guard case .merged = try await Self.outcome(bench, Self.offer("unoffered", 8, [8])) else {
+        Issue.record("a deletion of what the store never had again counts as well")
+        return
+      }
+      let stranger = ChangeQuery.Reader(writer: "stranger", epoch: 1)
+      let page = try await bench.page(ChangeQuery(zone: Sample.zone(), reader: stranger, isFresh: true))
+      #expect(page.entries.filter(\.deleted).map(\.name).contains("known"), "its tombstone is for everybody")
+    }
+  }
+
+  @Test(
+    "UNI-18: a zone that the backup has not heard of goes on behind its lost versions; one that was deleted is gone",
+    arguments: BackupTests.Engine.allCases)
+  func zones(engine: BackupTests.Engine) async throws {
+    try await Self.withRestored(engine) { (old) async throws in
+      try await old.commit(Sample.zone(), [Sample.save("a")])
+      try await old.commit(Sample.zone("dead"), [Sample.save("a")])
+      _ = try await old.store.deleteZone(Sample.zone("dead"), writer: "phone")
+    } _: { (bench) async throws in
+      let reader = ChangeQuery.Reader(writer: "tablet", epoch: 1)
+      for name in ["later", "dead"] {
+        let zone = try Sample.zone(name)
+        let lost = LostRange(after: name == "dead" ? 1 : 0, through: Self.gap + (name == "dead" ? 1 : 0))
+        let position = Model.ChangePosition(incarnation: 77, seq: 9)
+        for query in [
+          ChangeQuery(zone: zone, position: position, reader: reader), ChangeQuery(zone: zone, reader: reader),
+        ] {
+          let page = try await bench.store.changes(query)
+          #expect(page.resetRequired && page.lost == [lost], "\(name)")
+        }
+        let beginning = try await bench.store.changes(ChangeQuery(zone: zone, reader: reader, isFresh: true))
+        let waiting = ChangeQuery(zone: zone, position: beginning.next, reader: reader)
+        #expect(try await !bench.store.changes(waiting).resetRequired)
+        let outcome = try await Self.outcome(bench, Self.offer("r", 7, [7]), in: name)
+        #expect(outcome == .accepted(version: lost.through + (name == "dead" ? 1 : 2)))
+        #expect(try await bench.store.changes(ChangeQuery(zone: zone, reader: reader)).lost == [lost])
+        #expect(try await !bench.store.changes(waiting).resetRequired, "it has known that since")
+        _ = try await bench.store.deleteZone(zone, writer: "phone")
+        let gone = try await bench.store.changes(ChangeQuery(zone: zone, position: position, reader: reader))
+        #expect(gone.resetRequired && gone.lost.isEmpty, "what was lost went with the zone")
+        #expect(try await Self.outcome(bench, Self.offer("r", 7, [7]), in: name).isConflict)
+      }
+    }
+  }
+
+  @Test("UNI-18: the second restore knows what the first one lost", arguments: BackupTests.Engine.allCases)
+  func twice(engine: BackupTests.Engine) async throws {
+    try await Self.withRestored(
+      engine, filled: { (old) async throws in _ = try await old.commit(Sample.zone(), [Sample.save("a")]) }, times: 2
+    ) { (bench) async throws in
+      let reader = ChangeQuery.Reader(writer: "tablet", epoch: 1)
+      let both = [
+        LostRange(after: 1, through: 1 + Self.gap), LostRange(after: 2 + Self.gap, through: 2 + 2 * Self.gap),
+      ]
+      #expect(try await bench.store.changes(ChangeQuery(zone: Sample.zone(), reader: reader)).lost == both)
+      let unknown = [LostRange(after: 0, through: Self.gap), LostRange(after: Self.gap, through: 2 * Self.gap)]
+      #expect(try await bench.store.changes(ChangeQuery(zone: Sample.zone("u"), reader: reader)).lost == unknown)
+      let accepted = Model.Outcome.accepted(version: 2 * Self.gap + 2)
+      #expect(try await Self.outcome(bench, Self.offer("r", Self.gap + 5, [5]), in: "u") == accepted)
+    }
+  }
+
+  @Test("I9: once a tombstone of after the restore has been purged, an offer is for its owner to decide")
+  func purged() {
+    let lost = [LostRange(after: 5, through: 50)]
+    for (purged, expected) in [(Seq(5), ZoneCommit.Verdict.accepted(version: 61)), (55, .conflict(name: "r"))] {
+      var facts = ZoneFacts()
+      facts.past = ZonePast(lost: lost, purged: purged)
+      let plan = ZoneCommit(zoneSeq: 60, facts: facts).plan(Sample.commit([Self.offer("r", 9, [9])]))
+      guard case .decided(_, let verdicts, _) = plan else {
+        Issue.record("\(plan)")
+        continue
+      }
+      #expect(verdicts == [expected])
+    }
+  }
+}
+
+extension Model.Outcome {
+  fileprivate var isConflict: Bool { if case .conflict = self { true } else { false } }
+}
