@@ -4,14 +4,20 @@ public import Runtime
 /// What a piece of work is part of. It follows the task: whatever a handler sends carries it on.
 public struct RequestContext: Sendable, Equatable {
   public let trace: TraceContext
-  public let requestID: String
+  private let request: Request
+
+  /// Drawn here, or as it came.
+  private enum Request: Sendable, Equatable {
+    case number(UInt64)
+    case text(String)
+  }
 
   @TaskLocal public static var current: RequestContext?
 
   /// Begins here.
   public init(random: any RandomSource) {
     trace = TraceContext(random: random)
-    requestID = Hex.encode(random.bytes(8))
+    request = .number(random.next())
   }
 
   /// The next span of the trace that came with a message; a new one when none of the right form did.
@@ -19,7 +25,14 @@ public struct RequestContext: Sendable, Equatable {
     trace =
       headers.traceparent.flatMap { TraceContext(traceparent: $0) }?.child(random: random)
       ?? TraceContext(random: random)
-    requestID = headers.requestID ?? Hex.encode(random.bytes(8))
+    request = headers.requestID.map { .text($0) } ?? .number(random.next())
+  }
+
+  public var requestID: String {
+    switch request {
+    case .number(let number): String(number, radix: 16)
+    case .text(let text): text
+    }
   }
 
   public var logFields: LogFields { [.trace: trace.traceID, .span: trace.spanID, .request: requestID] }

@@ -36,10 +36,9 @@ extension Store {
 extension TaskGroup {
   /// What its tasks found, each with the place it belongs to; every place below `count` is found once.
   package mutating func inOrder<Value: Sendable>(count: Int) async -> [Value] where ChildTaskResult == [(Int, Value)] {
-    var found: [(Int, Value)] = []
-    found.reserveCapacity(count)
-    for await some in self { found += some }
-    return found.sorted { $0.0 < $1.0 }.map { $0.1 }
+    var found = [Value?](repeating: nil, count: count)
+    for await some in self { for (place, value) in some { found[place] = value } }
+    return found.compactMap { $0 }
   }
 }
 

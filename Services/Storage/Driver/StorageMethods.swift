@@ -105,10 +105,15 @@ struct StorageMethods: Sendable {
     let (plain, others) = (
       commits.indices.filter { commits[$0].isPlain }, commits.indices.filter { !commits[$0].isPlain }
     )
-    var answers: [CommitAnswer] = await withTaskGroup { group in
-      group.addTask { Array(zip(plain, await answer(toPlain: plain.map { commits[$0] }))) }
-      for index in others { group.addTask { [(index, await answer(to: commits[index]))] } }
-      return await group.inOrder(count: commits.count)
+    var answers: [CommitAnswer]
+    if others.isEmpty {
+      answers = await answer(toPlain: commits)
+    } else {
+      answers = await withTaskGroup { group in
+        group.addTask { Array(zip(plain, await answer(toPlain: plain.map { commits[$0] }))) }
+        for index in others { group.addTask { [(index, await answer(to: commits[index]))] } }
+        return await group.inOrder(count: commits.count)
+      }
     }
     answers.limitCopies(to: Limits.frameBytes)
     return CommitBatchReply(answers: answers)
