@@ -25,8 +25,9 @@ public enum EngineLimits {
   public static let chunkMessages = 6
   /// Chunks offered to one upload message: as many as fit are taken.
   public static let chunksPerUpload = 1_024
-  /// Hashes in one request for chunks: about as many as one answer holds.
-  public static let chunksPerRequest = Limits.chunkBatchBytes / (64 << 10)
+  /// Hashes in one request for chunks: rather more than an answer holds, so that an object of about its size does not
+  /// need a second one for its last chunk. What an answer leaves out is asked for again.
+  public static let chunksPerRequest = Limits.chunkBatchBytes * 3 / 2 / (64 << 10)
   /// The most that is entrusted to one message as long as nothing is lost, and the least after losses, unless a row's
   /// cells are larger.
   public static let largestMessage = Limits.chunkBatchBytes
