@@ -6,8 +6,9 @@ public enum ClientLimits {
   public static let requestsInFlight = 256
   /// Upcalls that wait for the app; the agent merges upcalls, so the newest ones suffice.
   public static let upcalls = 64
-  /// Object bytes of one request.
-  public static let objectPieceBytes = 256 << 10
+  /// Object bytes of one request. Together with its message they fit into a unix socket's usual buffer, so that nobody
+  /// has to be woken for the rest.
+  public static let objectPieceBytes = 192 << 10
   /// Object pieces sent ahead of their answers.
   public static let piecesInFlight = 4
   /// Rows of one page of a cursor.

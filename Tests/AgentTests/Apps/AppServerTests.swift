@@ -67,7 +67,7 @@ struct AppServerTests {
     try await AppFixture.with { f in
       try await f.app { client in
         let table = try await client.createTable("t", "name TEXT, a OBJECT, b OBJECT")
-        for size in [0, 1_000, 700_000] {
+        for size in [0, 1_000, ClientLimits.objectPieceBytes, 700_000, 4 * ClientLimits.objectPieceBytes] {
           let bytes = StoreFixture.noise(size)
           let id = try await table.write(["name": .text("x")], contents: ["a": bytes, "b": [1]])
           #expect(try await table.contents(of: "a", row: id).all() == bytes)
@@ -76,7 +76,7 @@ struct AppServerTests {
         await #expect { try await table.write([:], contents: ["name": [1]]) } throws: {
           ($0 as? CaravanError)?.code == .schemaViolation
         }
-        #expect(try await table.rows().all().count == 3)
+        #expect(try await table.rows().all().count == 5)
       }
     }
   }

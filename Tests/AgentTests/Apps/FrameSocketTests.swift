@@ -172,6 +172,22 @@ struct FrameSocketTests {
     while peer.receive() == 0 { await Task.yield() }
   }
 
+  @Test("what has come from a slow reader is not taken before it reads")
+  func held() async throws {
+    let (socket, peer) = try pair(backlogBytes: 1_000)
+    peer.send(frame([1]) + frame([2]))
+    #expect(try await next(socket) == "[1]")
+    socket.post([UInt8](repeating: 1, count: 1 << 20))
+    socket.wake()
+    #expect(try await next(socket) == "woken")
+    var left = 8 + (1 << 20)
+    while left > 0 {
+      left -= try #require(peer.receive())
+      await Task.yield()
+    }
+    #expect(try await next(socket) == "[2]")
+  }
+
   @Test("a reader that leaves too much, or takes nothing for too long, is cut off")
   func slowReader() async throws {
     let (hoarder, first) = try pair(maximumBacklogBytes: 1 << 20)

@@ -6,8 +6,9 @@ public import Runtime
 public enum BenchCommand {
   static let asJSON = Flag<Bool>("json", "", "one JSON line a figure")
   static let rounds = Flag<Int>(
-    "rounds", "N", "operations measured (latency, fanout, local)", default: 200, in: 5...100_000)
-  static let rows = Flag<Int>("rows", "N", "rows to catch up with", default: 100_000, in: 400...10_000_000)
+    "rounds", "N", "operations measured (latency, fanout, local, conflicts)", default: 200, in: 5...100_000)
+  static let rows = Flag<Int>(
+    "rows", "N", "rows of a zone or a device (catchup, flat, start)", default: 100_000, in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let zoneRows = Flag<Int>("rows", "N", "rows of a zone (changes)", default: 20_000, in: 1_000...1_000_000)
   static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
@@ -29,6 +30,8 @@ public enum BenchCommand {
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
+    command("conflicts", "Devices that change one row at once, until all have the same."),
+    command("start", "An agent with ten apps and many rows: its start, and what it takes while it is idle."),
     Command(
       "caravan bench changes", "What snapshots cost beside the plain way, and to know each row's last writer.",
       flags: [asJSON, zoneRows, Flag<String?>.postgres]),
@@ -74,6 +77,8 @@ public enum BenchCommand {
         try await WriterBench(suite: suite, report: report, rows: options[zoneRows]).run()
         try await SnapshotBench(suite: suite, report: report, rows: options[zoneRows]).run()
       case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
+      case "conflicts": try await ConflictsBench(suite: suite, report: report, rounds: min(options[rounds], 20)).run()
+      case "start": try await StartBench(suite: suite, report: report, rows: options[rows]).run()
       default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
       }
     }

@@ -16,6 +16,7 @@ actor BenchSuite {
   private let programs: String
   private let urls: [String]
   private var children: [ChildProcess]
+  private var agents: [String: ChildProcess] = [:]
 
   private static let startDeadline: Duration = .seconds(20)
 
@@ -134,27 +135,45 @@ actor BenchSuite {
   /// Starts an agent process.
   /// - Returns: its socket.
   func agent(_ device: String, user: String, link: String = "wired") async throws -> String {
-    let home = "\(directory)/\(device)"
+    let home = home(of: device)
     guard unsafe mkdir(home, 0o700) == 0 else { throw CaravanError(.storageFull, "cannot make '\(home)'") }
     try TextFile.writeSecret(try credentials(device, user: user).rendered, to: "\(home)/device.creds")
-    let socket = "\(home)/agent.sock"
-    let child = try await ChildProcess.start(
-      ChildCommand(
-        "\(programs)/caravan-agent",
-        [
-          "--creds", "\(home)/device.creds", "--data", "\(home)/data", "--socket", socket, "--nats",
-          urls.joined(separator: ","), "--link", link,
-        ], output: .file("\(home)/log")), host: host)
-    children.append(child)
+    let child = try await startAgent(device, link: link)
     let expiry = host.clock.now + Self.startDeadline
-    while unsafe access(socket, F_OK) != 0 {
+    while unsafe access("\(home)/agent.sock", F_OK) != 0 {
       guard child.isRunning, host.clock.now < expiry else {
         throw CaravanError(.unavailable, "the agent did not start: \((try? TextFile.read("\(home)/log")) ?? "no log")")
       }
       try await host.clock.sleep(for: .milliseconds(5))
     }
-    return socket
+    return "\(home)/agent.sock"
   }
+
+  /// Starts a device's agent on the data it has, and does not wait until it serves.
+  @discardableResult
+  func startAgent(_ device: String, link: String = "wired") async throws -> ChildProcess {
+    let home = home(of: device)
+    let child = try await ChildProcess.start(
+      ChildCommand(
+        "\(programs)/caravan-agent",
+        [
+          "--creds", "\(home)/device.creds", "--data", "\(home)/data", "--socket", "\(home)/agent.sock", "--nats",
+          urls.joined(separator: ","), "--link", link,
+        ], output: .file("\(home)/log")), host: host)
+    children.append(child)
+    agents[device] = child
+    return child
+  }
+
+  /// The one started last.
+  func agentProcess(_ device: String) throws(CaravanError) -> ChildProcess {
+    guard let process = agents[device] else {
+      throw CaravanError(.internalError, "no agent of '\(device)' was started")
+    }
+    return process
+  }
+
+  private func home(of device: String) -> String { "\(directory)/\(device)" }
 
   /// A request as sync asks storage, answered by nobody but an echo.
   nonisolated func roundTripFloor(_ floors: Floors, rounds: Int) async throws -> Samples {
