@@ -18,6 +18,8 @@ public final class Connection {
   private var texts: [String: Statement] = [:]
   /// The newest failure of this connection, with SQLite's own code.
   public internal(set) var lastFailure: SQLiteError?
+  /// Called when SQLite finds the file damaged; must return at once.
+  public var whenDamaged: (() -> Void)?
   var authorizer: ((AuthorizerRequest) -> AuthorizerAnswer)?
   var progress: (() -> ProgressAnswer)?
   /// Only once the connection is open.
@@ -146,6 +148,7 @@ public final class Connection {
     let error = SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
     lastFailure =
       error.code == SQLITE_OK ? SQLiteError(code: code, message: String(cString: sqlite3_errstr(code))) : error
+    if lastFailure?.kind == .corrupt { whenDamaged?() }
     return (lastFailure ?? error).caravanError
   }
 }

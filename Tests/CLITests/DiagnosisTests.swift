@@ -112,6 +112,7 @@ struct DiagnosisTests {
       $0.data?.state = .writable(freeBytes: 100 << 20, freeFiles: 9_999)
     }
     when("rot", .problem, .store, "in 2 places: page 7") { $0.data?.store = .damaged(["page 7", "page 8"]) }
+    when("salvaged", .warning, .store, "3 pages") { $0.data?.salvage = "2026: damaged; lost: 3 pages" }
     when("store closed to us", .warning, .store, "(denied)") { $0.data?.store = .unread("denied") }
     when("few files", .warning, .files, "64 files") { $0.files = FileLimitFacts(limit: 64, isAgents: false) }
     return cases

@@ -39,6 +39,7 @@ public final class Agent: Service {
     let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
     await store.whenDirtied { table, change in engine.tableChanged(table, change) }
     await store.whenDamaged { engine.storeDamaged() }
+    await store.whenDatabaseDamaged { engine.shutDown() }
     self.store = store
     self.engine = engine
     connection = CloudConnection(engine: engine, connect: connect)
@@ -67,8 +68,13 @@ public final class Agent: Service {
       do { try await engine.run() } catch { failure = error }
       group.cancelAll()
     }
+    let isDamaged = await store.isDatabaseDamaged
     await store.close()
     if let failure { throw failure }
+    if isDamaged {
+      throw CaravanError(
+        .internalError, "the local store is damaged: it is set aside and salvaged when the agent starts again")
+    }
   }
 
   public func shutDown() { engine.shutDown() }

@@ -158,7 +158,11 @@ extension LocalStore {
 
   func takeReader() throws(CaravanError) -> Reader {
     if let reader = idleReaders.popLast() { return reader }
-    return try Reader(path, options)
+    let reader = try Reader(path, options)
+    reader.connection.whenDamaged = { [damage, directory] in
+      damage.noteDatabase(SalvageFiles(directory: directory))
+    }
+    return reader
   }
 
   // MARK: The statement

@@ -5,13 +5,15 @@ internal import SQLite
 
 extension LocalStore {
   /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).
-  func recover() throws(CaravanError) {
+  /// - Parameter report: of a salvage before.
+  func recover(after report: SalvageReport? = nil) throws(CaravanError) {
     if options.maximumBytes > 0 {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
     mayLose = try lossTable.tables()
+    if let report { try takeStock(after: report) }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
@@ -24,6 +26,22 @@ extension LocalStore {
     }
     try transaction { () throws(CaravanError) in try chunkTable.sweep() }
     try mendDamage()
+  }
+
+  /// Counts anew what is left after damage, and finds out what of it lacks its chunks.
+  private func takeStock(after report: SalvageReport) throws(CaravanError) {
+    host.log.error("\(report)")
+    try transaction { () throws(CaravanError) in try chunkTable.recount(namedChunks()) }
+    let absent = try database.all("SELECT hash FROM chunks WHERE present = 0 AND refs > 0") { row in
+      ChunkHash(row.bytes(0))
+    }
+    for case let hash? in absent { damage.note(hash) }
+    for table in tables.keys {
+      try change(table) { (state) throws(CaravanError) in
+        state.refused = "\(report)"
+        try state.save(database)
+      }
+    }
   }
 
   /// Rows of a plan keep SP until the plan is settled: only the cloud knows whether they were taken.

@@ -9,6 +9,15 @@ extension LocalStore {
   /// Called on the store's thread when damage was found; must return at once.
   public func whenDamaged(_ tell: @escaping @Sendable () -> Void) { damage.tell = tell }
 
+  /// Called on the store's thread when the database itself is found damaged; must return at once. The store has to be
+  /// opened again: then it is salvaged.
+  public func whenDatabaseDamaged(_ tell: @escaping @Sendable () -> Void) {
+    damage.tellOfDatabase = tell
+    if damage.isOfDatabase { tell() }
+  }
+
+  public var isDatabaseDamaged: Bool { damage.isOfDatabase }
+
   public func mendDamage() throws(CaravanError) {
     try mendRows()
     let found = damage.chunks

@@ -35,19 +35,20 @@ extension LocalStore {
     }
     tables[table] = state
     forgetPrepared()
+    Salvage.keepHead(of: directory, try database, options)
   }
 
   /// A table's name is also a zone's and a record type's.
   private static func check(name: String) throws(CaravanError) {
     let allowed = name.utf8.allSatisfy {
-      (0x61...0x7a).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d || $0 == 0x2e
+      (0x61...0x7a).contains($0 | 0x20) || (0x30...0x39).contains($0) || $0 == 0x5f
     }
     guard allowed, (1...64).contains(name.utf8.count),
       name.utf8.first.map({ (0x61...0x7a).contains($0 | 0x20) }) == true
     else {
       throw CaravanError(
         .invalidData,
-        "table name '\(name.prefix(80))' is not allowed: use 1 to 64 of A-Z a-z 0-9 _ . - beginning with a letter")
+        "table name '\(name.prefix(80))' is not allowed: use 1 to 64 of A-Z a-z 0-9 _ beginning with a letter")
     }
   }
 
@@ -141,6 +142,7 @@ extension LocalStore {
     tables[table] = nil
     planned.waiting[table] = nil
     forgetPrepared()
+    Salvage.keepHead(of: directory, try database, options)
     giveSpaceBack()
   }
 

@@ -31,6 +31,7 @@ public actor LocalStore {
   let host: Host
   let options: LocalStoreOptions
   let path: String
+  let directory: String
   private let lock: DirectoryLock
   /// Nil once closed.
   private(set) var connection: Connection?
@@ -62,13 +63,29 @@ public actor LocalStore {
   // MARK: Life
 
   /// Opens the store in `directory`, which is made if absent, and recovers every row by Table 4.
+  /// A database that is damaged so that it cannot be opened, or was found to be in use, is set aside, and what can be
+  /// read of it carried over to a new one (SIM-78…82).
   /// - Throws: `unavailable` when another process owns the directory, `storageFull`, or `internalError` when the file
-  ///   is damaged or of a newer format.
+  ///   is of a newer format.
   public static func open(
     _ directory: String, host: Host, options: LocalStoreOptions = LocalStoreOptions()
   ) async throws(CaravanError) -> LocalStore {
+    let report = try Salvage.ifNeeded(directory, host: host, options: options)
+    do throws(CaravanError) { return try await opened(directory, host, options, report) } catch {
+      guard report == nil, Salvage.helps(against: error) else { throw error }
+      let report = try Salvage.whenOpenFailed(directory, error, host: host, options: options)
+      return try await opened(directory, host, options, report)
+    }
+  }
+
+  private static func opened(
+    _ directory: String, _ host: Host, _ options: LocalStoreOptions, _ report: SalvageReport?
+  ) async throws(CaravanError) -> LocalStore {
     let store = try LocalStore(directory, host: host, options: options)
-    try await store.recover()
+    do throws(CaravanError) { try await store.recover(after: report) } catch {
+      await store.close()
+      throw error
+    }
     return store
   }
 
@@ -77,9 +94,16 @@ public actor LocalStore {
     self.host = host
     self.options = options
     path = "\(directory)/agent.db"
+    self.directory = directory
     lock = try DirectoryLock(directory)
+    let files = SalvageFiles(directory: directory)
     let database = try Connection(.file(path), Self.connectionOptions(options))
+    guard try database.userVersion > 0 || !files.exists(files.head) else {
+      throw CaravanError(.internalError, "the database file is empty, and was not")
+    }
     try StoreSchema.install(in: database)
+    Salvage.keepHead(of: directory, database, options)
+    database.whenDamaged = { [damage] in damage.noteDatabase(files) }
     // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))
     meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))

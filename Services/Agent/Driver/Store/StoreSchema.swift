@@ -4,6 +4,10 @@ internal import SQLite
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
   static let version = 3
+  /// How a refusal begins that no salvage helps against.
+  static let newerFormat = "the store is of format"
+  /// Beyond it, a number is damage.
+  private static let farthestVersion: Int64 = 1_000
 
   static func install(in database: Connection) throws(CaravanError) {
     try installBase(in: database)
@@ -18,8 +22,11 @@ enum StoreSchema {
     if found == 1 { try addChunkFile(to: database) }
     if found == 1 || found == 2 { return try addRowSums(to: database) }
     guard found == 0 else {
+      let isNewer = (Int64(version)...farthestVersion).contains(Int64(found))
       throw CaravanError(
-        .internalError, "the store is of format \(found), this agent knows \(version): use the agent that wrote it")
+        .internalError,
+        "\(isNewer ? newerFormat : "the store says it is of format") \(found), this agent knows \(version): use the "
+          + "agent that wrote it")
     }
     // Before the first table, so that a dropped table's space can be given back to the file system.
     try database.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")

@@ -159,11 +159,14 @@ public struct DataFacts: Sendable, Hashable {
   public var directory: String
   public var state: State
   public var store: Store
+  /// What the agent wrote down about the newest time it salvaged a damaged store.
+  public var salvage: String?
 
-  public init(directory: String, state: State, store: Store) {
+  public init(directory: String, state: State, store: Store, salvage: String? = nil) {
     self.directory = directory
     self.state = state
     self.store = store
+    self.salvage = salvage
   }
 }
 

@@ -121,7 +121,7 @@ public enum Diagnosis {
         "make room, mount it writable, or make the agent's user its owner; and run this as that user")
     case .writable(let bytes, let files): place = room(facts.directory, bytes, files)
     }
-    return [place] + store(facts)
+    return [place] + store(facts) + salvage(facts)
   }
 
   private static func room(_ directory: String, _ bytes: Int64, _ files: Int64) -> Finding {
@@ -142,12 +142,22 @@ public enum Diagnosis {
       return [
         .problem(
           .store, "is damaged in \(lines.count) places\(first)",
-          "look at the disk (dmesg, smartctl); stop the agent, move \(facts.directory) away, and start it: it fetches "
-            + "again what the cloud has")
+          "look at the disk (dmesg, smartctl); make a file \(facts.directory)/agent.db-damaged and start the agent "
+            + "again: it keeps the damaged file, carries over what can be read, and fetches again what the cloud has")
       ]
     case .unread(let reason):
       return [.warning(.store, "could not be examined (\(reason))", "run this as the agent's user")]
     }
+  }
+
+  private static func salvage(_ facts: DataFacts) -> [Finding] {
+    guard let line = facts.salvage else { return [] }
+    return [
+      .warning(
+        .store, line,
+        "look at the disk (dmesg, smartctl); when nothing is missed, remove the damaged file and "
+          + "\(facts.directory)/agent.db-salvaged.txt")
+    ]
   }
 
   // MARK: Open files

@@ -111,7 +111,10 @@ actor DeviceProbe {
   // MARK: Data
 
   func data(_ directory: String) -> DataFacts {
-    DataFacts(directory: directory, state: Self.state(directory), store: Self.store("\(directory)/agent.db"))
+    let told = try? TextFile.tail("\(directory)/agent.db-salvaged.txt", bytes: 16 << 10)
+    return DataFacts(
+      directory: directory, state: Self.state(directory), store: Self.store("\(directory)/agent.db"),
+      salvage: told?.split(separator: "\n").last.map(String.init))
   }
 
   private static func state(_ directory: String) -> DataFacts.State {

@@ -74,6 +74,17 @@ final class DamageLog {
   private var overwritten: [ChunkHash: Int] = [:]
   /// Called with every find; must return at once.
   var tell: (@Sendable () -> Void)?
+  /// SQLite has found the database itself damaged: it is salvaged when the store is opened next.
+  private(set) var isOfDatabase = false
+  /// Called once; must return at once.
+  var tellOfDatabase: (@Sendable () -> Void)?
+
+  func noteDatabase(_ files: SalvageFiles) {
+    guard !isOfDatabase else { return }
+    isOfDatabase = true
+    try? files.write([], to: files.mark)
+    tellOfDatabase?()
+  }
 
   func note(_ hash: ChunkHash) {
     guard overwritten[hash] == nil else { return }
