@@ -35,7 +35,7 @@ extension LocalStore {
     }
     tables[table] = state
     forgetPrepared()
-    Salvage.keepHead(of: directory, try database, options)
+    KeptPages.write(directory, try database, options)
   }
 
   /// A table's name is also a zone's and a record type's.
@@ -142,7 +142,7 @@ extension LocalStore {
     tables[table] = nil
     planned.waiting[table] = nil
     forgetPrepared()
-    Salvage.keepHead(of: directory, try database, options)
+    KeptPages.write(directory, try database, options)
     giveSpaceBack()
   }
 

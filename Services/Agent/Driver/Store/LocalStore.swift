@@ -102,7 +102,7 @@ public actor LocalStore {
       throw CaravanError(.internalError, "the database file is empty, and was not")
     }
     try StoreSchema.install(in: database)
-    Salvage.keepHead(of: directory, database, options)
+    KeptPages.write(directory, database, options)
     database.whenDamaged = { [damage] in damage.noteDatabase(files) }
     // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))

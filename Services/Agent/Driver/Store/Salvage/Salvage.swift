@@ -14,6 +14,7 @@ struct Salvage {
   private let options: LocalStoreOptions
   private var report: SalvageReport
   private var roots: [String: TableRoot] = [:]
+  private var kept: KeptPages?
 
   private struct TableRoot {
     let page: Int
@@ -83,6 +84,11 @@ struct Salvage {
     let tree = try TreeReader(file)
     try database.transaction { () throws(CaravanError) in
       try carryTables(tree, database)
+      if tree.lostPages + tree.lostRows + report.lostRows > 0, let root = roots["tables"], let kept {
+        // As they were when the newest one was made; those that have been carried over stay as they are.
+        file.put(kept.tables, for: root.page)
+        try carryTables(tree, database)
+      }
       for name in try names(in: database) where name != "tables" { try carry(name, tree, database) }
       for state in try TableState.loadAll(database, damage: DamageLog()) { try carryRows(of: state, tree, database) }
       try settle(database)
@@ -96,10 +102,11 @@ struct Salvage {
     let (roots, isWhole) = try Self.roots(in: file)
     self.roots = roots
     let page = try file.page(1)
-    guard let head = try Self.head(files, pageBytes: file.pageBytes) else { return }
+    kept = try KeptPages(files)
+    guard let kept else { return }
     let isSound = page.starts(with: "SQLite format 3\0".utf8)
-    guard !isWhole || !isSound || page[40..<44] == head[40..<44] else { return }
-    file.put(head, for: 1)
+    guard !isWhole || !isSound || page[40..<44] == kept.first[40..<44] else { return }
+    file.put(kept.first, for: 1)
     self.roots.merge(try Self.roots(in: file).roots) { _, new in new }
   }
 
@@ -237,42 +244,6 @@ struct Salvage {
   }
 }
 
-extension Salvage {
-  // MARK: The first page
-
-  /// Keeps the first page as it is now, unless it is kept already.
-  static func keepHead(of directory: String, _ database: Connection, _ options: LocalStoreOptions) {
-    guard options.isDurable else { return }
-    let files = SalvageFiles(directory: directory)
-    do throws(CaravanError) {
-      let version = try database.prepare("PRAGMA schema_version").first { row in row.unsigned(0) } ?? 0
-      if let head = try head(files, pageBytes: options.pageBytes), head.bigEndian(40, 4) == version { return }
-      try database.checkpoint(.passive)
-      let file = try DiskFile(files.database, isReadOnly: true)
-      defer { file.close() }
-      let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? options.pageBytes
-      let page = try file.read(at: 0, count: size)
-      guard page.count == size, page.bigEndian(40, 4) == version else { return }
-      let sum = XXHash64.hash(page)
-      try files.write(page + (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }, to: files.head)
-    } catch {
-      // It is a help for bad days only; the next change of schema brings another.
-      return
-    }
-  }
-
-  static func head(_ files: SalvageFiles, pageBytes: Int) throws(CaravanError) -> [UInt8]? {
-    guard files.exists(files.head) else { return nil }
-    let file = try DiskFile(files.head, isReadOnly: true)
-    defer { file.close() }
-    let bytes = try file.read(at: 0, count: 65_544)
-    guard bytes.count > 108 else { return nil }
-    let page = Array(bytes.dropLast(8))
-    let sum = XXHash64.hash(page)
-    return bytes.suffix(8).elementsEqual((0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }) ? page : nil
-  }
-}
-
 /// What became of a damaged database.
 struct SalvageReport: CustomStringConvertible {
   /// Where it is now.
@@ -332,7 +303,9 @@ extension RowTable {
     let ours: [any Bindable] = [
       row.key, row.id, row.head.version, row.head.flags.packed, row.change, row.head.presence.rawValue, row.extra, sum,
     ]
-    for (index, value) in (ours + row.cells.map { $0 as any Bindable }).enumerated() { try value.bind(to: statement, at: Int32(index) + 1) }
+    for (index, value) in (ours + row.cells.map { $0 as any Bindable }).enumerated() {
+      try value.bind(to: statement, at: Int32(index) + 1)
+    }
     while try statement.next() != nil {}
     return database.changedRows > 0
   }
