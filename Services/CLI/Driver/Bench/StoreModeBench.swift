@@ -21,7 +21,7 @@ struct StoreModeBench: Sendable {
     var tables: [(mode: TableProperties.StoreMode, table: Table, rows: [String], figures: Figures)] = []
     for mode in TableProperties.StoreMode.allCases {
       let table = try await client.createTable(
-        "small-\(mode.rawValue)", "number INTEGER, thing OBJECT", properties: TableProperties(mode: mode))
+        "small_\(mode.rawValue)", "number INTEGER, thing OBJECT", properties: TableProperties(mode: mode))
       var rows: [String] = []
       for number in 0..<Self.rows {
         rows.append(
