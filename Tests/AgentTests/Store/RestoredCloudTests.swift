@@ -71,8 +71,13 @@ import Wire
       _ = try await f.store.write(
         StoreFixture.photos, cells: [CellValue("name", .text("by an app"))],
         selection: Selection("name = ?", [.text("edited")]))
+      let first = try #require(try await f.collect())
+      #expect(first.mutations.map(\.base) == [.version(8)] && !first.mutations[0].isOffer)
+      let sentAgain = Outcome.conflict(server: StoreFixture.entry(row, 59, "edited").entry)
+      try await f.store.record([sentAgain], of: first.op, bytesUp: 0)
+      #expect(try await f.rows().map(\.state) == [.dirty], "what it was made from is there under another version")
       let plan = try #require(try await f.collect())
-      #expect(plan.mutations.map(\.base) == [.version(8)] && !plan.mutations[0].isOffer)
+      #expect(plan.mutations.map(\.base) == [.version(59)])
       let conflict = Outcome.conflict(server: StoreFixture.entry(row, 60, "by an app").entry)
       try await f.store.record([conflict], of: plan.op, bytesUp: 0)
       #expect(try await f.rows().map(\.state) == [.clean], "the cloud has just what was sent")

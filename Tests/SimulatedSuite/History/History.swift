@@ -153,6 +153,9 @@ public struct SeenRow: Sendable, Hashable {
 
 /// A whole table as an app read it.
 public struct Reading: Sendable, Hashable {
+  /// Ends the name of the one who looks at the cloud's copies in a device's conflicts.
+  static let ofConflicts = "'s conflicts"
+
   public var device: String
   public var place: Place
   /// Local changes and decisions of the device that had been acknowledged before the read began.

@@ -156,7 +156,7 @@ extension App {
     }
     // Another resolution may have ended the conflict meanwhile; then there is nothing to look at.
     guard case .done(let row) = answer else { return }
-    ground.recorder.read(Reading(device: "\(device.name)'s conflicts", place: place, ownWrites: 0, rows: [row]))
+    ground.recorder.read(Reading(device: device.name + Reading.ofConflicts, place: place, ownWrites: 0, rows: [row]))
   }
 
   /// The local deletion of the row as that change had left it.

@@ -72,6 +72,8 @@ public enum ArrivalDecision: Sendable, Hashable {
   /// may have been made from the row's version, or not: that is for the cloud to say.
   private static func offered(_ arrival: Arrival, at head: RowHead, isBusy: Bool) -> ArrivalDecision {
     if arrival.version <= head.version || arrival.isOwn { return .ignore }
+    // Whoever wrote it has sent it again.
+    if head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
     let isSame = arrival.equalsLocal && !arrival.isDeleted && !head.presence.isDeleted
     return isSame && !head.flags.syncPending && !isBusy ? .apply : .hold
   }

@@ -84,7 +84,9 @@ extension LocalStore {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
         }
         // Most changes have a version to say what they are based on.
-        if row.head.version == 0 { arrival.equalsAncestor = try ancestor(of: row.key, in: state) == entry.body }
+        if row.head.version == 0 || row.head.presence.isLost {
+          arrival.equalsAncestor = try ancestor(of: row.key, in: state) == entry.body
+        }
       }
     }
     let policy = state.type?.settings?.conflicts ?? .manual

@@ -238,6 +238,15 @@ extension LocalStore {
     // Its head counts, whatever has become of its content.
     guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
+    // What the change was based on, and the cloud lost, is there again under another version: whoever wrote it sent it.
+    if row.head.presence.isLost, case .conflict = result, let server, !server.isDeleted,
+      try ancestor(of: row.key, in: state) == server.body
+    {
+      _ = row.head.settle(.notApplied, armed: planned.armed)
+      row.head = row.head.adopting(server.version)
+      summary.dirty += 1
+      return try state.rows.updateHead(row, database)
+    }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
