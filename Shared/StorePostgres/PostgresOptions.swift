@@ -47,9 +47,23 @@ enum PostgresLimits {
   /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another
   /// process has made something meanwhile, so at most as often as there are things to make, with room for deadlocks.
   static let layoutAttempts = 50
+  /// Between two looks at indexes that may have thinned out.
+  static let indexPause: Duration = .seconds(600)
+  /// Of an index whose keys are a partition, a zone and a version: 24 bytes, 12 of administration, a tenth of air.
+  static let indexEntryBytes: Int64 = 40
+  /// What it may have beyond that, and beyond as much again.
+  static let indexSlack: Int64 = 1 << 20
 }
 
 extension ConnectionOptions {
+  /// What it does may take long.
+  static func upkeep(_ address: ConnectionString) -> ConnectionOptions {
+    var options = store(address)
+    options.applicationName = "caravan-upkeep"
+    options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
+    return options
+  }
+
   /// Every statement of this store finds its rows by key, so a plan that reads whole tables or partitions, which the
   /// server may make while it has no statistics and keep, is never the right one. A session whose client is gone must
   /// not hold its locks for long.

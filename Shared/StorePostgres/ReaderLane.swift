@@ -19,12 +19,16 @@ actor ReaderLane {
     case failed(CaravanError)
   }
 
-  init(name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, metrics: PostgresMetrics) {
+  /// - Parameter connection: nil: as the store's statements need it.
+  init(
+    name: String, _ options: PostgresOptions, connection: ConnectionOptions? = nil, host: Host, liveness: Liveness,
+    metrics: PostgresMetrics
+  ) {
     executor = host.executors.makeSerial(name)
     self.host = host
     self.liveness = liveness
     patience = options.patience
-    session = Session(.store(options.address), host: host, metrics: metrics)
+    session = Session(connection ?? .store(options.address), host: host, metrics: metrics)
   }
 
   func close() { session.close() }

@@ -19,6 +19,10 @@ public final class StorePostgres: Store {
   /// Where devices have shown to be, until upkeep writes it.
   private let sightings = Mutex(Sightings())
   private let purgeTurn = Mutex(PurgeTurn())
+  /// For what takes long and holds nobody up.
+  private let slowLane: ReaderLane
+  /// When indexes are looked at next, by this process.
+  private let indexesDue: Mutex<Instant>
 
   /// Connects, and makes the tables of a new database.
   /// - Parameter observer: hears of this process's commits after they are durable; of others' from the log.
@@ -41,6 +45,10 @@ public final class StorePostgres: Store {
     readers = (0..<options.readers).map {
       ReaderLane(name: "pg-read-\($0)", options, host: host, liveness: liveness, metrics: metrics)
     }
+    slowLane = ReaderLane(
+      name: "pg-upkeep", options, connection: .upkeep(options.address), host: host, liveness: liveness,
+      metrics: metrics)
+    indexesDue = Mutex(host.clock.now)
     do throws(CaravanError) { try await open() } catch {
       await close()
       throw CaravanError(error.code, "\(options.address): \(error.message)")
@@ -75,6 +83,7 @@ public final class StorePostgres: Store {
     liveness.end()
     for writer in writers { await writer.close() }
     for reader in readers { await reader.close() }
+    await slowLane.close()
   }
 
   // MARK: Lanes
@@ -303,7 +312,26 @@ public final class StorePostgres: Store {
       }
       hasMore = hasMore || more
     }
+    try await rebuildThinIndexes()
     return !survey.isEmpty || hasMore
+  }
+
+  /// One process of all does so, now and then.
+  private func rebuildThinIndexes() async throws(CaravanError) {
+    let now = host.clock.now
+    let isDue = indexesDue.withLock { due in
+      guard now >= due else { return false }
+      due = now + PostgresLimits.indexPause
+      return true
+    }
+    guard isDue else { return }
+    let holder = "index-upkeep-\(host.random.below(1 << 40))"
+    guard try await lease(["store/indexes"], holder: holder, ttl: PostgresLimits.indexPause)[0].isGranted else {
+      return
+    }
+    let isBuilt = try await slowLane.read { (db) throws(PostgresError) in try IndexUpkeep(db: db).run() }
+    await slowLane.close()
+    if isBuilt { host.log.info("an index that had thinned out was built anew") }
   }
 
   /// Writes down where devices are, and purges tombstones of a few zones.
