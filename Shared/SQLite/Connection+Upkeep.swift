@@ -25,6 +25,21 @@ extension Connection {
     return (Int(max(0, logged)), Int(max(0, written)))
   }
 
+  /// What the database file has on the disk, without its write-ahead log. Read through SQLite's own descriptor: a
+  /// process that closes any other one on the file loses all locks that it holds there, SQLite's too
+  /// (https://sqlite.org/howtocorrupt.html §2.2).
+  /// - Throws: when the file ends before.
+  public func fileBytes(at offset: Int, count: Int) throws(CaravanError) -> [UInt8] {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    try check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file))
+    guard let file, let methods = file.pointee.pMethods else {
+      throw CaravanError(.internalError, "the database has no file on the disk")
+    }
+    var bytes = [UInt8](repeating: 0, count: count)
+    try check(methods.pointee.xRead(file, &bytes, Int32(count), sqlite3_int64(offset)))
+    return bytes
+  }
+
   /// Looks for damage; takes time in proportion to the file.
   /// - Returns: what is wrong, at most 100 lines; empty when nothing is.
   public func integrityProblems() throws(CaravanError) -> [String] {

@@ -48,6 +48,17 @@ struct SalvageTests {
     }
   }
 
+  @Test("an open store holds its lock on the database: nobody else may take its log away when he is done with it")
+  func lock() async throws {
+    try await F.with { f in
+      var status = stat()
+      #expect(stat("\(f.directory.path)/agent.db", &status) == 0)
+      let locks = String(decoding: Files.read("/proc/locks") ?? [], as: UTF8.self).split(separator: "\n")
+      let own = locks.filter { $0.contains("POSIX") && $0.contains(" READ ") && $0.contains(" \(getpid()) ") }
+      #expect(own.contains { $0.contains(":\(status.st_ino) ") }, "\(own)")
+    }
+  }
+
   private struct World {
     var clean: [(id: String, name: String, photo: [UInt8])] = []
     var dirty: [String: [UInt8]] = [:]

@@ -43,11 +43,9 @@ struct KeptPages {
       let root = try database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tables'").first { row in
         Int(row.integer(0))
       }
-      let file = try DiskFile(files.database, isReadOnly: true)
-      defer { file.close() }
-      let first = try file.read(at: 0, count: size)
-      let tables = try file.read(at: ((root ?? 1) - 1) * size, count: size)
-      guard first.count == size, tables.count == size, first.bigEndian(40, 4) == version else { return }
+      let first = try database.fileBytes(at: 0, count: size)
+      let tables = try database.fileBytes(at: ((root ?? 1) - 1) * size, count: size)
+      guard first.bigEndian(40, 4) == version else { return }
       try files.write(first + tables + sum(first + tables), to: files.head)
     } catch {
       // They are a help for bad days only; the next change of schema brings others.
