@@ -167,7 +167,7 @@ import Wire
     }) { bench in
       try await settle(bench)
       #expect(bench.store.texts(Bench.album) == ["a": "object"])
-      #expect(bench.cloud.state.withLock { $0.chunkMessages } == 3)
+      #expect(bench.cloud.state.withLock { $0.chunkMessages } == 2)
     }
   }
 

@@ -21,6 +21,8 @@ extension LocalStore {
       state.token = token
       state.lastSync = now
       state.bytesDown += bytesDown
+      // Written down with the token that is beyond it: whatever happens before the next epoch, it will be asked for.
+      if summary.isUnexplained { state.mustStartOver = true }
       if isLast, state.isResyncing { try endResync(&state, &summary) }
       if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
       try leaveOld(&state)

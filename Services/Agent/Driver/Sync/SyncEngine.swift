@@ -164,6 +164,10 @@ public actor SyncEngine: Service {
       pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
     }
     try await loadRegistrations()
+    for table in await store.syncedTables() where try await store.syncState(of: table).mustStartOver {
+      // Perhaps for what could not be explained when the agent stopped.
+      unexplained.insert(table)
+    }
     await askForWhatIsLacking()
     await noteDirtyTables()
     for (table, unsettled) in pending.sorted(by: { $0.key < $1.key }) {
