@@ -134,6 +134,17 @@ public final class ChunkFile {
     guard gaps.count > Self.looseGaps || gaps.reduce(0, { $0 + $1.count }) > Self.looseBytes else {
       return
     }
+    releaseGaps()
+  }
+
+  /// Has the file system take all space that is not used, and leaves nothing for chunks to come. As `releaseFreed`.
+  public func giveBack() {
+    releaseFreed()
+    releaseGaps()
+    shrink()
+  }
+
+  private func releaseGaps() {
     for gap in gaps { release(gap) }
     gaps = []
   }

@@ -1,4 +1,5 @@
 public import AgentCore
+internal import ChunkFiles
 public import Model
 internal import Runtime
 internal import SQLite
@@ -176,7 +177,9 @@ extension LocalStore {
         guard left < free else { break }
         free = left
       }
-      if cursors.isEmpty { try database.checkpoint(.truncate) }
+      guard cursors.isEmpty else { return }
+      chunkFile.giveBack()
+      try database.checkpoint(.truncate)
     } catch {
       host.log.warning("the space of a dropped table was not given back", [.error: error])
     }
