@@ -19,9 +19,9 @@ struct StoreModeBench: Sendable {
 
   func run() async throws {
     var tables: [(mode: TableProperties.StoreMode, table: Table, rows: [String], figures: Figures)] = []
-    for mode in TableProperties.StoreMode.allCases {
+    for (index, mode) in TableProperties.StoreMode.allCases.enumerated() {
       let table = try await client.createTable(
-        "small_\(mode.rawValue)", "number INTEGER, thing OBJECT", properties: TableProperties(mode: mode))
+        "small_\(index)", "number INTEGER, thing OBJECT", properties: TableProperties(mode: mode))
       var rows: [String] = []
       for number in 0..<Self.rows {
         rows.append(
