@@ -52,7 +52,13 @@ extension Wire.ArchiveItem {
     case .quota(let quota):
       return .quota(account: quota.account, Model.Quota(records: quota.maxRecords, bytes: quota.maxBytes))
     case .head(let head): return .head(try Partition(head.partition), head.head)
-    case .restores(let count): return .restores(count)
+    case .restores(let count):
+      guard count < ArchiveLimits.restores else {
+        throw CaravanError(
+          .limitExceeded,
+          "the backup's store was restored \(count) times, \(ArchiveLimits.restores) are possible: use another backup")
+      }
+      return .restores(count)
     case nil: throw CaravanError(.invalidData, "an item is of a kind that this release does not know")
     }
   }

@@ -184,6 +184,20 @@ import Testing
     }
   }
 
+  private struct RestoredTooOften: ArchiveSource {
+    func export(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) { try take(.restores(.max)) }
+  }
+
+  @Test("a backup that says its store was restored more often than can be is refused")
+  func restoredTooOften() async throws {
+    try await withTemporaryDirectory { directory in
+      let file = "\(directory)/backup"
+      try BackupFile.write(RestoredTooOften(), to: file, at: ManualClock().wallTime)
+      let error = #expect(throws: CaravanError.self) { try BackupFile.read(file) }
+      #expect(error?.message.contains("times") == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test("a damaged backup is refused wherever the damage is, which is said, and nothing is restored")
   func damage() async throws {
     try await Self.with(.sqlite) { origin in

@@ -122,4 +122,6 @@ public enum ArchiveLimits {
   public static let logGap: UInt64 = 1 << 32
   /// Between the last version in a backup and the first one after its restore: more than any zone is given meanwhile.
   public static let versionGap: Seq = 1 << 28
+  /// How often a store can be restored: as often as there is room for the gap.
+  public static let restores: UInt64 = StoreLimits.highestNumber / versionGap
 }
