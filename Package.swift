@@ -15,6 +15,14 @@ let house: [SwiftSetting] = [
 /// Everything but the C bridges: an unsafe line does not compile unmarked.
 let strict: [SwiftSetting] = house + [.strictMemorySafety()]
 
+/// A process is as small as what it maps: nobody loads an executable as a library, so it names no symbols for that
+/// (1.1 MB of names), and what has to be moved to where it was loaded is listed in bits (1 MB less to read at each start).
+let lean: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+    .when(configuration: .release))
+]
+
 // MARK: Kinds of target
 
 func system(_ name: String) -> Target { .systemLibrary(name: name, path: "Shared/C/\(name)") }
@@ -40,7 +48,7 @@ func service(
       swiftSettings: strict),
     .executableTarget(
       name: executable, dependencies: [.target(name: "\(name)Driver")] + main, path: "Services/\(name)/Main",
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: lean),
   ]
 }
 

@@ -1,4 +1,5 @@
 internal import CNats
+internal import Glibc
 internal import Runtime
 
 /// Reads and writes the broker's socket on the event loop, for libnats (nats.h, `natsOptions_SetEventLoop`): what
@@ -27,10 +28,26 @@ final class BrokerSocket: Sendable {
 
   /// There is a connection, with a new socket after each reconnection.
   func attach(_ connection: Handle, _ descriptor: Int32) -> Bool {
+    Self.keepAlive(descriptor)
     let watch = try? loop.watch(descriptor, for: .reading) { [weak self] in self?.process($0) }
     guard let watch else { return false }
     state.withLock { $0 = State(connection: connection, watch: watch) }
     return true
+  }
+
+  /// Signs of life are the kernel's affair (tcp(7)): asking by pings wakes three threads each time. A system that has
+  /// no such option has pings still.
+  private static func keepAlive(_ descriptor: Int32) {
+    func set(_ option: Int32, of level: Int32, to value: Int32) {
+      var value = value
+      setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+    let (idle, interval, count) = NATSLimits.keepAlive
+    let tcp = Int32(IPPROTO_TCP)
+    set(TCP_KEEPIDLE, of: tcp, to: idle)
+    set(TCP_KEEPINTVL, of: tcp, to: interval)
+    set(TCP_KEEPCNT, of: tcp, to: count)
+    set(SO_KEEPALIVE, of: SOL_SOCKET, to: 1)
   }
 
   /// The library closes the socket after this.

@@ -30,6 +30,8 @@ public struct NATSOptions: Sendable {
   /// Reconnecting goes on for ever, with waits that double from the first to the last, and jitter.
   public var firstRetry: Duration = .milliseconds(100)
   public var lastRetry: Duration = .seconds(10)
+  /// How soon a broker that is there but hangs is noticed; one that has gone, the kernel notices
+  /// (`NATSLimits.keepAlive`).
   public var pingInterval: Duration = .seconds(30)
 
   /// - Parameters:
@@ -64,6 +66,9 @@ enum NATSLimits {
   static let drainTimeout: Duration = .seconds(5)
   static let drainCheck: Duration = .milliseconds(2)
   static let pingsUnanswered: Int32 = 2
+  /// After how many seconds of silence the kernel asks whether the broker's machine is there, how often it repeats that
+  /// each so many seconds, and gives the connection up: after a minute and a half, and no thread wakes meanwhile.
+  static let keepAlive: (idle: Int32, interval: Int32, count: Int32) = (60, 10, 3)
   /// libnats takes 0 for its default of 8 MiB; with 1 byte nothing is kept for later while disconnected.
   static let reconnectBufferBytes: Int32 = 1
 }

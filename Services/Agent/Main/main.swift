@@ -23,7 +23,9 @@ Command(
   "caravan-agent", "The device's side of Caravan: keeps the data of all apps, and syncs it when it may.",
   flags: .bus + [Flag<String>.data, socket, link, devices, metered, systemBus]
 ).serve { options, host in
-  let nats = try NATSOptions(options, name: "caravan-agent")
+  var nats = try NATSOptions(options, name: "caravan-agent")
+  // A device at rest has little to lose by a broker that hangs, and sleeps (issue 4: one wake-up a minute).
+  nats.pingInterval = .seconds(300)
   guard let credentials = nats.credentials else {
     throw CaravanError(.notAuthenticated, "--creds is missing: enrol this device and give the file here")
   }
@@ -31,7 +33,7 @@ Command(
   let configuration = Agent.Configuration(
     directory: options[Flag<String>.data], identity: try DeviceIdentity(credentials), link: announced)
   // Apps work without a broker, so nothing here waits for one.
-  let agent = try await Agent(configuration, host: host) { () throws(CaravanError) in
+  let agent = try await Agent(configuration, host: host) { [nats] () throws(CaravanError) in
     let bus = try await NATSBus.connect(nats, host: host)
     try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
     return bus

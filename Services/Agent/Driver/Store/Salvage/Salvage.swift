@@ -19,6 +19,11 @@ struct Salvage {
   private struct TableRoot {
     let page: Int
     let sql: String
+
+    /// Its first column is the key of the table's rows, and not kept with them.
+    var isKeyedByNumber: Bool {
+      sql.utf8.indices.contains { sql.utf8[$0...].starts(with: "INTEGER PRIMARY KEY".utf8) }
+    }
   }
 
   // MARK: When
@@ -172,7 +177,7 @@ struct Salvage {
     try tree.visit(root: root.page) { (found) throws(CaravanError) in
       var values = found.values
       guard !values.isEmpty else { return lost += 1 }
-      if root.sql.contains("INTEGER PRIMARY KEY") { values[0] = .integer(found.key) }
+      if root.isKeyedByNumber { values[0] = .integer(found.key) }
       if let body {
         guard values.count > body, case .blob(let bytes) = values[body], (try? RowCodec.chunks(inBody: bytes)) != nil
         else { return lost += 1 }
