@@ -50,12 +50,10 @@ struct Reads {
     }
     let ended = query.dependsOnPast ? answers.dropFirst(2).first.map { ZoneLives($0).end } ?? 0 : 0
     switch ChangePlan(query, in: zone, ended: { ended }, footprint: { footprint }) {
-    case .answer(var page):
-      if page.resetRequired {
-        let lives = ZoneLives(try db.run(DeviceStatements.lives, partition, database, query.zone.name))
-        page.lost = query.lost(in: zone?.incarnation, after: lives.over)
-      }
-      return page
+    case .answer(let page): return page
+    case .reset:
+      let lives = ZoneLives(try db.run(DeviceStatements.lives, partition, database, query.zone.name))
+      return query.reset(in: zone, after: lives.over, footprint)
     case .scan(let scan):
       guard scan.snapshot == query.target else { return try changes(query.withoutTarget) }
       var page = ChangePageBuilder(scan, query)

@@ -14,11 +14,9 @@ extension FileReads {
       try footprint(of: query.reader, zone)
     }
     switch plan {
-    case .answer(var page):
-      if page.resetRequired {
-        page.lost = query.lost(in: state?.incarnation, after: try pastLives(of: query.zone))
-      }
-      return page
+    case .answer(let page): return page
+    case .reset:
+      return query.reset(in: state, after: try pastLives(of: query.zone), try footprint(of: query.reader, zone))
     case .scan(let scan): return try self.scan(scan, query, zone)
     }
   }

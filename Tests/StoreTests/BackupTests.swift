@@ -128,6 +128,8 @@ import Testing
     #expect(blind.resetRequired && blind.lost == [lost], "also for who never pulled")
     let going = ChangeQuery(zone: zone, position: after.page.next, reader: stranger)
     #expect(try await !new.store.changes(going).resetRequired)
+    let begun = ChangeQuery(zone: going.zone, position: reset.next, reader: going.reader)
+    #expect(try await new.store.changes(begun).count > 0, "the answer says where to begin")
     let ada = Account.user(UserID(unchecked: "ada"))
     #expect(try await new.store.account(ada) == old.store.account(ada))
     #expect(try await new.store.status().records == old.store.status().records)

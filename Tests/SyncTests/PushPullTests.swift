@@ -175,9 +175,14 @@ import Wire
         #expect(try await a.ask(.drop(DropTable(container: "album", zone: "photos"))) == .done(Empty()))
       }
       _ = try await a.push(2, [.save("r2", [1: .text("x")], type: type)])
-      #expect(try await b.pull(after: token).resetRequired)
-      #expect(try await b.pull().resetRequired, "it may have lost its token, and hold what it wrote")
-      #expect(try await b.pull(fresh: true).entries.map(\.name) == ["r2"])
+      let reset = try await b.pull(after: token)
+      let blind = try await b.pull()
+      #expect(reset.resetRequired && blind.resetRequired, "it may have lost its token, and hold what it wrote")
+      for beginning in [reset.token, blind.token] {
+        #expect(try await b.pull(after: beginning).entries.map(\.name) == ["r2"])
+      }
+      _ = try await a.ask(.drop(DropTable(container: "album", zone: "photos")))
+      #expect(try await b.pull(after: reset.token).resetRequired, "another life has passed before it began")
     }
   }
 }

@@ -22,14 +22,14 @@ extension DeviceSession {
     // A single record may be larger than the page asked for.
     guard account.settle(taken: room, needed: reply.page.count) else { return comeAgain }
     cloud.metrics.pageBytes.add(reply.page.count)
-    if reply.resetRequired {
-      cloud.metrics.resets.add()
-      return PullResult(resetRequired: true, lost: reply.lost)
-    }
     // Without a reader nothing is said of a zone that is not there.
     let next = reply.next?.model() ?? Model.ChangePosition(incarnation: 0, seq: 0)
-    return PullResult(
-      page: reply.page, token: cloud.tokens.seal(next, of: zone), more: reply.more, consistent: reply.consistent)
+    let token = cloud.tokens.seal(next, of: zone)
+    if reply.resetRequired {
+      cloud.metrics.resets.add()
+      return PullResult(token: token, resetRequired: true, lost: reply.lost)
+    }
+    return PullResult(page: reply.page, token: token, more: reply.more, consistent: reply.consistent)
   }
 
   private func changes(

@@ -26,6 +26,8 @@ public struct ZoneState: Sendable, Hashable {
 public enum ChangePlan: Sendable, Hashable {
   /// Without a look at the entries.
   case answer(ChangePage)
+  /// With `ChangeQuery.reset`: the position means nothing any more.
+  case reset
   case scan(ChangeScan)
 
   /// - Parameters:
@@ -40,12 +42,12 @@ public enum ChangePlan: Sendable, Hashable {
     let past = query.dependsOnPast ? try ended() : 0
     // What the reader wrote to a life of the zone that began and ended meanwhile is gone (CK-45).
     if query.dependsOnPast, !query.isFresh, past != query.position?.seq ?? 0 {
-      self = .answer(ChangePage(head: zone?.seq ?? 0, resetRequired: true))
+      self = .reset
       return
     }
     guard let zone else {
       let next = query.dependsOnPast ? ChangePosition(incarnation: 0, seq: past) : nil
-      self = .answer(ChangePage(next: next, resetRequired: query.continues))
+      self = query.continues ? .reset : .answer(ChangePage(next: next))
       return
     }
     let start: ChangePosition?
@@ -55,7 +57,7 @@ public enum ChangePlan: Sendable, Hashable {
       start = zone.beginning(of: query, try footprint())
     }
     guard let start else {
-      self = .answer(ChangePage(head: zone.seq, resetRequired: true))
+      self = .reset
       return
     }
     let turned = query.mode == .forward ? start.turnedForward : start
@@ -71,13 +73,24 @@ extension ChangeQuery {
   /// Whoever writes to the zone may hold something of it without ever having pulled.
   public var dependsOnPast: Bool { reader != nil && !continues }
 
-  /// What the reader may hold of what restores took back, where it was in another life of the zone.
+  /// The answer to whom nothing is left to continue: from where it may begin anew, and what it may hold of what restores
+  /// took back, where it was in another life of the zone. Who comes back to that beginning after yet another life hears
+  /// of it again.
   /// - Parameters:
   ///   - zone: nil when there is none.
   ///   - lives: of the zone that are over, in their order.
-  public func lost(in zone: Incarnation?, after lives: [PastLife]) -> [LostRange] {
-    guard !continues || position?.incarnation != zone else { return [] }
-    return LostRange.ranges(after: lives)
+  ///   - footprint: of the reader in the zone.
+  public func reset(in zone: ZoneState?, after lives: [PastLife], _ footprint: Footprint?) -> ChangePage {
+    var anew = self
+    anew.isFresh = true
+    let beginning =
+      if let zone { zone.beginning(of: anew, footprint) } else {
+        ChangePosition(incarnation: 0, seq: lives.map(\.end).max() ?? 0)
+      }
+    var page = ChangePage(next: beginning, head: zone?.seq ?? 0, resetRequired: true)
+    let isOfThisLife = continues && position?.incarnation == zone?.incarnation
+    if !isOfThisLife { page.lost = LostRange.ranges(after: lives) }
+    return page
   }
 
   /// The snapshot that the reader has begun.

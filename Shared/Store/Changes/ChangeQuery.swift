@@ -57,7 +57,7 @@ public struct ChangePage: Sendable, Hashable {
   public var page: [UInt8]
   /// Entries in `page`.
   public var count: Int
-  /// After the page; while the zone does not exist nil, or of incarnation 0.
+  /// After the page; while the zone does not exist nil, or of incarnation 0. With `resetRequired`: from where to begin.
   public var next: ChangePosition?
   public var more: Bool
   /// The zone's seq in the same snapshot.

@@ -40,7 +40,7 @@ public struct Sightings: Sendable {
 
   /// The answer to a device's question shows where it is: at the position it asked from, or at the beginning.
   public mutating func note(_ query: ChangeQuery, answered page: ChangePage, at time: Int64) {
-    guard let reader = query.reader, let next = page.next, next.incarnation != 0 else { return }
+    guard !page.resetRequired, let reader = query.reader, let next = page.next, next.incarnation != 0 else { return }
     let seen = query.continues ? query.position?.covered : nil
     let key = Key(
       partition: Partition(of: query.zone.database), zone: next.incarnation, device: reader.writer)

@@ -17,6 +17,8 @@ import Wire
       _ = try await f.synced("made later", version: 9)
       let contested = try await f.synced("contested", version: 10)
       _ = try await f.synced("deleted before", version: 3)
+      // The cloud may be restored while the device lists what it has for another reason.
+      try await f.store.reset(StoreFixture.photos)
       try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
       #expect(try await f.collect() == nil, "nothing goes before all is named")
       let summary = try await f.apply([

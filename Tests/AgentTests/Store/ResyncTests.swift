@@ -20,18 +20,18 @@ struct ResyncTests {
 
   static let cases: [Case] = [
     Case(
-      name: "UNI-18 clean", head: RowHead(version: 5), reset: RowHead(presence: .unconfirmed), absence: .remove),
+      name: "UNI-18 clean", head: RowHead(version: 5), reset: RowHead(version: 5, presence: .unconfirmed), absence: .remove),
     Case(
       name: "I9 changed", head: RowHead(flags: dirty, version: 5),
-      reset: RowHead(flags: dirty, presence: .unconfirmed), absence: .conflict),
+      reset: RowHead(flags: dirty, version: 5, presence: .unconfirmed), absence: .conflict),
     Case(
       name: "I10 new", head: RowHead(flags: dirty), reset: RowHead(flags: dirty), absence: .stay),
     Case(
       name: "deleted here", head: RowHead(flags: dirty, version: 5, presence: .deleted),
-      reset: RowHead(flags: dirty, presence: .deleted), absence: .remove),
+      reset: RowHead(flags: dirty, version: 5, presence: .deletedUnconfirmed), absence: .remove),
     Case(
       name: "I8 in conflict", head: RowHead(flags: contested, version: 5),
-      reset: RowHead(flags: dirty, presence: .unconfirmed), absence: .conflict),
+      reset: RowHead(flags: dirty, version: 5, presence: .unconfirmed), absence: .conflict),
     Case(
       name: "I8 new on both sides", head: RowHead(flags: contested),
       reset: RowHead(flags: dirty, presence: .unconfirmed), absence: .conflict),
@@ -61,15 +61,17 @@ struct ResyncTests {
 
   @Test("UNI-18: what a page that names the row does to it")
   func named() {
-    let changed = RowHead(flags: Self.dirty, presence: .unconfirmed)
-    let deleted = RowHead(flags: Self.dirty, presence: .deleted)
+    let changed = RowHead(flags: Self.dirty, version: 5, presence: .unconfirmed)
+    let deleted = RowHead(flags: Self.dirty, version: 5, presence: .deletedUnconfirmed)
     func decision(_ arrival: Arrival, at head: RowHead) -> ArrivalDecision {
       ArrivalDecision.of(arrival, at: head, isBusy: false)
     }
     #expect(decision(Arrival(version: 9), at: changed) == .conflict)
     #expect(decision(Arrival(version: 9, isDeleted: true), at: changed) == .conflict)
     #expect(decision(Arrival(version: 9, equalsLocal: true), at: changed) == .apply)
-    #expect(decision(Arrival(version: 9, isOwn: true), at: changed) == .adopt)
+    #expect(decision(Arrival(version: 5, isOwn: true), at: changed) == .adopt)
+    #expect(decision(Arrival(version: 4, isOwn: true), at: changed) == .unexplained, "not what it was made from")
+    #expect(decision(Arrival(version: 4), at: RowHead(version: 5, presence: .unconfirmed)) == .apply)
     #expect(decision(Arrival(version: 9, equalsAncestor: true), at: changed) == .adopt, "as it was when it was changed")
     #expect(decision(Arrival(version: 9, equalsAncestor: true), at: deleted) == .adopt)
     #expect(decision(Arrival(version: 9, isDeleted: true), at: deleted) == .remove)
@@ -89,8 +91,10 @@ struct ResyncTests {
     #expect(head.endResync() == .conflict)
     head = RowHead(presence: .unconfirmed)
     #expect(head.delete() == .keepAncestor)
-    #expect(head == RowHead(flags: Self.dirty, presence: .deleted))
+    #expect(head == RowHead(flags: Self.dirty, presence: .deletedUnconfirmed))
     #expect(head.endResync() == .remove)
+    #expect(head.write(RowChange(cells: true, objects: false)) == .none && head.presence == .unconfirmed)
+    #expect(head.endResync() == .conflict, "what was written over is deleted there")
     head = RowHead(flags: Self.dirty, presence: .unconfirmed)
     #expect(head.delete() == .none)
     #expect(head.endResync() == .remove)

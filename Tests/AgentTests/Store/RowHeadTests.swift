@@ -121,7 +121,7 @@ struct RowHeadTests {
     let lost = [LostRange(after: 5, through: 100)]
     var kept = RowHead(version: 5)
     kept.reset(lost: lost)
-    #expect(kept == RowHead(version: 0, presence: .unconfirmed))
+    #expect(kept == RowHead(version: 5, presence: .unconfirmed) && kept.confirmed == 0)
     var taken = RowHead(version: 6)
     taken.reset(lost: lost)
     #expect(taken == RowHead(flags: Self.dirty, version: 6, presence: .lost))
@@ -136,6 +136,12 @@ struct RowHeadTests {
     var later = RowHead(version: 101)
     later.reset(lost: lost)
     #expect(later.presence == .unconfirmed)
+    var twice = [RowHead(version: 6), RowHead(flags: Self.dirty, version: 6, presence: .deleted)]
+    for index in twice.indices {
+      twice[index].reset()
+      twice[index].reset(lost: lost)
+    }
+    #expect(twice == [taken, deleted].map { RowHead(flags: $0.flags, version: 6, presence: $0.presence) })
     var partial = RowHead(version: 6)
     partial.reset(lost: lost, isWhole: false)
     #expect(partial == RowHead(version: 0, presence: .torn), "what is not whole is not offered")

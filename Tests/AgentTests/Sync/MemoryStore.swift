@@ -266,19 +266,19 @@ final class MemoryStore: SyncStore {
   }
 
   func reset(_ table: TableID, _ choice: AgentCore.ResetChoice) throws(CaravanError) {
-    try reset(table, lost: [])
+    try reset(table, lost: [], token: [])
     state.withLock { state in
       state.tables[table]?.fault = nil
       state.tables[table]?.refusal = nil
     }
   }
 
-  func reset(_ table: TableID, lost: [LostRange]) throws(CaravanError) {
+  func reset(_ table: TableID, lost: [LostRange], token: [UInt8]) throws(CaravanError) {
     try state.withLock { state throws(CaravanError) in
       guard !state.plans.values.contains(where: { $0.table == table }) else {
         throw CaravanError(.invalidData, "a plan of \(table) is in flight")
       }
-      state.tables[table]?.token = []
+      state.tables[table]?.token = token
       state.tables[table]?.resets += 1
       for name in (state.tables[table]?.rows ?? [:]).keys { state.tables[table]?.rows[name]?.version = 0 }
     }

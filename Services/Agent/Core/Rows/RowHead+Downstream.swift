@@ -53,10 +53,10 @@ public enum ArrivalDecision: Sendable, Hashable {
       return arrival.isOwn ? .unexplained : .insert
     }
     if head.presence.isLost { return offered(arrival, at: head, isBusy: isBusy) }
-    if arrival.version <= head.version { return .ignore }
+    if arrival.version <= head.confirmed { return .ignore }
     if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
-    if arrival.isOwn { return ownEcho(arrival) }
-    if head.version == 0, head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
+    if arrival.isOwn { return ownEcho(arrival, at: head) }
+    if head.confirmed == 0, head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
     if isBusy { return .hold }
     if head.flags.inConflict { return contested(arrival, head) }
     switch DownstreamRecovery.of(head.flags, lacksObjects: false) {
@@ -78,13 +78,17 @@ public enum ArrivalDecision: Sendable, Hashable {
     return isSame && !head.flags.syncPending && !isBusy ? .apply : .hold
   }
 
-  /// An echo of a deletion can only be older than a row written again since; any other is the row's own content.
-  private static func ownEcho(_ arrival: Arrival) -> ArrivalDecision { arrival.isDeleted ? .ignore : .adopt }
+  /// An echo of a deletion can only be older than a row written again since; any other is the row's own content, unless
+  /// that was of another version before the reset.
+  private static func ownEcho(_ arrival: Arrival, at head: RowHead) -> ArrivalDecision {
+    if arrival.isDeleted { return .ignore }
+    return head.confirmed == head.version || arrival.version == head.version ? .adopt : .unexplained
+  }
 
   /// Either dirty flag makes a conflict, for the row is the unit (E2).
   private static func contested(_ arrival: Arrival, _ head: RowHead) -> ArrivalDecision {
     switch head.presence {
-    case .deleted, .deletedLost: arrival.isDeleted ? .remove : .conflict
+    case .deleted, .deletedLost, .deletedUnconfirmed: arrival.isDeleted ? .remove : .conflict
     case .live, .unconfirmed, .lost, .changedLost, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
     }
   }
@@ -94,9 +98,8 @@ extension RowHead {
   /// Whether its change goes to the cloud: not what is torn, nor what was based on something that a reset made void.
   fileprivate var isSent: Bool {
     switch presence {
-    case .live, .lost, .changedLost: true
-    case .deleted, .deletedLost: version > 0
-    case .torn, .unconfirmed: false
+    case .live, .deleted, .lost, .changedLost, .deletedLost: true
+    case .torn, .unconfirmed, .deletedUnconfirmed: false
     }
   }
 
@@ -104,7 +107,7 @@ extension RowHead {
   public func adopting(_ version: Seq) -> RowHead {
     var head = self
     head.version = version
-    head.presence = head.presence == .unconfirmed ? .live : head.presence.found
+    head.presence = head.presence.found
     return head
   }
 }

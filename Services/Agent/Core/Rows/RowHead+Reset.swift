@@ -2,27 +2,31 @@ public import Model
 
 // UNI-18: what was known of the cloud is void, until a resync has named all that it has.
 extension RowHead {
-  /// Versions say nothing any more, and conflicts are with copies that may be gone. A row that the cloud never accepted
-  /// stays what it was, new; any other waits to be named.
+  /// Conflicts are with copies that may be gone. A row that the cloud never accepted stays what it was, new; any other
+  /// waits to be named. Its version is kept, for the cloud may yet say that it lost it: no version is given twice.
   /// - Parameters:
   ///   - lost: versions that a restore of the cloud took back: what has one of them is offered again.
   ///   - isWhole: everything that the row names is here.
   public mutating func reset(lost: [LostRange] = [], isWhole: Bool = true) {
     precondition(!flags.syncPending, "a row was reset whose push may still be answered")
     guard !presence.isLost else { return }
-    if version > 0, lost.contains(where: { $0.contains(version) }), presence == .live || presence == .deleted {
+    if version > 0, lost.contains(where: { $0.contains(version) }), presence != .torn {
       return lose(isWhole: isWhole)
     }
     let isNew = version == 0 && flags.isDirty && !flags.inConflict
-    version = 0
     flags.inConflict = false
-    if presence == .live, !isNew { presence = .unconfirmed }
+    switch presence {
+    case .live: presence = isNew ? .live : .unconfirmed
+    case .deleted: presence = .deletedUnconfirmed
+    case .torn: version = 0
+    case .unconfirmed, .deletedUnconfirmed, .lost, .changedLost, .deletedLost: break
+    }
   }
 
   /// What it is based on the cloud has lost, and a copy in conflict may be lost as well.
   private mutating func lose(isWhole: Bool) {
     flags.inConflict = false
-    if presence == .deleted { return presence = .deletedLost }
+    if presence.isDeleted { return presence = .deletedLost }
     if flags.isDirty { return presence = .changedLost }
     // What is not whole cannot be offered: the cloud's copy has to do.
     guard isWhole else { return (version, presence) = (0, .torn) }
@@ -41,11 +45,11 @@ extension RowHead {
 
   /// The resync is over.
   public mutating func endResync() -> Absence {
-    guard version == 0, !flags.syncPending, !flags.inConflict else { return .stay }
+    guard confirmed == 0, !flags.syncPending, !flags.inConflict else { return .stay }
     switch presence {
     // What was lost has a version.
     case .live, .lost, .changedLost, .deletedLost: return .stay
-    case .deleted: return .remove
+    case .deleted, .deletedUnconfirmed: return .remove
     case .torn, .unconfirmed:
       guard flags.isDirty else { return .remove }
       contest()
@@ -56,6 +60,6 @@ extension RowHead {
   /// The cloud's copy is another one.
   public mutating func contest() {
     flags.inConflict = true
-    presence = presence == .unconfirmed ? .live : presence.found
+    (version, presence) = (confirmed, presence.found)
   }
 }

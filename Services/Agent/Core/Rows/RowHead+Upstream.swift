@@ -4,7 +4,7 @@ extension RowHead {
   /// The row becomes part of a push plan (SIM-61): what was dirty, to be armed again should the push fail.
   public mutating func collect() -> RowChange {
     precondition(
-      flags.isCollectable && presence != .unconfirmed,
+      flags.isCollectable && !presence.isUnconfirmed,
       "a row was collected that is clean, in flight, in conflict, open or not confirmed")
     let armed = RowChange(cells: flags.tableDirty, objects: flags.objectDirty)
     flags.tableDirty = false

@@ -10,7 +10,7 @@ public struct RowHead: Sendable, Hashable {
     /// Its last write was cut in half in place; hidden until the cloud has sent a whole copy (SIM-79). → live
     case torn = 2
     /// The cloud had it before its state was reset, and the resync has not named it yet (UNI-18). Apps see it; until
-    /// then it is not sent. → live, deleted
+    /// then it is not sent. → live, deletedUnconfirmed, lost, changedLost
     case unconfirmed = 3
     /// The cloud had it at this version, and lost that in a restore: it is offered again as it is, and counts as
     /// changed. Only the answer to that says how it stands to what the cloud has; pages do not. → live, changedLost,
@@ -20,31 +20,37 @@ public struct RowHead: Sendable, Hashable {
     case changedLost = 5
     /// The same; and an app has deleted it. → deleted, changedLost
     case deletedLost = 6
+    /// As unconfirmed; and an app has deleted it. → deleted, unconfirmed, deletedLost
+    case deletedUnconfirmed = 7
 
     public var isVisible: Bool {
       switch self {
       case .live, .unconfirmed, .lost, .changedLost: true
-      case .deleted, .torn, .deletedLost: false
+      case .deleted, .torn, .deletedLost, .deletedUnconfirmed: false
       }
     }
 
-    public var isDeleted: Bool { self == .deleted || self == .deletedLost }
+    public var isDeleted: Bool { found == .deleted }
 
     /// Whether it is based on a version that the cloud has lost.
-    public var isLost: Bool { found != self }
+    public var isLost: Bool { self == .lost || self == .changedLost || self == .deletedLost }
+
+    /// Whether the resync has yet to name it.
+    public var isUnconfirmed: Bool { self == .unconfirmed || self == .deletedUnconfirmed }
 
     /// What it is once the cloud has answered.
     var found: Presence {
       switch self {
-      case .live, .deleted, .torn, .unconfirmed: self
-      case .lost, .changedLost: .live
-      case .deletedLost: .deleted
+      case .live, .lost, .changedLost, .unconfirmed: .live
+      case .deleted, .deletedLost, .deletedUnconfirmed: .deleted
+      case .torn: .torn
       }
     }
   }
 
   public var flags: RowFlags
-  /// Version of the copy at the cloud that the content is, or is based on; 0: the cloud is believed to have none.
+  /// Version of the copy at the cloud that the content is, or is based on; 0: the cloud is believed to have none. Of an
+  /// unconfirmed row the one that it had: should it turn out that a restore took that back, the row is offered again.
   public var version: Seq
   public var presence: Presence
 
@@ -53,6 +59,9 @@ public struct RowHead: Sendable, Hashable {
     self.version = version
     self.presence = presence
   }
+
+  /// The version, as far as it says anything about what the cloud has now.
+  public var confirmed: Seq { presence.isUnconfirmed ? 0 : version }
 
   /// What a push of this row is based on.
   public var base: Base { version == 0 ? .absent : .version(version) }
@@ -77,8 +86,12 @@ extension RowHead {
     let effect = firstChange
     flags.tableDirty = flags.tableDirty || change.cells || presence.isDeleted
     flags.objectDirty = flags.objectDirty || change.objects
-    if presence == .deleted { presence = .live }
-    if presence.isLost { presence = .changedLost }
+    switch presence {
+    case .deleted: presence = .live
+    case .deletedUnconfirmed: presence = .unconfirmed
+    case .lost, .deletedLost: presence = .changedLost
+    case .live, .unconfirmed, .changedLost, .torn: break
+    }
     return effect
   }
 
@@ -107,9 +120,12 @@ extension RowHead {
     let effect = firstChange
     flags.tableDirty = true
     flags.objectDirty = false
-    presence = presence.isLost ? .deletedLost : .deleted
+    presence = presence.isLost ? .deletedLost : presence.isUnconfirmed ? .deletedUnconfirmed : .deleted
     return effect
   }
+
+  /// Its content, or part of it, is here no more.
+  public mutating func tear() { (version, presence) = (confirmed, .torn) }
 
   private var firstChange: LocalEffect {
     // It counts as changed already.

@@ -86,7 +86,7 @@ extension LocalStore {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
         }
         // Most changes have a version to say what they are based on.
-        if row.head.version == 0 || row.head.presence.isLost {
+        if row.head.confirmed == 0 || row.head.presence.isLost {
           arrival.equalsAncestor = try ancestor(of: row.key, in: state) == entry.body
         }
       }
@@ -210,8 +210,8 @@ extension LocalStore {
 
   // MARK: Reset
 
-  public func reset(_ table: TableID, lost: [LostRange] = []) throws(CaravanError) {
-    try change(table) { (state) throws(CaravanError) in try reset(&state, lost: lost) }
+  public func reset(_ table: TableID, lost: [LostRange] = [], token: [UInt8] = []) throws(CaravanError) {
+    try change(table) { (state) throws(CaravanError) in try reset(&state, lost: lost, token: token) }
     forgetAfterReset(table)
   }
 
@@ -244,13 +244,15 @@ extension LocalStore {
       guard var row = try state.rows.soundRow(key: key, database) else { continue }
       try settleTolerated(row: key, in: state)
       try forgetAncestor(of: key, in: state)
-      let presence = row.head.presence
-      row.head = RowHead(version: row.head.version, presence: presence == .torn ? .torn : .live)
+      // What it holds is not what any version was.
+      row.head = RowHead(presence: row.head.presence == .torn ? .torn : .unconfirmed)
       try state.rows.updateHead(row, database)
     }
   }
 
-  private func reset(_ state: inout TableState, lost: [LostRange] = []) throws(CaravanError) {
+  private func reset(
+    _ state: inout TableState, lost: [LostRange] = [], token: [UInt8] = []
+  ) throws(CaravanError) {
     guard state.op == nil else {
       throw CaravanError(
         .invalidData, "table '\(state.table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
@@ -263,7 +265,7 @@ extension LocalStore {
     }
     let name = state.rows.quotedName
     for range in lost {
-      let rows = "_flags = 0 AND _presence = 0 AND _version > \(range.after) AND _version <= \(range.through)"
+      let rows = "_flags = 0 AND _presence IN (0, 3) AND _version > \(range.after) AND _version <= \(range.through)"
       for key in try state.rows.keys(where: rows, database) {
         guard var row = try state.rows.soundRow(key: key, database) else { continue }
         row.head.reset(lost: lost, isWhole: try isWhole(row, in: state))
@@ -271,8 +273,7 @@ extension LocalStore {
         try state.rows.updateHead(row, database)
       }
     }
-    try database.statement(text: "UPDATE \(name) SET _version = 0, _presence = 3 WHERE _flags = 0 AND _presence = 0")
-      .run()
+    try database.statement(text: "UPDATE \(name) SET _presence = 3 WHERE _flags = 0 AND _presence = 0").run()
     try database.statement(
       text: "UPDATE \(name) SET _version = 0 WHERE _flags = 0 AND _presence = 2 AND _presence <> 0"
     ).run()
@@ -282,7 +283,7 @@ extension LocalStore {
       row.head.reset(lost: lost)
       try state.rows.updateHead(row, database)
     }
-    (state.token, state.isResyncing, state.mustStartOver) = ([], true, false)
+    (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.ownThrough) = (0, nil)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
@@ -299,14 +300,14 @@ extension LocalStore {
     // What was named before it was lost is not named again.
     guard !state.mustStartOver else { return }
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
-    let unnamed = "_presence IN (1, 2, 3) AND _presence <> 0 AND _version = 0 AND _id NOT IN (\(waiting))"
-    for key in try state.rows.keys(where: unnamed, database) {
+    let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
+    for key in try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database) {
       guard var row = try state.rows.row(key: key, database) else { continue }
       switch row.head.endResync() {
       case .stay: continue
       case .remove:
         try removeRow(row, of: state)
-        if row.head.presence != .deleted { summary.removed += 1 }
+        if !row.head.presence.isDeleted { summary.removed += 1 }
       case .conflict:
         let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
         try keepIncoming(deleted, role: .serverCopy, of: state)

@@ -105,7 +105,7 @@ extension LocalStore {
     try chunkTable.recount(namedChunks())
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
-    case .deleted, .deletedLost, .torn: break
+    case .deleted, .deletedLost, .deletedUnconfirmed, .torn: break
     case .live, .unconfirmed, .lost, .changedLost: try putBackOrGiveUp(row, in: &state)
     }
     try chunkTable.sweepUnlessWriting(openWrites)
@@ -143,7 +143,7 @@ extension LocalStore {
   private func awaitChunks(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
     var row = old
     try keepIncoming(row.entry(try state.codec.body(row.cells, extra: row.extra)), role: .repair, of: state)
-    row.head.presence = .torn
+    row.head.tear()
     try state.rows.updateHead(row, database)
     state.repairs += 1
   }

@@ -101,7 +101,7 @@ extension LocalStore {
       throw CaravanError(.objectExists, "table '\(state.table.name)' has a row of this primary key: update that")
     case .torn:
       throw CaravanError(.rowTorn, "the row of this primary key is being restored from the cloud: retry later")
-    case .deleted, .deletedLost: break
+    case .deleted, .deletedLost, .deletedUnconfirmed: break
     }
     var row = old
     let before = try state.codec.chunks(row.cells, extra: row.extra)

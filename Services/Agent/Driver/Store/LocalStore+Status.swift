@@ -31,7 +31,7 @@ extension LocalStore {
       func count(_ condition: String) throws(CaravanError) -> Int { try state.rows.count(where: condition, database) }
       views.append(
         TableStatusView(
-          table: state.table, rows: try count("1") - count("_presence IN (1, 2, 6) AND _presence <> 0"),
+          table: state.table, rows: try count("1") - count("_presence IN (1, 2, 6, 7) AND _presence <> 0"),
           dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"),
           pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2 AND _presence <> 0"),

@@ -159,7 +159,7 @@ struct RowTable {
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
     var wanted = true
     try database.statement(text: text).visit { (row) throws(CaravanError) in
-      guard let stored = try soundRow(key: row.integer(0), database), stored.head.presence != .unconfirmed else {
+      guard let stored = try soundRow(key: row.integer(0), database), !stored.head.presence.isUnconfirmed else {
         return true
       }
       wanted = try body(stored)

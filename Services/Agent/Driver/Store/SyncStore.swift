@@ -95,12 +95,13 @@ public protocol SyncStore: Sendable {
   /// Keeps what follows on the first `start` bytes. Of few chunks at once: the oldest ones' parts are forgotten.
   func keep(part: [UInt8], of hash: ChunkHash, from start: Int) async throws(CaravanError)
   func dropPart(of hash: ChunkHash) async throws(CaravanError)
-  /// The cloud's state is void (`resetRequired`): forgets the token and all versions. Rows stay visible until the
-  /// resync has shown which of them the cloud still has, and dirty ones stay dirty (UNI-18); nothing is collected until
-  /// then.
-  /// - Parameter lost: versions that a restore of the cloud took back: rows of them are offered again.
+  /// The cloud's state is void (`resetRequired`). Rows stay visible until the resync has shown which of them the cloud
+  /// still has, and dirty ones stay dirty (UNI-18); nothing is collected until then.
+  /// - Parameters:
+  ///   - lost: versions that a restore of the cloud took back: rows of them are offered again.
+  ///   - token: from where the resync begins; empty: the cloud is to say.
   /// - Throws: `invalidData` while a plan of the table is in flight.
-  func reset(_ table: TableID, lost: [LostRange]) async throws(CaravanError)
+  func reset(_ table: TableID, lost: [LostRange], token: [UInt8]) async throws(CaravanError)
   /// The same, by somebody's wish: ends the table's fault as well (REC-27).
   /// - Throws: `serverBusy` while a push of the table has no answer.
   func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)

@@ -45,7 +45,7 @@ struct Downstream: Sendable {
     var state = try await crew.store.syncState(of: table)
     lacksRows = state.lacksRows
     if startsOver || state.mustStartOver {
-      try await reset(lost())
+      try await reset(beginning())
       state = try await crew.store.syncState(of: table)
     }
     lacksRows = lacksRows || state.lacksRows
@@ -116,7 +116,7 @@ struct Downstream: Sendable {
     .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
-        ownBodies: lacksRows, slackMilliseconds: slackMilliseconds, fresh: isResyncing, ownThrough: ownThrough))
+        ownBodies: lacksRows, slackMilliseconds: slackMilliseconds, ownThrough: ownThrough))
   }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
@@ -145,9 +145,9 @@ struct Downstream: Sendable {
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
     switch result {
     case .pull(let page) where !page.resetRequired: return page
-    case .pull(let page): return try await opened(startOver(LostRange.list(page.lost)))
+    case .pull(let page): return try await opened(startOver(from: Beginning(page)))
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
-      return try await opened(startOver(lost()))
+      return try await opened(startOver(from: beginning()))
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
       return isResyncing ? PullResult() : nil
     default: throw .unexpected(result, to: "a pull")
@@ -155,23 +155,35 @@ struct Downstream: Sendable {
   }
 
   /// UNI-18: rows that are not at the cloud yet are kept.
-  private mutating func startOver(_ lost: [LostRange]) async throws(CaravanError) -> Result.Kind {
+  private mutating func startOver(from beginning: Beginning) async throws(CaravanError) -> Result.Kind {
     guard !hasReset else {
       throw CaravanError(.unavailable, "the cloud asks to start \(table) over again and again")
     }
     hasReset = true
-    try await reset(lost)
+    try await reset(beginning)
     return try await ask(token).get()
   }
 
-  /// What restores took from the cloud, where no token of the table says of which of its lives it is: who comes without
-  /// one is told, for whoever writes may hold something.
-  private func lost() async throws(CaravanError) -> [LostRange] {
+  /// Where the table starts over.
+  private struct Beginning {
+    /// Of the life of the zone that `lost` is about: should there be another one before the resync ends, the cloud says
+    /// so. Empty: the zone has had no other life.
+    var token: [UInt8] = []
+    /// What restores took from the cloud.
+    var lost: [LostRange] = []
+
+    init() {}
+    init(_ page: PullResult) { (token, lost) = (page.token, LostRange.list(page.lost)) }
+  }
+
+  /// Where no token of the table says of which of the zone's lives it is: who comes without one is told of all, for
+  /// whoever writes may hold something.
+  private func beginning() async throws(CaravanError) -> Beginning {
     let question = Operation.Kind.pull(
       Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
     switch try await crew.exchanger.exchange([question])[0] {
-    case .pull(let page): return page.resetRequired ? LostRange.list(page.lost) : []
-    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return []
+    case .pull(let page): return page.resetRequired ? Beginning(page) : Beginning()
+    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return Beginning()
     case let other: throw .unexpected(other, to: "a pull")
     }
   }
@@ -184,13 +196,13 @@ struct Downstream: Sendable {
     try await agree(crew.exchanger.exchange([propose])[0])
   }
 
-  private mutating func reset(_ lost: [LostRange]) async throws(CaravanError) {
+  private mutating func reset(_ beginning: Beginning) async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
       throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
     }
-    try await crew.store.reset(table, lost: lost)
-    (token, isResyncing, ownThrough) = ([], true, 0)
-    if !lost.isEmpty { try await proposeAgain() }
+    try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
+    (token, isResyncing, ownThrough) = (beginning.token, true, 0)
+    if !beginning.lost.isEmpty { try await proposeAgain() }
   }
 
   private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {

@@ -360,7 +360,7 @@ struct  Caravan__V1__Pull
   protobuf_c_boolean has_slack_milliseconds;
   uint32_t slack_milliseconds;
   /*
-   * With an empty token, after a reset: nothing the device holds counts until a page names it.
+   * With an empty token: nothing the device holds counts, and what became of it is not asked.
    */
   protobuf_c_boolean has_fresh;
   protobuf_c_boolean fresh;
@@ -950,6 +950,9 @@ struct  Caravan__V1__PullResult
   ProtobufCBinaryData token;
   protobuf_c_boolean has_more;
   protobuf_c_boolean more;
+  /*
+   * nothing the device holds counts until a page after the token names it
+   */
   protobuf_c_boolean has_reset_required;
   protobuf_c_boolean reset_required;
   /*

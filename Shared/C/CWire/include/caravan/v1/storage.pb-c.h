@@ -672,7 +672,7 @@ struct  Caravan__V1__ReadChangesReply
   protobuf_c_boolean has_reset_required;
   protobuf_c_boolean reset_required;
   /*
-   * after the page; absent: there is no such zone
+   * after the page; absent: no such zone; with reset_required: where to begin anew
    */
   Caravan__V1__ChangePosition *next;
   /*
