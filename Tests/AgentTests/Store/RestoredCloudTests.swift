@@ -62,6 +62,24 @@ import Wire
     }
   }
 
+  @Test("I7, UNI-18: what somebody else has brought back is what an app's change meanwhile is based on")
+  func broughtBack() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.synced("offered by two", version: 8)
+      try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
+      _ = try await f.apply([])
+      let plan = try #require(try await f.collect())
+      _ = try await f.store.write(
+        StoreFixture.photos, cells: [CellValue("name", .text("by an app"))],
+        selection: Selection("name = ?", [.text("offered by two")]))
+      let there = StoreFixture.entry(row, 60, "offered by two").entry
+      try await f.store.record([.merged(version: 60, server: there)], of: plan.op, bytesUp: 0)
+      #expect(try await f.rows().map(\.state) == [.dirty])
+      #expect(try await f.collect()?.mutations.map(\.base) == [.version(60)])
+    }
+  }
+
   @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
   func changed() async throws {
     try await StoreFixture.with { f in

@@ -20,7 +20,8 @@ struct ResyncTests {
 
   static let cases: [Case] = [
     Case(
-      name: "UNI-18 clean", head: RowHead(version: 5), reset: RowHead(version: 5, presence: .unconfirmed), absence: .remove),
+      name: "UNI-18 clean", head: RowHead(version: 5), reset: RowHead(version: 5, presence: .unconfirmed),
+      absence: .remove),
     Case(
       name: "I9 changed", head: RowHead(flags: dirty, version: 5),
       reset: RowHead(flags: dirty, version: 5, presence: .unconfirmed), absence: .conflict),

@@ -119,6 +119,8 @@ extension Checker {
         return nil
       }
       guard theirs == decision.mine || ancestry.lineage(of: decision.mine).contains(theirs) else { return nil }
+      // That it is what was lost, and not another change, only the author knew, who never heard that it had arrived.
+      if history.sentAgain.contains(theirs), history.forgotten.contains(decision.mine) { return nil }
       return "\(decision.device) was told of a conflict in \(decision.row) between \(decision.mine) and \(theirs), "
         + "which it had replaced itself"
     }

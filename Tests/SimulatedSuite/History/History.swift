@@ -208,6 +208,14 @@ public struct History: Sendable, Hashable {
   /// anything to tell it otherwise.
   public var undeleted: Set<RowKey> { Set(lost.filter { $0.tag == nil }.map(\.row)) }
 
+  /// Content that the cloud forgot.
+  public var forgotten: Set<ChangeTag> { Set(lost.compactMap(\.tag)) }
+
+  /// What the cloud forgot and had again from the device that wrote it.
+  public var sentAgain: Set<ChangeTag> {
+    forgotten.intersection(versions.compactMap { $0.tag?.device == $0.writer ? $0.tag : nil })
+  }
+
   public enum Acknowledged: Sendable, Hashable {
     case write(ChangeTag)
     /// Index into `decisions`.

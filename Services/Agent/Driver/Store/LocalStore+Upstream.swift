@@ -297,13 +297,15 @@ extension LocalStore {
     case .aborted, .refused, .read: return (.notApplied, nil)
     // Nobody has said yet what the row is now, and pages will not.
     case .merged(_, nil) where row.head.presence.isLost: return (.notApplied, nil)
+    // Somebody else has brought it there: after a restore, several may have it to offer.
+    case .merged(_, let server?) where !server.isDeleted && server.body == planned.body:
+      return (.accepted(server.version, asDelete: false), nil)
     // The row's own content is done with; at the version it had, whatever the cloud holds now is newer.
     case .merged: return (.accepted(row.head.version, asDelete: planned.body == nil), nil)
     case .conflict(let server):
       guard let server, !server.isDeleted else {
         return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
       }
-      // Somebody else has brought it there: after a restore, several may have it to offer.
       if server.body == planned.body { return (.accepted(server.version, asDelete: false), nil) }
       let isSame = (try? state.codec.body(row.cells, extra: row.extra)) == server.body
       return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
