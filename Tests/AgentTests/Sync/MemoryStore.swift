@@ -199,8 +199,11 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  /// Its rows wait for what they lack.
+  func chunks(lackedBy page: [IncomingEntry], of table: TableID) -> [ChunkNeed] { [] }
+
   func apply(
-    _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
   ) async -> PullSummary {
     let (before, number) = state.withLock { ($0.beforePage, ($0.tables[table]?.pages ?? 0) + 1) }
     await before?(number)

@@ -6,17 +6,20 @@ internal import SQLite
 extension LocalStore {
   @discardableResult
   public func apply(
-    _ page: [IncomingEntry], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], isLast: Bool,
+    bytesDown: Int
   ) throws(CaravanError) -> PullSummary {
+    let sound = chunks.filter { ChunkHash(of: $0.bytes) == $0.hash }
     let now = host.clock.wallTime.milliseconds
     let wasResyncing = try state(table).isResyncing
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
-    let summary = try change(table, isLast ? .atOnce : .later) { (state) throws(CaravanError) -> PullSummary in
+    let summary = try change(table, isLast || !sound.isEmpty ? .atOnce : .later) { (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
       var summary = PullSummary()
       var newest = try state.rows.newestID(database)
+      for chunk in sound { try chunkTable.put(chunk.bytes, hash: chunk.hash) }
       for incoming in page { try receive(incoming, &state, &newest, &summary) }
       state.token = token
       state.lastSync = now

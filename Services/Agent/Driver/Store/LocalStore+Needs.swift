@@ -22,17 +22,40 @@ extension LocalStore {
     return needs
   }
 
+  public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
+    let state = try state(table)
+    guard state.type != nil else { return [] }
+    var lacked: [ChunkNeed] = []
+    for incoming in page where !incoming.isOwn {
+      let absent = try absentChunks(incoming.entry.body, in: state)
+      // The row of a list that has come would want what it names.
+      guard !absent.isEmpty, try !RowCodec.objects(inBody: incoming.entry.body).contains(where: { $0.object.list != nil })
+      else { return [] }
+      let row = try state.rows.row(id: incoming.entry.name, database)
+      lacked += try needs(of: incoming.entry.body, in: state, sinceRow: row).filter { absent.contains($0.hash) }
+      let bytes = lacked.reduce(0) { $0 + $1.length }
+      guard lacked.count <= EngineLimits.chunksPerRequest, bytes <= Limits.chunkBatchBytes else { return [] }
+    }
+    return lacked
+  }
+
   /// Of an entry that waits, since what its row holds now.
   private func needs(ofIncoming number: Int64, in state: TableState) throws(CaravanError) -> [ChunkHash: ChunkNeed] {
     let entry = try database.first("SELECT name, body FROM incoming WHERE id = ?", number) { row in
       (name: row.text(0), body: row.bytes(1))
     }
     guard let entry, let row = try state.rows.row(id: entry.name, database) else { return [:] }
-    let needs = try needs(of: entry.body, in: state) { (field) throws(CaravanError) in
-      guard let column = state.codec.column(ofField: field) else { return nil }
+    let needs = try needs(of: entry.body, in: state, sinceRow: row)
+    return Dictionary(needs.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func needs(
+    of body: [UInt8], in state: TableState, sinceRow row: StoredRow?
+  ) throws(CaravanError) -> [ChunkNeed] {
+    try needs(of: body, in: state) { (field) throws(CaravanError) in
+      guard let row, let column = state.codec.column(ofField: field) else { return nil }
       return try StoredObject(row.cells[column])
     }
-    return Dictionary(needs.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {

@@ -199,18 +199,52 @@ actor ChunkMover {
     }
   }
 
+  /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
+  func bring(
+    for page: [IncomingEntry], of table: TableID, gate: Gate
+  ) async -> (chunks: [LocalChunk], bytes: Int) {
+    do throws(CaravanError) {
+      let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: table) : []
+      guard !needs.isEmpty else { return ([], 0) }
+      try await gate.check()
+      let reply = try await ask(for: needs, of: table)
+      let chunks = try await opened(reply, isPatched: true).chunks
+      metrics.chunksDown.add(chunks.count)
+      return (chunks, reply.chunks.reduce(0) { $0 + $1.data.count })
+    } catch {
+      return ([], 0)
+    }
+  }
+
   /// - Returns: how many came, or began to.
   private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
     if !exchanger.fragment.isUnbroken { return try await getInParts(needs, for: table) }
+    return try await take(ask(for: needs, of: table), isPatched: needs.contains { !$0.bases.isEmpty }, for: table)
+  }
+
+  private func ask(for needs: [ChunkNeed], of table: TableID) async throws(CaravanError) -> ChunkReply {
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    let reply = try await message(Limits.chunkBatchBytes, table, isUpload: false) {
+    return try await message(Limits.chunkBatchBytes, table, isUpload: false) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
-    return try await take(reply, isPatched: !bases.isEmpty, for: table)
   }
 
   /// Whole chunks, or patches of such that are here.
   func take(_ reply: ChunkReply, isPatched: Bool, for table: TableID) async throws(CaravanError) -> Int {
+    let (chunks, unpatched) = try await opened(reply, isPatched: isPatched)
+    if !chunks.isEmpty {
+      metrics.chunksDown.add(chunks.count)
+      let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
+      try await store.stage(chunks, bytesDown: bytes, for: table)
+    }
+    guard !unpatched.isEmpty else { return chunks.count }
+    return chunks.count + (try await get(unpatched, for: table))
+  }
+
+  /// - Returns: what came, and what came as a patch that makes nothing of what is here.
+  private func opened(
+    _ reply: ChunkReply, isPatched: Bool
+  ) async throws(CaravanError) -> (chunks: [LocalChunk], unpatched: [ChunkNeed]) {
     var chunks: [LocalChunk] = []
     var unpatched: [ChunkNeed] = []
     for chunk in reply.chunks {
@@ -223,13 +257,7 @@ actor ChunkMover {
         unpatched.append(ChunkNeed(hash: hash))
       }
     }
-    if !chunks.isEmpty {
-      metrics.chunksDown.add(chunks.count)
-      let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
-      try await store.stage(chunks, bytesDown: bytes, for: table)
-    }
-    guard !unpatched.isEmpty else { return chunks.count }
-    return chunks.count + (try await get(unpatched, for: table))
+    return (chunks, unpatched)
   }
 
   /// Nil: the patch does not make its chunk of what is here.

@@ -210,8 +210,10 @@ struct Downstream: Sendable {
       IncomingEntry(entry: $0.model(), isOwn: $0.own)
     }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return }
+    let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
     let summary = try await crew.store.apply(
-      entries, to: table, token: result.token, isLast: !result.more, bytesDown: result.page.count)
+      entries, with: brought.chunks, to: table, token: result.token, isLast: !result.more,
+      bytesDown: result.page.count + brought.bytes)
     token = result.token
     if !result.more { isResyncing = false }
     isUnexplained = summary.isUnexplained
