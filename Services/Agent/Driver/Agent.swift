@@ -38,6 +38,7 @@ public final class Agent: Service {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
     let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
     await store.whenDirtied { table, change in engine.tableChanged(table, change) }
+    await store.whenChunksAreCut { table, chunks in engine.chunksCut(table, chunks) }
     await store.whenDamaged { engine.storeDamaged() }
     await store.whenDatabaseDamaged { engine.shutDown() }
     self.store = store

@@ -43,6 +43,7 @@ final class FaultBench {
   let suite: SuiteWorld
   let strike: Strike
   let mode: StoreMode
+  private let link: LinkClass
   private(set) var device: RunningDevice
   let other: RunningDevice
   private(set) var disk = FragileDisk()
@@ -52,13 +53,14 @@ final class FaultBench {
   /// As the row's status was when a killed agent's store was opened again.
   private(set) var found: TableStatusView?
 
-  init(_ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode) async throws {
+  init(_ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode, link: LinkClass) async throws {
     self.suite = suite
+    self.link = link
     self.strike = strike
     self.mode = mode
     files = CrashFiles("\(suite.directory.path)/device")
     files.open()
-    device = try await suite.start("device", in: files.directory, Self.options(disk))
+    device = try await suite.start("device", in: files.directory, Self.options(disk), link: link)
     other = try await suite.start("other")
     for device in [device, other] { try await device.createTable() }
     try await device.store.updateTable(Self.table, TableChange(mode: mode))
@@ -156,7 +158,7 @@ final class FaultBench {
       strike.heal()
       files.die(powerCutOn: blow == .powerCut ? disk : nil)
       disk = FragileDisk()
-      device = try await suite.start("device", in: files.directory, Self.options(disk)) { agent in
+      device = try await suite.start("device", in: files.directory, Self.options(disk), link: link) { agent in
         found = try await agent.store.status(of: Self.table.app).first
         #expect(try await agent.store.problems() == [])
       }

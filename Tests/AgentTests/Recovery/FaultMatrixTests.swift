@@ -78,8 +78,11 @@ struct FaultMatrixTests {
     let strike = Strike()
     let suite = try SuiteWorld(seed: 11, policy: strike)
     try suite.world.run(deadline: .seconds(7_200)) {
-      let bench = try await FaultBench(suite, strike, mode)
-      switch Self.scene(of: operation) {
+      let scene = Self.scene(of: operation)
+      // Where nothing is paid by the byte, so few chunks ride with their row.
+      let link: LinkClass = if case .push(_, .upload, _) = scene { .cellular } else { .wired }
+      let bench = try await FaultBench(suite, strike, mode, link: link)
+      switch scene {
       case .read(let cells, let photo): try await Self.read(bench, blow, cells: cells, photo: photo)
       case .write(let part, let bytes): try await Self.write(bench, blow, part, bytes: bytes)
       case .push(let part, let moment, let conflict):

@@ -199,6 +199,8 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  func chunksBeingWritten(_ hashes: [ChunkHash]) -> [LocalChunk] { [] }
+
   /// Its rows wait for what they lack.
   func chunks(lackedBy page: [IncomingEntry], of table: TableID) -> [ChunkNeed] { [] }
 

@@ -54,6 +54,7 @@ final class SuiteWorld: Sendable {
   /// - Parameter look: sees the device before it runs.
   func start(
     _ name: String, in directory: String, _ options: LocalStoreOptions, ahead: Duration = .zero,
+    link: LinkClass = .wired,
     look: (Agent) async throws -> Void = { _ in }
   ) async throws -> RunningDevice {
     let machine = world.host(name)
@@ -62,7 +63,7 @@ final class SuiteWorld: Sendable {
     let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: name))
     let hub = hub
     let agent = try await Agent(
-      Agent.Configuration(directory: directory, identity: identity, link: .wired, store: options), host: host
+      Agent.Configuration(directory: directory, identity: identity, link: link, store: options), host: host
     ) { () throws(CaravanError) in hub.connect(as: name) }
     try await look(agent)
     return RunningDevice(name: name, agent: agent, clock: host.clock, task: world.start { try await agent.run() })

@@ -44,6 +44,14 @@ public enum EngineLimits {
   /// Chunks and patches that travel with a push, each and together; larger ones go to storage by themselves.
   public static let ridingChunkBytes = 4 << 10
   public static let ridingBytes = 64 << 10
+  /// The same over links that cost nothing by the byte, where the cloud is not asked first what it lacks.
+  public static let freelyRidingBytes = 384 << 10
+  /// Bytes of a row's objects that are worth a message before the row is written, and messages of one table that are
+  /// on their way so early.
+  public static let bytesAhead = 256 << 10
+  public static let messagesAhead = 4
+  /// Chunks of which it is known that they went ahead.
+  public static let chunksAhead = 4_096
   /// After so many patches in a row that were too large to ride, the object is taken for another one.
   public static let vainPatches = 3
   public static let tickets = 256

@@ -13,7 +13,8 @@ extension LocalStore {
     let now = host.clock.wallTime.milliseconds
     let wasResyncing = try state(table).isResyncing
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
-    let summary = try change(table, isLast || !sound.isEmpty ? .atOnce : .later) { (state) throws(CaravanError) -> PullSummary in
+    let summary = try change(table, isLast || !sound.isEmpty ? .atOnce : .later) {
+      (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }

@@ -29,9 +29,12 @@ extension LocalStore {
     for incoming in page where !incoming.isOwn {
       let absent = try absentChunks(incoming.entry.body, in: state)
       // The row of a list that has come would want what it names.
-      guard !absent.isEmpty, try !RowCodec.objects(inBody: incoming.entry.body).contains(where: { $0.object.list != nil })
+      guard !absent.isEmpty,
+        try !RowCodec.objects(inBody: incoming.entry.body).contains(where: { $0.object.list != nil })
       else { return [] }
       let row = try state.rows.row(id: incoming.entry.name, database)
+      // A conflict is one as soon as it is known.
+      if let row, row.head.flags != .clean { return [] }
       lacked += try needs(of: incoming.entry.body, in: state, sinceRow: row).filter { absent.contains($0.hash) }
       let bytes = lacked.reduce(0) { $0 + $1.length }
       guard lacked.count <= EngineLimits.chunksPerRequest, bytes <= Limits.chunkBatchBytes else { return [] }

@@ -127,6 +127,25 @@ extension LocalStore {
     }
   }
 
+  /// Chunks of a new row go to the cloud before the row does, and what is left of them with it. A crash in between
+  /// leaves there what is collected.
+  private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
+    guard draft.cut.bytes >= EngineLimits.bytesAhead, planned.tables.contains(table) else { return }
+    tellCut(table, draft.takeCut())
+  }
+
+  public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
+    let reader = chunkReader(try database)
+    let drafts = openWrites.values.flatMap(\.targets).flatMap(\.drafts.values)
+    var chunks: [LocalChunk] = []
+    for hash in hashes {
+      let loose = drafts.lazy.compactMap { $0.loose[hash] }.first
+      guard let bytes = if let loose { try reader.bytes(loose) } else { try reader.bytes(hash) } else { continue }
+      chunks.append(LocalChunk(hash: hash, bytes: bytes))
+    }
+    return chunks
+  }
+
   /// Makes the write visible, all of it in one transaction (SIM-13). Durable on return. When it throws, nothing has
   /// changed and the write is still open: try again, or abandon it.
   /// - Returns: ids of the rows.
@@ -233,6 +252,7 @@ extension LocalStore {
     }
     try body(&draft, &write.targets[row], (write.table, column))
     if draft.isFull { _ = try draft.fold(chunkTable) }
+    if write.targets[row].key == nil { sendAhead(&draft, of: write.table) }
   }
 
   // MARK: Rows

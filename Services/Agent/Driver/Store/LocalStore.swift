@@ -59,6 +59,7 @@ public actor LocalStore {
 
   private var dirtied: (@Sendable (TableID, LocalChange) -> Void)?
   private var news: (@Sendable (TableID) -> Void)?
+  private var cut: (@Sendable (TableID, [ChunkHash]) -> Void)?
 
   // MARK: Life
 
@@ -140,6 +141,12 @@ public actor LocalStore {
 
   /// Called on the store's thread when a table has upcalls to deliver; must return at once.
   public func whenNewsArrives(_ tell: @escaping @Sendable (TableID) -> Void) { news = tell }
+
+  /// Called on the store's thread with chunks of rows that are being written, of tables whose changes go at once; must
+  /// return at once.
+  public func whenChunksAreCut(_ tell: @escaping @Sendable (TableID, [ChunkHash]) -> Void) { cut = tell }
+
+  func tellCut(_ table: TableID, _ chunks: [ChunkHash]) { cut?(table, chunks) }
 
   func tellDirtied(_ state: TableState, bytes: Int) { tellDirtied(state, LocalChange(bytes: bytes)) }
 

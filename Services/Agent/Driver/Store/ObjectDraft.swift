@@ -30,6 +30,8 @@ struct ObjectDraft {
   private var stream: Chunker?
   /// Of the parts, those that the database does not know.
   private(set) var loose: [ChunkHash: LooseChunk] = [:]
+  /// Of them, those that nobody has taken to send them ahead, and their bytes.
+  private(set) var cut: (hashes: [ChunkHash], bytes: Int) = ([], 0)
   /// The app has written or truncated.
   private(set) var isTouched = false
 
@@ -218,7 +220,11 @@ struct ObjectDraft {
   private mutating func add(_ bytes: ArraySlice<UInt8>, _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part
   {
     let hash = ChunkHash(of: bytes)
-    if loose[hash] == nil, try !table.reader.isPresent(hash) { loose[hash] = try table.loose(Array(bytes)) }
+    if loose[hash] == nil, try !table.reader.isPresent(hash) {
+      loose[hash] = try table.loose(Array(bytes))
+      cut.hashes.append(hash)
+      cut.bytes += bytes.count
+    }
     return AssetManifest.Part(hash: hash, length: UInt32(bytes.count))
   }
 
@@ -226,6 +232,11 @@ struct ObjectDraft {
     do { return try Rechunker(oldLengths: parts.map { Int($0.length) }, edits: edits, parameters: chunking) } catch {
       throw CaravanError(.internalError, "\(error)")
     }
+  }
+
+  mutating func takeCut() -> [ChunkHash] {
+    defer { cut = ([], 0) }
+    return cut.hashes
   }
 
   // MARK: The end

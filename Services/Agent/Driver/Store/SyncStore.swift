@@ -72,6 +72,8 @@ public protocol SyncStore: Sendable {
   func unsentChunks(of op: UInt64) async throws(CaravanError) -> [ChunkNeed]
   /// Bytes of these chunks, in order, as many as fit into `maximumBytes` but at least one; absent ones are left out.
   func chunks(_ hashes: [ChunkHash], maximumBytes: Int) async throws(CaravanError) -> [LocalChunk]
+  /// Chunks of writes that are still open, or have been closed; others are left out.
+  func chunksBeingWritten(_ hashes: [ChunkHash]) async throws(CaravanError) -> [LocalChunk]
 
   // MARK: Downstream
 

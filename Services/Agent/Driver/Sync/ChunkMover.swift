@@ -18,6 +18,8 @@ actor ChunkMover {
   let metrics: SyncMetrics
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
+  /// Chunks that have gone ahead of their rows. The cloud may have lost them since: then it asks.
+  private var arrived: Set<ChunkHash> = []
   /// The cloud's clock minus ours, in milliseconds.
   private var cloudOffset: Int64 = 0
 
@@ -59,25 +61,32 @@ actor ChunkMover {
   // MARK: Up
 
   /// What is small enough to travel with the push that needs it: small chunks, and patches of those that have not
-  /// changed much.
-  func riders(for needs: [ChunkNeed]) async throws(CaravanError) -> [Chunk] {
+  /// changed much; or all that it needs.
+  /// - Parameter isFree: the link costs nothing by the byte.
+  /// - Returns: whether the cloud then has all of it, as far as is known.
+  func riders(for needs: [ChunkNeed], isFree: Bool) async throws(CaravanError) -> (chunks: [Chunk], isAll: Bool) {
+    let needs = needs.filter { !arrived.contains($0.hash) }
     var riders: [Chunk] = []
-    var room = min(EngineLimits.ridingBytes, exchanger.fragment.bytes / 4)
+    let rideAll =
+      isFree && exchanger.fragment.isUnbroken
+      && needs.reduce(0) { $0 + $1.length } <= EngineLimits.freelyRidingBytes
+    let mostOfChunk = rideAll ? Limits.chunkBytes : EngineLimits.ridingChunkBytes
+    var room = rideAll ? EngineLimits.freelyRidingBytes : min(EngineLimits.ridingBytes, exchanger.fragment.bytes / 4)
     var plainRoom = Limits.chunkBatchBytes
     var vain = 0
-    for need in needs where need.length <= EngineLimits.ridingChunkBytes || !need.bases.isEmpty {
+    for need in needs where need.length <= mostOfChunk || !need.bases.isEmpty {
       guard vain < EngineLimits.vainPatches, let bytes = try await bytes(of: need.hash) else { break }
       guard bytes.count <= plainRoom else { break }
       let chunk = try await packed(LocalChunk(hash: need.hash, bytes: bytes), need.bases)
       let size = chunk.data.count + chunk.bases.count + ChunkHash.byteCount
-      guard chunk.data.count <= EngineLimits.ridingChunkBytes, size <= room else {
+      guard chunk.data.count <= mostOfChunk, size <= room else {
         vain += 1
         continue
       }
       (vain, room, plainRoom) = (0, room - size, plainRoom - bytes.count)
       riders.append(chunk)
     }
-    return riders
+    return (riders, riders.count == needs.count)
   }
 
   /// - Parameter needs: what is known of the chunks; others go whole.
@@ -105,6 +114,25 @@ actor ChunkMover {
       sent.add(bytes, ordering: .relaxed)
     }
     return sent.load(ordering: .relaxed)
+  }
+
+  /// Chunks of rows that are being written.
+  func send(ahead hashes: [ChunkHash], of table: TableID, gate: Gate) async throws(CaravanError) {
+    var rest = try await store.chunksBeingWritten(hashes)[...]
+    while !rest.isEmpty, exchanger.fragment.isUnbroken {
+      try await gate.check()
+      var room = Limits.chunkBatchBytes
+      let fitting = rest.prefix { chunk in
+        room -= chunk.bytes.count
+        return room >= 0
+      }
+      rest = rest.dropFirst(fitting.count)
+      let put = fitting.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
+      let stored = try await send(put, plain: fitting.map(\.bytes.count), of: table)
+      metrics.chunksUp.add(stored.count)
+      if arrived.count + stored.count > EngineLimits.chunksAhead { arrived = [] }
+      arrived.formUnion(stored)
+    }
   }
 
   /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in

@@ -21,6 +21,9 @@ struct Gate: Sendable {
 
   /// - Throws: `networkNotPermitted`.
   func check() async throws(CaravanError) { try await engine.checkLink(for: key, isDemanded: isDemanded) }
+
+  /// Nothing is paid by the byte: what the cloud may have already can be sent without asking.
+  func isFree() async -> Bool { await engine.isFree }
 }
 
 /// Changes of one table that came with a notification.

@@ -20,6 +20,8 @@ public actor SyncEngine: Service {
   nonisolated let stop = Latch()
   /// Tables with new local changes since the loop last looked.
   nonisolated let localChanges = Mutex<[TableID: LocalChanges]>([:])
+  /// Chunks of rows that are being written, since the loop last looked.
+  nonisolated let cutChunks = Mutex<[(table: TableID, chunks: [ChunkHash])]>([])
   /// The store has found damage since the loop last looked.
   nonisolated let isDamaged = Mutex(false)
 
@@ -50,6 +52,8 @@ public actor SyncEngine: Service {
   /// Tables that have failed so often that their sync is going to rest.
   var faults: [TableID: CaravanError] = [:]
   var transfersInFlight = 0
+  /// Messages with chunks that go ahead of their rows.
+  var ahead: [TableID: Int] = [:]
   /// What came with notifications and has not been taken in; one a table at most.
   var carried: [CarriedPage] = []
 
@@ -100,6 +104,7 @@ public actor SyncEngine: Service {
   private func launch(in group: inout DiscardingTaskGroup) {
     let now = moment
     takeLocalChanges(at: now)
+    sendAhead(in: &group)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
     if isDamaged.withLock({ damaged in

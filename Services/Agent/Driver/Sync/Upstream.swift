@@ -143,8 +143,8 @@ struct Upstream: Sendable {
     var next = Pending(plan, mustSettle: false)
     if plan.mutations.contains(where: \.hasChunks) {
       let needs = try await crew.store.unsentChunks(of: plan.op)
-      next.riders = try await crew.mover.riders(for: needs)
-      next.lacksTicket = next.riders.count < needs.count
+      let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
+      (next.riders, next.lacksTicket) = (riders.chunks, !riders.isAll)
     }
     pending = next
   }
