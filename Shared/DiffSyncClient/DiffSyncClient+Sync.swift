@@ -39,6 +39,7 @@ extension DiffSyncClient {
     }
     isSyncing = true
     defer { isSyncing = false }
+    if !replica.standing.lost.isEmpty, replica.standing.isRestarting { try await agreeAgain() }
     var report = SyncReport()
     var (turns, refusals) = (0, 0)
     for _ in 0..<DiffSyncLimits.questions {
@@ -71,21 +72,23 @@ extension DiffSyncClient {
     throw CaravanError(.serverBusy, "a sync did not end within \(DiffSyncLimits.questions) questions: try later")
   }
 
-  private enum Answer {
+  enum Answer {
     case page
     case later(UInt32)
     case done
     case refused(Refusal)
   }
 
-  private func askNext(_ report: inout SyncReport) async throws(CaravanError) -> (Step, Answer) {
+  func askNext(_ report: inout SyncReport) async throws(CaravanError) -> (Step, Answer) {
     switch replica.question {
     case .begin(let height, let incarnation, let cursor, let pushes):
       let begin = SyncBegin(
         container: configuration.container.text, zone: configuration.zone, lastSyncHeight: height,
         incarnation: incarnation, cursor: cursor, pushes: pushes)
       guard case .syncBegin(let result) = try await ask(.syncBegin(begin)) else { throw Self.strange }
-      let step = try hear(result.model())
+      let answer = try result.model()
+      let step = try hear(answer)
+      if case .invalidHeight(let lost) = answer, !lost.isEmpty { try await agreeAgain() }
       report.pulled += result.diffs.count
       guard result.status == .serverBusy else { return (step, .page) }
       return (step, .later(max(result.retryAfterMilliseconds, DiffSyncLimits.turnMilliseconds)))

@@ -99,6 +99,18 @@ public actor DiffSyncClient {
     return agreed
   }
 
+  /// The server was restored from a backup that may be older than what was agreed on.
+  func agreeAgain() async throws(CaravanError) {
+    for (name, type) in types.sorted(by: { $0.key < $1.key }) {
+      let fields = type.fields.map { field in
+        var field = field
+        field.id = 0
+        return field
+      }
+      try await agree(on: name, fields)
+    }
+  }
+
   // MARK: Objects
 
   public func object(_ uuid: String) throws(CaravanError) -> Object? { try file.objects([uuid])[uuid] }
@@ -169,7 +181,10 @@ public actor DiffSyncClient {
 
   func hear(_ answer: BeginAnswer) throws(CaravanError) -> Step {
     var next = replica
-    let touched = replica.touched(by: answer)
+    var touched = replica.touched(by: answer)
+    if replica.givesBack(answer), let first = replica.standing.lost.first {
+      touched.formUnion(try file.stale(since: first.after))
+    }
     next.objects = try file.objects(touched)
     let step = next.hear(answer, at: wall)
     try file.save(next, touched: touched, after: replica)

@@ -5,7 +5,7 @@ internal import Wire
 
 /// A client's objects, log and standing in one SQLite file. Every call is one transaction.
 struct ReplicaFile {
-  private static let format: Int64 = 1
+  private static let format: Int64 = 2
 
   private let db: Connection
   let epoch: UInt64
@@ -15,12 +15,13 @@ struct ReplicaFile {
     options.durability = isDurable ? .full : .none
     let db = try Connection(.file(path), options)
     let format = try db.first("PRAGMA user_version") { $0.integer(0) } ?? 0
-    guard format == 0 || format == Self.format else {
+    guard (0...Self.format).contains(format) else {
       throw CaravanError(
         .internalError, "\(path) has format \(format), this release reads \(Self.format): install a newer one")
     }
     let epoch = Int64(bitPattern: newEpoch & UInt64(Int64.max))
     try db.transaction { () throws(CaravanError) in
+      if format == 1 { try db.execute(Self.secondFormat) }
       try db.execute(Self.layout)
       try db.run("INSERT OR IGNORE INTO standing(id, epoch) VALUES (0, ?)", epoch)
     }
@@ -37,11 +38,16 @@ struct ReplicaFile {
       attempt BLOB, covers INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE IF NOT EXISTS log(number INTEGER PRIMARY KEY, diff BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS objects(
-      uuid TEXT PRIMARY KEY, objtype TEXT NOT NULL, fields BLOB NOT NULL, stale INTEGER NOT NULL) WITHOUT ROWID;
+      uuid TEXT PRIMARY KEY, objtype TEXT NOT NULL, fields BLOB NOT NULL, stale INTEGER NOT NULL, created INTEGER)
+      WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS objects_of_type ON objects(objtype);
     CREATE TABLE IF NOT EXISTS types(name TEXT PRIMARY KEY, type BLOB NOT NULL) WITHOUT ROWID;
-    PRAGMA user_version = 1;
+    CREATE TABLE IF NOT EXISTS lost(after INTEGER PRIMARY KEY, through INTEGER NOT NULL);
+    PRAGMA user_version = 2;
     """
+
+  /// Objects have the heights of their creation: of those that are there it is not known, and they count as old.
+  private static let secondFormat = "ALTER TABLE objects ADD COLUMN created INTEGER DEFAULT 0"
 
   func close() { db.close() }
 
@@ -54,6 +60,9 @@ struct ReplicaFile {
   }
 
   func standing() throws(CaravanError) -> Standing {
+    let lost = try db.all("SELECT after, through FROM lost ORDER BY after") { row in
+      LostRange(after: row.unsigned(0), through: row.unsigned(1))
+    }
     let read = try db.first(
       """
       SELECT height, incarnation, cursor, restarting, next_op, clock_offset, clock_last, attempt, covers FROM standing
@@ -64,6 +73,7 @@ struct ReplicaFile {
       standing.incarnation = row.unsigned(1)
       standing.cursor = row.bytes(2)
       standing.isRestarting = row.flag(3)
+      standing.lost = lost
       standing.nextOp = row.unsigned(4)
       standing.clock = StampClock(offset: row.integer(5), last: HybridStamp(rawValue: row.unsigned(6)))
       if !row.isNull(7) {
@@ -85,25 +95,33 @@ struct ReplicaFile {
     var objects: [String: Object] = [:]
     for uuid in uuids {
       objects[uuid] = try db.first(
-        "SELECT objtype, fields, stale FROM objects WHERE uuid = ?", uuid
-      ) { (row) throws(CaravanError) in
-        Object(objtype: row.text(0), fields: try Self.fields(row.bytes(1)), isStale: row.flag(2))
-      }
+        "SELECT objtype, fields, stale, created FROM objects WHERE uuid = ?", uuid
+      ) { (row) throws(CaravanError) in try Self.object(row.text(0), row, at: 1) }
     }
     return objects
   }
 
   func objects(of objtype: String) throws(CaravanError) -> [String: Object] {
     let list = try db.all(
-      "SELECT uuid, fields, stale FROM objects WHERE objtype = ?", objtype
-    ) { (row) throws(CaravanError) in
-      (row.text(0), Object(objtype: objtype, fields: try Self.fields(row.bytes(1)), isStale: row.flag(2)))
-    }
+      "SELECT uuid, fields, stale, created FROM objects WHERE objtype = ?", objtype
+    ) { (row) throws(CaravanError) in (row.text(0), try Self.object(objtype, row, at: 1)) }
     return Dictionary(list) { $1 }
   }
 
-  private static func fields(_ bytes: [UInt8]) throws(CaravanError) -> [String: Model.Value] {
-    try DiffObject.decode(bytes).model(at: HybridStamp(rawValue: 0)).mapValues(\.value)
+  /// Objects that the server has not shown since a restart, and may not have since that height.
+  func stale(since height: Seq) throws(CaravanError) -> [String] {
+    try db.all("SELECT uuid FROM objects WHERE stale = 1 AND coalesce(created > ?, 1)", height) { $0.text(0) }
+  }
+
+  /// - Parameter first: the column of its fields.
+  private static func object(
+    _ objtype: String, _ row: SQLite.Row, at first: Int32
+  ) throws(CaravanError) -> Object {
+    let fields = try DiffObject.decode(row.bytes(first)).model(at: HybridStamp(rawValue: 0))
+    return Object(
+      objtype: objtype, fields: fields.mapValues(\.value).filter { $0.value != .null },
+      stamps: fields.mapValues(\.timestamp), created: row.isNull(first + 2) ? nil : row.unsigned(first + 2),
+      isStale: row.flag(first + 1))
   }
 
   // MARK: Writing
@@ -129,6 +147,10 @@ struct ReplicaFile {
       if before.standing.isRestarting, !replica.standing.isRestarting {
         try db.run("DELETE FROM objects WHERE stale = 1")
       }
+      if before.standing.lost != replica.standing.lost {
+        try db.run("DELETE FROM lost")
+        for range in replica.standing.lost { try db.run("INSERT INTO lost VALUES (?, ?)", range.after, range.through) }
+      }
       if before.log != replica.log {
         try db.run("DELETE FROM log")
         try append(replica.log)
@@ -143,10 +165,10 @@ struct ReplicaFile {
         try db.run("DELETE FROM objects WHERE uuid = ?", uuid)
         continue
       }
-      let stamp = HybridStamp(rawValue: 0)
-      let fields = DiffObject(object.fields.mapValues { Stamped($0, at: stamp) }, of: stamp).encoded()
       try db.run(
-        "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)", uuid, object.objtype, fields, object.isStale)
+        "INSERT OR REPLACE INTO objects(uuid, objtype, fields, stale, created) VALUES (?, ?, ?, ?, ?)", uuid,
+        object.objtype, DiffObject(object.stamped, of: HybridStamp(rawValue: 0)).encoded(), object.isStale,
+        object.created)
     }
   }
 

@@ -11,7 +11,8 @@ extension Diff {
 
   public init(_ diff: DiffSync.Diff) {
     self.init(
-      upstreamHeight: diff.height ?? 0, timestamp: diff.timestamp.rawValue, objtype: diff.objtype, uuid: diff.uuid)
+      upstreamHeight: diff.height ?? 0, timestamp: diff.timestamp.rawValue, objtype: diff.objtype, uuid: diff.uuid,
+      createdHeight: diff.created ?? 0)
     switch diff.change {
     case .create(let fields):
       optype = Optype.create.rawValue
@@ -36,7 +37,8 @@ extension Diff {
       throw CaravanError(.invalidData, "a diff of '\(uuid)' has the optype \(optype): 0 creates, 1 updates, 2 deletes")
     }
     return DiffSync.Diff(
-      height: upstreamHeight == 0 ? nil : upstreamHeight, timestamp: timestamp, objtype: objtype, uuid: uuid, change)
+      height: upstreamHeight == 0 ? nil : upstreamHeight, timestamp: timestamp, objtype: objtype, uuid: uuid, change,
+      created: createdHeight == 0 ? nil : createdHeight)
   }
 }
 
@@ -95,7 +97,7 @@ extension SyncBeginResult {
   public func model() throws(CaravanError) -> BeginAnswer {
     switch status {
     case .serverBusy: return .busy
-    case .invalidHeight: return .invalidHeight
+    case .invalidHeight: return .invalidHeight(lost: LostRange.list(lost))
     case .ok: break
     }
     var list: [DiffSync.Diff] = []

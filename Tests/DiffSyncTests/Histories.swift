@@ -14,10 +14,13 @@ struct RandomHistory {
   private var now: UInt64 = 1_000
   private(set) var oracle = Oracle()
   private var created = 0
+  private let hasRestores: Bool
+  private var backup: ModelServer?
   /// Syncs that met each fault, to see that all happen.
   private(set) var faults: [String: Int] = [:]
 
-  init(seed: UInt64, isSkewed: Bool) {
+  init(seed: UInt64, isSkewed: Bool, hasRestores: Bool = false) {
+    self.hasRestores = hasRestores
     random = SplitMix64(seed: seed)
     let count = 2 + Int(random.next() % 3)
     devices = Array(repeating: Replica(), count: count)
@@ -39,9 +42,27 @@ struct RandomHistory {
       switch below(10) {
       case 0...6: try edit(device)
       case 7, 8: try sync(device, withFaults: true)
-      default:
-        if below(4) == 0 { server.purge() } else { server.expireTurn() }
+      default: happen()
       }
+    }
+  }
+
+  private mutating func happen() {
+    guard hasRestores else { return below(4) == 0 ? server.purge() : server.expireTurn() }
+    switch below(4) {
+    case 0:
+      // Who has not been there since a restore would have to be away longer than deletions are remembered.
+      let isSettled = devices.allSatisfy {
+        $0.standing.incarnation == server.incarnation && !$0.standing.isRestarting && $0.log.isEmpty
+      }
+      if server.lost.isEmpty || isSettled { server.purge() }
+    case 1: server.expireTurn()
+    default:
+      guard let backup, below(2) == 0 else { return backup = server }
+      self.backup = nil
+      server.restore(backup)
+      oracle.restore(server, devices)
+      note("restored")
     }
   }
 
@@ -146,10 +167,37 @@ struct Oracle {
     }
   }
 
+  /// What is left of it: what the server has, and what clients have of what it lost.
+  mutating func restore(_ server: ModelServer, _ devices: [Replica]) {
+    deleted.formUnion(fields.keys)
+    fields = [:]
+    for (uuid, object) in server.objects where !object.isDeleted {
+      fields[uuid] = object.fields.mapValues { Stamped($0.value, at: $0.timestamp) }
+    }
+    for device in devices {
+      for (uuid, object) in device.objects {
+        let isOld = server.objects[uuid].map { !$0.isDeleted } ?? false
+        let created = server.lost.creation(of: object)
+        guard isOld || created.map({ $0 > server.objects[uuid]?.version ?? 0 }) ?? false || device.creates(uuid)
+        else { continue }
+        for (field, stamp) in object.stamps where stamp > fields[uuid]?[field]?.timestamp ?? HybridStamp(rawValue: 0) {
+          fields[uuid, default: [:]][field] = Stamped(object.fields[field] ?? .null, at: stamp)
+        }
+        fields[uuid, default: [:]] = fields[uuid] ?? [:]
+      }
+    }
+    deleted.subtract(fields.keys)
+    deleted.formUnion(devices.flatMap { $0.log.filter(\.isDelete).map(\.uuid) })
+  }
+
   var state: [String: [String: Value]] {
     fields.filter { !deleted.contains($0.key) }.mapValues { $0.mapValues(\.value).filter { $0.value != .null } }
   }
 
   /// Whatever the clocks say.
   var live: Set<String> { Set(fields.keys).subtracting(deleted) }
+}
+
+extension Replica {
+  fileprivate func creates(_ uuid: String) -> Bool { log.contains { $0.isCreate && $0.uuid == uuid } }
 }

@@ -12,22 +12,35 @@ import Testing
 
   @Test("DIF-29: random histories converge to the oracle's state: deletes win, of each field the latest value stays")
   func converge() throws {
+    let faults = try Self.run(hasRestores: false)
+    #expect(["lost", "vanished", "busy", "finished"].allSatisfy { faults[$0, default: 0] > 50 }, "\(faults)")
+  }
+
+  @Test(
+    "DIF-15, DIF-29, UNI-18: the server's restores from backups included, replicas give back what it lost and converge"
+  )
+  func restores() throws {
+    let faults = try Self.run(hasRestores: true)
+    #expect(["lost", "restored", "finished"].allSatisfy { faults[$0, default: 0] > 50 }, "\(faults)")
+  }
+
+  private static func run(hasRestores: Bool) throws -> [String: Int] {
     var faults: [String: Int] = [:]
-    for seed in 1...Self.seeds {
-      var history = RandomHistory(seed: seed, isSkewed: false)
-      try history.run(steps: 24)
+    for seed in 1...seeds {
+      var history = RandomHistory(seed: seed, isSkewed: false, hasRestores: hasRestores)
+      try history.run(steps: hasRestores ? 36 : 24)
       try history.quiesce()
       for (index, device) in history.devices.enumerated() {
         let state = device.objects.mapValues(\.fields)
         guard state == history.oracle.state, device.log.isEmpty, state == history.server.state else {
           Issue.record(
             "seed \(seed), device \(index): \(state), server \(history.server.state), \(history.oracle.state)")
-          return
+          return faults
         }
       }
       faults.merge(history.faults, uniquingKeysWith: +)
     }
-    #expect(["lost", "vanished", "busy", "finished"].allSatisfy { faults[$0, default: 0] > 50 }, "\(faults)")
+    return faults
   }
 
   @Test("DIF-29, DIF-31: with clocks that disagree replicas converge all the same, and deletes win")

@@ -16,12 +16,18 @@ func update(_ uuid: String, _ field: String, _ value: Int64?, at time: UInt64, h
     .update(field: field, value.map { .integer($0) } ?? .null))
 }
 
-func delete(_ uuid: String, at time: UInt64 = 0, height: Seq? = nil) -> Diff {
-  Diff(height: height, timestamp: HybridStamp(rawValue: time), objtype: "note", uuid: uuid, .delete)
+func delete(_ uuid: String, at time: UInt64 = 0, height: Seq? = nil, created: Seq? = nil) -> Diff {
+  Diff(
+    height: height, timestamp: HybridStamp(rawValue: time), objtype: "note", uuid: uuid, .delete, created: created)
 }
 
 func object(_ fields: [String: Int64] = [:]) -> Object {
   Object(objtype: "note", fields: fields.mapValues { .integer($0) })
+}
+
+extension [String: Object] {
+  /// Without what only a restore of the server asks for.
+  var bare: [String: Object] { mapValues { Object(objtype: $0.objtype, fields: $0.fields, isStale: $0.isStale) } }
 }
 
 extension Merge {

@@ -110,7 +110,8 @@ extension DeviceSession {
           entry.type, of: zone.database.container, in: zone.database.environment
         ).name
       }
-      known[entry.name] = ContinuePlan.Known(objtype: objtype, isDeleted: entry.isDeleted)
+      known[entry.name] = ContinuePlan.Known(
+        objtype: objtype, version: entry.version, isDeleted: entry.isDeleted)
     }
     return known
   }
@@ -118,7 +119,9 @@ extension DeviceSession {
   /// Others may write between the plan and the commit. An update then meets a merge field by field, which knows what
   /// this client has seen; a create meets its guards.
   private func mutation(_ write: ContinuePlan.Write) throws(DiffSync.Refusal) -> Wire.Mutation {
-    guard let type = write.type else { return Wire.Mutation(name: write.uuid, kind: .delete) }
+    guard let type = write.type else {
+      return Wire.Mutation(name: write.uuid, kind: .delete, basedOn: write.lost, offered: write.lost != nil)
+    }
     let body = RecordFields(write.fields).body
     do throws(CaravanError) { _ = try PushCheck.save(write.uuid, body: body, against: type) } catch {
       throw DiffSync.Refusal(.invalidData, uuid: write.uuid, error.message)
@@ -129,7 +132,7 @@ extension DeviceSession {
       policy: .fieldMerge, hideExpired: type.settings?.hidesExpired ?? false)
     if let ttl = type.settings?.ttlMilliseconds, ttl > 0 { mutation.ttlMilliseconds = ttl }
     if write.kind == .create {
-      mutation.basedOn = 0
+      (mutation.basedOn, mutation.offered) = (write.lost ?? 0, write.lost != nil)
       mutation.guards = RecordFields(Dictionary(type.fields.map { ($0.id, .null) }) { $1 }).body
     } else {
       mutation.scope = .changed
@@ -162,6 +165,11 @@ extension DeviceSession {
   private static func refusal(_ outcome: Model.Outcome, of mutation: Wire.Mutation) -> DiffSync.Refusal {
     if case .refused(let error) = outcome {
       return DiffSync.Refusal(.invalidData, uuid: mutation.name, error.message)
+    }
+    if case .conflict(let server) = outcome, mutation.offered, server?.isDeleted ?? true {
+      return DiffSync.Refusal(
+        .noSuchObject, uuid: mutation.name,
+        "object '\(mutation.name)' may have been deleted since the server was restored: drop what is pending on it")
     }
     return DiffSync.Refusal(
       .objectExists, uuid: mutation.name,

@@ -15,7 +15,7 @@ extension DeviceSession {
     try DefaultZone.refuse(zone, "has no heights to sync by")
     guard let room = account.take(Limits.pageBytes) else { return comeAgain(begin) }
     var lease: UInt64 = 0
-    let page: DiffPage?
+    let heard: Heard
     do throws(CaravanError) {
       if begin.pushes {
         let turn = try await takeTurn(in: zone)
@@ -27,17 +27,18 @@ extension DeviceSession {
         }
         lease = turn.token
       }
-      page = try await diffs(begin, of: zone, room: room)
+      heard = try await diffs(begin, of: zone, room: room)
     } catch {
       _ = account.settle(taken: room, needed: 0)
       throw error
     }
-    guard account.settle(taken: room, needed: page?.bytes ?? 0) else { return comeAgain(begin) }
-    guard let page else {
+    guard account.settle(taken: room, needed: heard.bytes) else { return comeAgain(begin) }
+    switch heard {
+    case .page(let page): return result(page, lease: lease, in: zone)
+    case .invalidHeight(let lost):
       if lease > 0 { try await endTurn(in: zone) }
-      return SyncBeginResult(status: .invalidHeight)
+      return SyncBeginResult(status: .invalidHeight, lost: lost)
     }
-    return result(page, lease: lease, in: zone)
   }
 
   /// There was no room in this frame.
@@ -94,38 +95,58 @@ extension DeviceSession {
     var cursor: [UInt8] = []
   }
 
-  /// nil: the height is none of this zone, or the zone has forgotten deletes since.
+  private enum Heard {
+    case page(DiffPage)
+    /// It is none of this zone, or the zone has forgotten deletes since.
+    /// - Parameter lost: pairs of heights, as messages have them.
+    case invalidHeight(lost: [UInt64])
+
+    var bytes: Int { if case .page(let page) = self { page.bytes } else { 0 } }
+  }
+
   private func diffs(
     _ begin: SyncBegin, of zone: ZoneID, room: Int
-  ) async throws(CaravanError) -> DiffPage? {
-    guard begin.lastSyncHeight == 0 || begin.incarnation > 0 else { return nil }
-    var start: Model.ChangePosition?
-    if begin.lastSyncHeight > 0 {
-      start = Model.ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
-    }
+  ) async throws(CaravanError) -> Heard {
+    guard begin.lastSyncHeight == 0 || begin.incarnation > 0 else { return .invalidHeight(lost: []) }
+    let height = Model.ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
+    var start = height.seq > 0 ? height : nil
     if !begin.cursor.isEmpty {
-      guard let cursor = try? cloud.tokens.open(begin.cursor, of: zone) else { return nil }
+      guard let cursor = try? cloud.tokens.open(begin.cursor, of: zone) else {
+        return .invalidHeight(lost: try await lost(since: height, of: zone))
+      }
       start = cursor
+    } else if start == nil, begin.incarnation > 0 {
+      // It has no height, and has been here before: in a life that a restore ended it may have left something.
+      let lost = try await lost(since: height, of: zone)
+      guard lost.isEmpty else { return .invalidHeight(lost: lost) }
     }
     // Diffs of some fields take several times what the record does.
     var maxBytes = room / SyncLimits.diffBytesPerRecordByte
     while true {
-      guard let page = try await page(begin, of: zone, after: start, maxBytes: maxBytes) else { return nil }
-      if page.bytes <= room || page.records <= 1 { return page }
+      let heard = try await page(begin, of: zone, after: start, maxBytes: maxBytes)
+      guard case .page(let page) = heard, page.bytes > room, page.records > 1 else { return heard }
       maxBytes /= SyncLimits.diffBytesPerRecordByte
     }
   }
 
+  /// What restores took back of what a client had that came so far.
+  private func lost(since height: Model.ChangePosition, of zone: ZoneID) async throws(CaravanError) -> [UInt64] {
+    let request = ReadChangesRequest(
+      zone: ZoneRef(zone), maxRecords: 1, reader: writer(in: zone.database), from: Wire.ChangePosition(height))
+    let reply = try await cloud.storage.changes(of: zone, request)
+    return reply.resetRequired ? reply.lost : []
+  }
+
   private func page(
     _ begin: SyncBegin, of zone: ZoneID, after start: Model.ChangePosition?, maxBytes: Int
-  ) async throws(CaravanError) -> DiffPage? {
+  ) async throws(CaravanError) -> Heard {
     // Its own come with their bodies, and with the ends of what it has created itself.
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes),
       reader: writer(in: zone.database),
       from: start.map { Wire.ChangePosition($0) }, fresh: start == nil)
     let reply = try await cloud.storage.changes(of: zone, request)
-    guard !reply.resetRequired else { return nil }
+    guard !reply.resetRequired else { return .invalidHeight(lost: reply.lost) }
     var page = DiffPage(more: reply.more)
     if let next = reply.next, next.incarnation != 0 { (page.last, page.incarnation) = (next.seq, next.incarnation) }
     for entry in try EntryPage.decode(reply.page).entries {
@@ -135,7 +156,7 @@ extension DeviceSession {
       page.bytes += diffs.reduce(0) { $0 + $1.byteCount + SyncLimits.diffOverheadBytes }
     }
     if page.more, let next = reply.next { page.cursor = cloud.tokens.seal(next.model(), of: zone) }
-    return page
+    return .page(page)
   }
 
   /// Of records whose type's conflicts are merged otherwise there is no history field by field: they are none of diff

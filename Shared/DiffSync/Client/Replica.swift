@@ -64,7 +64,9 @@ public struct Replica: Sendable, Hashable {
   /// - Throws: `noSuchObject`.
   public mutating func delete(_ uuid: String, at wall: Int64) throws(CaravanError) {
     let stamp = standing.clock.stamp(at: wall)
-    try record(Diff(timestamp: stamp, objtype: try objtype(of: uuid), uuid: uuid, .delete))
+    try record(
+      Diff(
+        timestamp: stamp, objtype: try objtype(of: uuid), uuid: uuid, .delete, created: objects[uuid]?.created))
   }
 
   private func objtype(of uuid: String) throws(CaravanError) -> String {
@@ -101,9 +103,16 @@ public struct Replica: Sendable, Hashable {
     }
   }
 
+  /// Whether the answer ends a restart after a restore: then objects that are still stale must be in `objects`, too.
+  public func givesBack(_ answer: BeginAnswer) -> Bool {
+    guard case .page(let page) = answer else { return false }
+    return !page.more && standing.isRestarting && !standing.lost.isEmpty
+  }
+
   public func touched(by answer: ContinueAnswer) -> Set<String> {
     switch answer {
-    case .done: Set(log.lazy.map(\.uuid)).union(round?.merge.touched ?? [])
+    case .done:
+      Set(log.lazy.map(\.uuid)).union(round?.merge.touched ?? []).union(standing.attempt?.diffs.map(\.uuid) ?? [])
     case .refused(let refusal): [refusal.uuid]
     }
   }
@@ -112,14 +121,17 @@ public struct Replica: Sendable, Hashable {
   public mutating func hear(_ answer: BeginAnswer, at wall: Int64) -> Step {
     switch answer {
     case .busy: return .later
-    case .invalidHeight: return restart()
+    case .invalidHeight(let lost): return restart(lost)
     case .page(let page): return hear(page, at: wall)
     }
   }
 
-  /// From the beginning, with everything that is pending.
-  private mutating func restart() -> Step {
-    (standing.height, standing.incarnation, standing.cursor) = (0, 0, [])
+  /// From the beginning, with everything that is pending. The server is told of the life the client comes from, until
+  /// it has said what of that life is lost.
+  private mutating func restart(_ lost: [LostRange] = []) -> Step {
+    (standing.height, standing.cursor) = (0, [])
+    if !lost.isEmpty { standing.incarnation = 0 }
+    if !lost.isEmpty || !standing.isRestarting { standing.lost = lost }
     standing.isRestarting = true
     restarts += 1
     let created = Set(log.lazy.filter(\.isCreate).map(\.uuid))
@@ -133,9 +145,10 @@ public struct Replica: Sendable, Hashable {
     standing.clock.see(page.diffs)
     // For good: what the app does next is stamped by the corrected clock, and is later.
     replaceLog(log.map { $0.made(by: serverTime) })
-    var merge = Merge(objects: objects, log: log, server: page.diffs, serverTime: serverTime)
+    var merge = Merge(objects: objects, log: log, server: page.diffs, serverTime: serverTime, isLast: !page.more)
+    if standing.isRestarting { merge.giveBack(standing.lost) }
     merge.run(after: page.currentHeight)
-    if !page.more, standing.isRestarting { merge.dropStale(after: page.currentHeight) }
+    if !page.more, standing.isRestarting { merge.settleStale(standing.lost, after: page.currentHeight) }
     // Without its turn the client sends nothing: what is pending came up after it had asked.
     guard !page.more, !page.token.isEmpty, !merge.upstream.isEmpty else {
       objects = merge.objects
@@ -149,7 +162,8 @@ public struct Replica: Sendable, Hashable {
     let portion = merge.portion()
     standing.incarnation = page.incarnation
     standing.attempt = Attempt(
-      op: standing.nextOp, token: page.token, diffs: Array(merge.upstream[..<portion]), covers: log.count)
+      op: standing.nextOp, token: page.token, diffs: merge.upstream[..<portion].map(standing.lost.claiming),
+      covers: log.count)
     round = Round(merge: merge, rest: merge.upstream[portion...].map(\.pending), serverTime: page.serverTime)
     return .again
   }
@@ -169,11 +183,11 @@ public struct Replica: Sendable, Hashable {
     switch answer {
     case .done(let height, let incarnation):
       guard let round else {
-        prune(attempt)
+        prune(attempt, at: height)
         // From height 0 no server can tell that it has forgotten the delete of what was sent.
         return standing.height == 0 ? restart() : .again
       }
-      commit(round, attempt)
+      commit(round, attempt, at: height)
       standing.incarnation = incarnation
       finish(at: height)
       return log.isEmpty ? .finished(release: []) : .again
@@ -182,15 +196,16 @@ public struct Replica: Sendable, Hashable {
   }
 
   /// The merge becomes the client's state. What the app did meanwhile is merged the same way, with what took effect.
-  private mutating func commit(_ round: Round, _ attempt: Attempt) {
+  private mutating func commit(_ round: Round, _ attempt: Attempt, at height: Seq) {
     let later = Array(log[min(attempt.covers, log.count)...])
     let merged = round.merge.objects
     for uuid in round.merge.touched { objects[uuid] = merged[uuid] }
-    replaceLog(round.rest)
+    replaceLog(round.rest + later)
+    settle(attempt, at: height)
     guard !later.isEmpty else { return }
     for diff in later { objects.apply(diff) }
     var second = Merge(
-      objects: objects, log: later, server: round.merge.applied,
+      objects: objects, log: Array(log[round.rest.count...]), server: round.merge.applied,
       serverTime: max(HybridStamp(milliseconds: round.serverTime), standing.clock.last))
     second.run(after: 0)
     objects = second.objects
@@ -199,9 +214,21 @@ public struct Replica: Sendable, Hashable {
 
   /// The answer came in another life than the question: what was sent is at the server, and the diffs it was merged
   /// with come again, as the height stays.
-  private mutating func prune(_ attempt: Attempt) {
+  private mutating func prune(_ attempt: Attempt, at height: Seq) {
     let sent = Set(attempt.diffs.map(\.uuid))
     replaceLog(log.enumerated().filter { $0 >= attempt.covers || !sent.contains($1.uuid) }.map(\.element))
+    settle(attempt, at: height)
+  }
+
+  /// The server has what was sent. Where others wrote meanwhile it says no height, and shows by and by where it put it.
+  private mutating func settle(_ attempt: Attempt, at height: Seq) {
+    guard let first = attempt.diffs.first?.height else { return }
+    let created = height >= first ? height : nil
+    for diff in attempt.diffs { objects.settle(diff, at: created) }
+    let creates = Set(attempt.diffs.lazy.filter(\.isCreate).map(\.uuid))
+    for index in log.indices where log[index].isDelete && creates.contains(log[index].uuid) {
+      log[index].created = created
+    }
   }
 
   /// Nothing happened here or there; from SYNC_BEGIN once more.

@@ -10,6 +10,8 @@ public struct Standing: Sendable, Hashable {
   public var cursor: [UInt8] = []
   /// The server did not know the height any more: all its objects come again, and those that do not are gone.
   public var isRestarting = false
+  /// Of that restart: heights that a restore of the server took back. What the client has of them it gives back.
+  public var lost: [LostRange] = []
   /// Number of the next SYNC_CONTINUE.
   public var nextOp: UInt64 = 1
   public var clock = StampClock()
@@ -49,7 +51,8 @@ public enum BeginAnswer: Sendable, Hashable {
   /// 1: another sync of this user runs.
   case busy
   /// 2.
-  case invalidHeight
+  /// - Parameter lost: what a restore of the server took back since the client was there; empty: nothing.
+  case invalidHeight(lost: [LostRange])
 
   public struct Page: Sendable, Hashable {
     public var diffs: [Diff]

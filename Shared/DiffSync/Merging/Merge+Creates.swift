@@ -62,6 +62,7 @@ extension Merge {
   private mutating func compare(_ create: Diff, _ updates: [Diff], _ pending: Set<FieldKey>) {
     guard case .create(let fields) = create.change else { return }
     objects[create.uuid]?.isStale = false
+    objects[create.uuid]?.created = create.height
     let newer = Set(updates.compactMap { $0.updatedField?.field })
     server += create.updates(fields.filter { !newer.contains($0.key) })
     for field in objects[create.uuid]?.fields.keys.sorted() ?? [] where fields[field] == nil && !newer.contains(field) {

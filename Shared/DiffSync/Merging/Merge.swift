@@ -18,14 +18,21 @@ public struct Merge: Sendable, Hashable {
   public internal(set) var applied: [Diff] = []
   /// Objects that were created here and elsewhere with different content.
   public internal(set) var conflicts: [String] = []
+  let serverTime: HybridStamp
+  /// There is nothing in the server but what S and the pages before it say.
+  private let isLast: Bool
   /// Objects that the merge looks at; those that are not in `objects` in the end are gone.
   public let touched: Set<String>
 
   /// - Parameter serverTime: a local clock that is ahead counts as far as this one (DIF-31).
-  public init(objects: [String: Object], log: [Diff], server: [Diff], serverTime: HybridStamp) {
+  public init(
+    objects: [String: Object], log: [Diff], server: [Diff], serverTime: HybridStamp, isLast: Bool = true
+  ) {
     self.objects = objects
     self.log = log.map { $0.made(by: serverTime) }
     self.server = server
+    self.serverTime = serverTime
+    self.isLast = isLast
     touched = Set(objects.keys).union(log.lazy.map(\.uuid)).union(server.lazy.map(\.uuid))
   }
 
@@ -53,12 +60,16 @@ public struct Merge: Sendable, Hashable {
 
   private mutating func mergeLocalDeletes() {
     let createdHere = Set(log.lazy.filter(\.isCreate).map(\.uuid))
-    let known = Set(server.lazy.map(\.uuid))
+    let known = Dictionary(server.map { ($0.uuid, $0.isCreate ? $0.height : nil) }) { $1 ?? $0 }
     var deleted: Set<String> = []
-    for delete in log where delete.isDelete && deleted.insert(delete.uuid).inserted {
+    for var delete in log where delete.isDelete && deleted.insert(delete.uuid).inserted {
       objects[delete.uuid] = nil
       // The server never knew it. If S shows it, it was our own create whose answer was lost.
-      if createdHere.contains(delete.uuid), !known.contains(delete.uuid) { continue }
+      if createdHere.contains(delete.uuid), known[delete.uuid] == nil {
+        if !isLast { upstream += log.filter { $0.isCreate && $0.uuid == delete.uuid } + [delete] }
+        continue
+      }
+      if let created = known[delete.uuid] ?? nil { delete.created = created }
       upstream.append(delete)
     }
     log.removeAll { deleted.contains($0.uuid) }

@@ -6,10 +6,13 @@ public struct ContinuePlan: Sendable, Hashable {
   /// What is under a uuid.
   public struct Known: Sendable, Hashable {
     public var objtype: String
+    /// Seq of its last write.
+    public var version: Seq
     public var isDeleted: Bool
 
-    public init(objtype: String, isDeleted: Bool) {
+    public init(objtype: String, version: Seq, isDeleted: Bool) {
       self.objtype = objtype
+      self.version = version
       self.isDeleted = isDeleted
     }
   }
@@ -30,6 +33,8 @@ public struct ContinuePlan: Sendable, Hashable {
     public var fields: [UInt32: Value] = [:]
     public var timestamp: HybridStamp
     public var timestamps: [UInt32: HybridStamp] = [:]
+    /// Of an object that a restore took back: the height at which it had been created. nil: of another.
+    public var lost: Seq?
   }
 
   /// In the order of the diffs, one a record.
@@ -74,8 +79,13 @@ public struct ContinuePlan: Sendable, Hashable {
       throw Refusal(
         .objectExists, uuid: diff.uuid, "there is an object '\(diff.uuid)' already: give each object a uuid of its own")
     }
-    var write = Write(uuid: diff.uuid, kind: .create, type: type, timestamp: diff.timestamp)
-    for (name, stamped) in fields.sorted(by: { $0.key < $1.key }) where stamped.value != .null {
+    // It was given back before, and deleted since.
+    if let created = diff.created, let tombstone = known[diff.uuid], tombstone.version > created {
+      throw Self.unknown(diff)
+    }
+    var write = Write(uuid: diff.uuid, kind: .create, type: type, timestamp: diff.timestamp, lost: diff.created)
+    // What was emptied counts where others may give back what it was before.
+    for (name, stamped) in fields.sorted(by: { $0.key < $1.key }) where stamped.value != .null || write.lost != nil {
       guard let id = Self.field(name, of: type, for: stamped.value) else {
         throw Refusal(.invalidData, uuid: diff.uuid, Self.misfit(diff, name, stamped.value))
       }
@@ -100,13 +110,17 @@ public struct ContinuePlan: Sendable, Hashable {
 
   /// Of what is deleted already there is nothing to do.
   private mutating func delete(_ diff: Diff) throws(Refusal) {
-    let write = Write(uuid: diff.uuid, kind: .delete, type: nil, timestamp: diff.timestamp)
+    var write = Write(uuid: diff.uuid, kind: .delete, type: nil, timestamp: diff.timestamp)
     if let place = places[diff.uuid] {
       guard writes[place].kind == .update else { throw Self.unknown(diff) }
       return writes[place] = write
     }
-    guard let known = known[diff.uuid], known.isDeleted || known.objtype == diff.objtype else {
-      throw Self.unknown(diff)
+    if let known = known[diff.uuid] {
+      guard known.isDeleted || known.objtype == diff.objtype else { throw Self.unknown(diff) }
+    } else {
+      // Others may still have it, and give it back.
+      guard let created = diff.created else { throw Self.unknown(diff) }
+      write.lost = created
     }
     append(write)
   }

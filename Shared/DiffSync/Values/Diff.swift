@@ -18,13 +18,19 @@ public struct Diff: Sendable, Hashable {
   public var objtype: String
   public var uuid: String
   public var change: Change
+  /// Of a create or a delete: the height at which the server had the object created. Sent only where a restore of the
+  /// server took that back: so the server can tell what is given back from what it has forgotten.
+  public var created: Seq?
 
-  public init(height: Seq? = nil, timestamp: HybridStamp, objtype: String, uuid: String, _ change: Change) {
+  public init(
+    height: Seq? = nil, timestamp: HybridStamp, objtype: String, uuid: String, _ change: Change, created: Seq? = nil
+  ) {
     self.height = height
     self.timestamp = timestamp
     self.objtype = objtype
     self.uuid = uuid
     self.change = change
+    self.created = created
   }
 }
 
@@ -44,13 +50,30 @@ public struct Object: Sendable, Hashable {
   public var objtype: String
   /// Those that have a value.
   public var fields: [String: Value]
+  /// When fields were given, those that were emptied, too: after a restore of the server the later wins.
+  public var stamps: [String: HybridStamp]
+  /// The height at which the server has it created; nil: it has not said.
+  public var created: Seq?
   /// After a restart from height 0: the server has not shown it again yet.
   public var isStale: Bool
 
-  public init(objtype: String, fields: [String: Value], isStale: Bool = false) {
+  public init(
+    objtype: String, fields: [String: Value], stamps: [String: HybridStamp] = [:], created: Seq? = nil,
+    isStale: Bool = false
+  ) {
     self.objtype = objtype
     self.fields = fields
+    self.stamps = stamps
+    self.created = created
     self.isStale = isStale
+  }
+
+  /// Its fields with their times, `.null` for those that were emptied.
+  public var stamped: [String: Stamped] {
+    let unknown = HybridStamp(rawValue: 0)
+    return fields.reduce(into: stamps.mapValues { Stamped(.null, at: $0) }) {
+      $0[$1.key] = Stamped($1.value, at: stamps[$1.key] ?? unknown)
+    }
   }
 }
 
@@ -106,10 +129,25 @@ extension [String: Object] {
   /// Does to the objects what a client's own change does.
   mutating func apply(_ diff: Diff) {
     switch diff.change {
-    case .create: self[diff.uuid] = Object(objtype: diff.objtype, fields: diff.values)
-    case .update(let field, .null): self[diff.uuid]?.fields[field] = nil
-    case .update(let field, let value): self[diff.uuid]?.fields[field] = value
+    case .create(let fields):
+      self[diff.uuid] = Object(
+        objtype: diff.objtype, fields: diff.values, stamps: fields.mapValues(\.timestamp), created: diff.height)
+    case .update(let field, let value):
+      self[diff.uuid]?.fields[field] = value == .null ? nil : value
+      self[diff.uuid]?.stamps[field] = diff.timestamp
     case .delete: self[diff.uuid] = nil
+    }
+  }
+
+  /// The server has taken what was sent.
+  /// - Parameter height: at which it may have created something; nil: it has not said.
+  mutating func settle(_ diff: Diff, at height: Seq?) {
+    switch diff.change {
+    case .create(let fields):
+      self[diff.uuid]?.created = height
+      for (field, stamped) in fields { self[diff.uuid]?.stamps[field] = stamped.timestamp }
+    case .update(let field, _): self[diff.uuid]?.stamps[field] = diff.timestamp
+    case .delete: return
     }
   }
 }

@@ -2114,6 +2114,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
   public var retryAfterMilliseconds: UInt32
   public var serverTimeMilliseconds: UInt64
   public var cursor: [UInt8]
+  public var lost: [UInt64]
 
   public init(
     status: SyncBeginStatus = .ok,
@@ -2124,7 +2125,8 @@ public struct SyncBeginResult: WireMessage, Equatable {
     token: [UInt8] = [],
     retryAfterMilliseconds: UInt32 = 0,
     serverTimeMilliseconds: UInt64 = 0,
-    cursor: [UInt8] = []
+    cursor: [UInt8] = [],
+    lost: [UInt64] = []
   ) {
     self.status = status
     self.currentHeight = currentHeight
@@ -2135,6 +2137,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     self.retryAfterMilliseconds = retryAfterMilliseconds
     self.serverTimeMilliseconds = serverTimeMilliseconds
     self.cursor = cursor
+    self.lost = lost
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncBeginResult> {
@@ -2148,6 +2151,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
     if serverTimeMilliseconds != 0 { m.pointee.has_server_time_milliseconds = 1; m.pointee.server_time_milliseconds = serverTimeMilliseconds }
     if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
     return m
   }
 
@@ -2161,6 +2165,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     retryAfterMilliseconds = m.pointee.has_retry_after_milliseconds != 0 ? m.pointee.retry_after_milliseconds : 0
     serverTimeMilliseconds = m.pointee.has_server_time_milliseconds != 0 ? m.pointee.server_time_milliseconds : 0
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
   public func encoded() -> [UInt8] {
@@ -2282,6 +2287,7 @@ public struct Diff: WireMessage, Equatable {
   public var uuid: String
   public var fieldName: String
   public var data: [UInt8]
+  public var createdHeight: UInt64
 
   public init(
     upstreamHeight: UInt64 = 0,
@@ -2290,7 +2296,8 @@ public struct Diff: WireMessage, Equatable {
     objtype: String = "",
     uuid: String = "",
     fieldName: String = "",
-    data: [UInt8] = []
+    data: [UInt8] = [],
+    createdHeight: UInt64 = 0
   ) {
     self.upstreamHeight = upstreamHeight
     self.timestamp = timestamp
@@ -2299,6 +2306,7 @@ public struct Diff: WireMessage, Equatable {
     self.uuid = uuid
     self.fieldName = fieldName
     self.data = data
+    self.createdHeight = createdHeight
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Diff> {
@@ -2310,6 +2318,7 @@ public struct Diff: WireMessage, Equatable {
     if !uuid.isEmpty { m.pointee.uuid = arena.string(uuid) }
     if !fieldName.isEmpty { m.pointee.field_name = arena.string(fieldName) }
     if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    if createdHeight != 0 { m.pointee.has_created_height = 1; m.pointee.created_height = createdHeight }
     return m
   }
 
@@ -2321,6 +2330,7 @@ public struct Diff: WireMessage, Equatable {
     uuid = try copyText(m.pointee.uuid)
     fieldName = try copyText(m.pointee.field_name)
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+    createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
   public func encoded() -> [UInt8] {

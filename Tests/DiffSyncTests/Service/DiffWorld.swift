@@ -1,3 +1,4 @@
+import Backup
 import Bus
 import Crypto
 import DiffSync
@@ -19,6 +20,9 @@ final class DiffWorld: Sendable {
   let directory: TemporaryDirectory
   private let key: TicketKey
   private let storage = Mutex<(task: SimulatedTask<Void>, store: StoreSQLite)?>(nil)
+  /// How often the cloud was restored.
+  private let restores = Mutex(0)
+  private let backups = Mutex(0)
 
   static let container = ContainerID(unchecked: "notes")
   static let zone = "diary"
@@ -64,7 +68,7 @@ final class DiffWorld: Sendable {
 
   func startStorage() async throws {
     let (host, feed) = (host("storage"), ChangeFeed())
-    let store = try await StoreSQLite(.simulation(.directory(directory.path)), host: host, observer: feed)
+    let store = try await StoreSQLite(.simulation(.directory(cloud)), host: host, observer: feed)
     let service = StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
     let task = simulation.start { try await service.run() }
     storage.withLock { $0 = (task, store) }
@@ -78,6 +82,30 @@ final class DiffWorld: Sendable {
     }
     held?.store.crash()
     held?.task.cancel()
+  }
+
+  private var cloud: String { "\(directory.path)/cloud\(restores.withLock { $0 })" }
+
+  /// All that the cloud has, in a file.
+  func backUp() throws -> String {
+    let path = "\(directory.path)/backup\(backups.withLock { ($0, $0 += 1).0 })"
+    try BackupFile.write(SQLiteSnapshot(cloud), to: path, at: host("test").clock.wallTime)
+    return path
+  }
+
+  /// The cloud's files are lost, and come back as the backup has them.
+  func restore(_ backup: String) async throws {
+    stopStorage()
+    restores.withLock { $0 += 1 }
+    let (cloud, host) = (cloud, host("storage"))
+    _ = try BackupFile.restore(backup) { () throws(CaravanError) in
+      try SQLiteRestore(.simulation(.directory(cloud)), host: host)
+    } checking: { () throws(CaravanError) in
+      try SQLiteSnapshot(cloud)
+    }
+    try await startStorage()
+    // Leases of who stopped run out, types that were agreed on since are asked for again.
+    try await pass(.seconds(60))
   }
 
   /// Another worker of sync, beside the first.

@@ -67,8 +67,8 @@ struct Scale: Sendable {
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
     var rare = Dice(seed: seed, "rarities")
-    // A history that was cut off is not what witnesses, diff-sync clients and readers of snapshots can tell of.
-    hasRestore = rare.happens(90) && diarists.isEmpty && !Witnesses.areHere(seed)
+    // A history that was cut off is not what witnesses and readers of snapshots can tell of.
+    hasRestore = rare.happens(90) && !Witnesses.areHere(seed)
     (hasQuota, hasGroups, hasSamples) =
       (rare.happens(100), rare.happens(120) && !hasRestore, rare.happens(80) && !hasRestore)
     hasLateReader = rare.happens(150) && !hasRestore

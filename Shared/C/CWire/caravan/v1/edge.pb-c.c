@@ -5740,7 +5740,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_begin__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_begin__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__sync_begin_result__field_descriptors[9] =
+static const ProtobufCFieldDescriptor caravan__v1__sync_begin_result__field_descriptors[10] =
 {
   {
     "status",
@@ -5850,22 +5850,36 @@ static const ProtobufCFieldDescriptor caravan__v1__sync_begin_result__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lost",
+    160,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncBeginResult, n_lost),
+    offsetof(Caravan__V1__SyncBeginResult, lost),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__sync_begin_result__field_indices_by_name[] = {
   1,   /* field[1] = current_height */
   8,   /* field[8] = cursor */
   3,   /* field[3] = diffs */
   2,   /* field[2] = incarnation */
+  9,   /* field[9] = lost */
   4,   /* field[4] = more */
   6,   /* field[6] = retry_after_milliseconds */
   7,   /* field[7] = server_time_milliseconds */
   0,   /* field[0] = status */
   5,   /* field[5] = token */
 };
-static const ProtobufCIntRange caravan__v1__sync_begin_result__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__sync_begin_result__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 160, 9 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__sync_begin_result__descriptor =
 {
@@ -5875,10 +5889,10 @@ const ProtobufCMessageDescriptor caravan__v1__sync_begin_result__descriptor =
   "Caravan__V1__SyncBeginResult",
   "caravan.v1",
   sizeof(Caravan__V1__SyncBeginResult),
-  9,
+  10,
   caravan__v1__sync_begin_result__field_descriptors,
   caravan__v1__sync_begin_result__field_indices_by_name,
-  1,  caravan__v1__sync_begin_result__number_ranges,
+  2,  caravan__v1__sync_begin_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__sync_begin_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -6062,7 +6076,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_continue_result__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_continue_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__diff__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__diff__field_descriptors[8] =
 {
   {
     "upstream_height",
@@ -6148,8 +6162,21 @@ static const ProtobufCFieldDescriptor caravan__v1__diff__field_descriptors[7] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "created_height",
+    160,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Diff, has_created_height),
+    offsetof(Caravan__V1__Diff, created_height),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__diff__field_indices_by_name[] = {
+  7,   /* field[7] = created_height */
   6,   /* field[6] = data */
   5,   /* field[5] = field_name */
   3,   /* field[3] = objtype */
@@ -6158,10 +6185,11 @@ static const unsigned caravan__v1__diff__field_indices_by_name[] = {
   0,   /* field[0] = upstream_height */
   4,   /* field[4] = uuid */
 };
-static const ProtobufCIntRange caravan__v1__diff__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__diff__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 160, 7 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__diff__descriptor =
 {
@@ -6171,10 +6199,10 @@ const ProtobufCMessageDescriptor caravan__v1__diff__descriptor =
   "Caravan__V1__Diff",
   "caravan.v1",
   sizeof(Caravan__V1__Diff),
-  7,
+  8,
   caravan__v1__diff__field_descriptors,
   caravan__v1__diff__field_indices_by_name,
-  1,  caravan__v1__diff__number_ranges,
+  2,  caravan__v1__diff__number_ranges,
   (ProtobufCMessageInit) caravan__v1__diff__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

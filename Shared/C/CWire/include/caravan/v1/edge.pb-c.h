@@ -1073,7 +1073,7 @@ struct  Caravan__V1__SyncBegin
   protobuf_c_boolean has_last_sync_height;
   uint64_t last_sync_height;
   /*
-   * of the zone, as answered with that height
+   * of the zone, as answered with that height; beginning anew, the one before
    */
   protobuf_c_boolean has_incarnation;
   uint64_t incarnation;
@@ -1123,10 +1123,16 @@ struct  Caravan__V1__SyncBeginResult
    */
   protobuf_c_boolean has_cursor;
   ProtobufCBinaryData cursor;
+  /*
+   * With INVALID_HEIGHT, when the server was restored from a backup: pairs of heights. What the zone was given after
+   * the first of a pair and up to the second is lost: who has it gives it back.
+   */
+  size_t n_lost;
+  uint64_t *lost;
 };
 #define CARAVAN__V1__SYNC_BEGIN_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_begin_result__descriptor) \
-    , 0, CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK, 0, 0, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL} }
+    , 0, CARAVAN__V1__SYNC_BEGIN_STATUS__SYNC_BEGIN_STATUS_OK, 0, 0, 0, 0, 0,NULL, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, {0,NULL}, 0,NULL }
 
 
 /*
@@ -1216,10 +1222,15 @@ struct  Caravan__V1__Diff
    */
   protobuf_c_boolean has_data;
   ProtobufCBinaryData data;
+  /*
+   * CREATE, DELETE: of an object that a restore took back, with this height
+   */
+  protobuf_c_boolean has_created_height;
+  uint64_t created_height;
 };
 #define CARAVAN__V1__DIFF__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__diff__descriptor) \
-    , 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, {0,NULL} }
+    , 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, {0,NULL}, 0, 0 }
 
 
 struct  Caravan__V1__DiffObject
