@@ -172,8 +172,9 @@ enum Layout {
       partition integer NOT NULL, writer bytea NOT NULL, epoch bigint NOT NULL, number bigint NOT NULL,
       part bigint NOT NULL, chunks bytea, body bytea NOT NULL, PRIMARY KEY (partition, writer, epoch, number, part))
     """,
-    // Records whose objects go to the object store, or are there: stage 0 waiting, 1 done, 2 refused. Writer, epoch and
-    // number are of the group that wrote them last, or none; `paths` says where the objects lie there.
+    // Records whose objects go to the object store, or are there: stage 0 waiting, 1 done, 2 refused, 3 restored.
+    // Writer, epoch and number are of the group that wrote them last, or none; `paths` says where the objects lie
+    // there.
     """
     CREATE TABLE IF NOT EXISTS caravan_objects(
       partition integer NOT NULL, zone bigint NOT NULL, name bytea NOT NULL, seq bigint NOT NULL,

@@ -8,6 +8,15 @@ enum ObjectStatements {
       epoch = excluded.epoch, number = excluded.number, stage = 0, attempts = 0, due = excluded.due, problem = ''
     """
 
+  /// Records that a restore brought.
+  static let noteRestored: StaticString = """
+    INSERT INTO caravan_objects(partition, zone, name, seq, writer, epoch, number, stage, attempts, due, paths, problem)
+    SELECT $1, $2, w.name, w.seq, '', 0, 0, 3, 0, 0, '', '' FROM unnest($3, $4) AS w(name, seq)
+    """
+
+  /// They go to the object store that there is now.
+  static let queueRestored: StaticString = "UPDATE caravan_objects SET stage = 0 WHERE stage = 3"
+
   /// Records that go with their zone.
   static let queueAgain: StaticString = """
     UPDATE caravan_objects SET stage = 0, attempts = 0, due = $4, problem = ''
@@ -47,12 +56,13 @@ enum ObjectStatements {
 
   static let counts: StaticString = """
     SELECT o.stage, o.attempts > 0, count(*) FROM caravan_objects o
-    WHERE o.stage <> 1 GROUP BY o.stage, o.attempts > 0
+    WHERE o.stage <> 1 AND o.stage <> 3 GROUP BY o.stage, o.attempts > 0
     """
 
   static let countsOfGroup: StaticString = """
     SELECT stage, attempts > 0, count(*) FROM caravan_objects
-    WHERE partition = $1 AND writer = $2 AND epoch = $3 AND number = $4 AND stage <> 1 GROUP BY stage, attempts > 0
+    WHERE partition = $1 AND writer = $2 AND epoch = $3 AND number = $4 AND stage <> 1 AND stage <> 3
+    GROUP BY stage, attempts > 0
     """
 
   /// Why one was not moved.

@@ -60,9 +60,10 @@ public final class StorePostgres: Store {
     let deadline = host.clock.now + min(options.patience, PostgresLimits.openPatience)
     while true {
       do throws(CaravanError) {
-        let random = host.random
+        let (random, queuesObjects) = (host.random, options.queuesObjects)
         let isDurable = try await writers[0].perform { (db) throws(PostgresError) in
           try Layout.prepare(db, random: random)
+          if queuesObjects { _ = try db.run(ObjectStatements.queueRestored) }
           return try db.run("SELECT 1 WHERE current_setting('fsync', true) = 'off'").isEmpty
         }
         if !isDurable {

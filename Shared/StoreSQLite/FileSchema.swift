@@ -106,8 +106,8 @@ enum FileSchema {
     CREATE TABLE group_parts(
       id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, number INTEGER NOT NULL, chunks BLOB, body BLOB NOT NULL,
       UNIQUE (owner, number));
-    -- Records whose objects go to the object store, or are there: stage 0 waiting, 1 done, 2 refused. `op` is the key
-    -- of the group that wrote them last; `paths` says where the objects lie there.
+    -- Records whose objects go to the object store, or are there: stage 0 waiting, 1 done, 2 refused, 3 restored. `op`
+    -- is the key of the group that wrote them last; `paths` says where the objects lie there.
     CREATE TABLE objects(
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, op INTEGER, stage INTEGER NOT NULL,
       attempts INTEGER NOT NULL, due INTEGER NOT NULL, paths TEXT NOT NULL, problem TEXT NOT NULL,

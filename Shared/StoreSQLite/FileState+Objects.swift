@@ -19,6 +19,21 @@ extension FileState {
     }
   }
 
+  func noteObjects(ofRestored entry: Entry, in zone: Int64) throws(CaravanError) {
+    try db.run(
+      """
+      INSERT INTO objects(zone, name, seq, op, stage, attempts, due, paths, problem)
+      VALUES (?, ?, ?, NULL, ?, 0, 0, '', '')
+      """, zone, entry.name, entry.version, ObjectStage.restored)
+  }
+
+  /// Records that a restore brought go to the object store that there is now.
+  func queueRestoredObjects() throws(CaravanError) {
+    guard try reads.restores > 0 else { return }
+    try db.run(
+      "UPDATE objects SET stage = ? WHERE stage = ?", ObjectStage.waiting, ObjectStage.restored)
+  }
+
   /// Of a record that goes with its zone.
   func queueObject(of name: String, in zone: Int64) throws(CaravanError) {
     try db.run(

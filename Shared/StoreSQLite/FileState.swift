@@ -72,6 +72,7 @@ final class FileState {
     self.wantsChanges = wantsChanges
     queuesObjects = options.queuesObjects
     try adoptChunkFile()
+    if queuesObjects { try queueRestoredObjects() }
   }
 
   func close() {

@@ -66,6 +66,9 @@ package enum ObjectStage {
   package static let waiting: Int64 = 0
   package static let done: Int64 = 1
   package static let refused: Int64 = 2
+  /// A restore brought the record, and nobody knows what of it the object store has: it waits from when a store with an
+  /// object store is opened.
+  package static let restored: Int64 = 3
 }
 
 extension [ZoneCommit.Write] {

@@ -204,9 +204,14 @@ public final class PostgresRestore: ArchiveSink {
     guard !records.isEmpty, let zone else { return }
     let key = Int32(Partition(of: zone.id.database).number)
     let sent = records
+    let objects = sent.filter { !$0.chunks.isEmpty }.map(\.entry)
     let links = sent.flatMap { record in record.links.map { (record.entry.name, $0) } }
     try run { pipeline in
       pipeline.add(sent, in: zone.number, key)
+      if !objects.isEmpty {
+        pipeline.add(
+          ObjectStatements.noteRestored, key, zone.number, objects.map(\.name), objects.map(\.version))
+      }
       guard !links.isEmpty else { return }
       pipeline.add(
         Statements.addRefs, key, links.map { _ in zone.number }, links.map(\.1.target), links.map(\.0),
