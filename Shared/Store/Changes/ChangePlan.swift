@@ -73,8 +73,8 @@ extension ChangeQuery {
   /// Whoever writes to the zone may hold something of it without ever having pulled.
   public var dependsOnPast: Bool { reader != nil && !continues }
 
-  /// The answer to whom nothing is left to continue: from where it may begin anew, and what it may hold of what restores
-  /// took back, where it was in another life of the zone. Who comes back to that beginning after yet another life hears
+  /// The answer to whom nothing is left to continue: from where it may begin anew, and what it may hold of what was
+  /// taken back by restores, where it was in another life of the zone. Who comes back to that beginning after yet another life hears
   /// of it again.
   /// - Parameters:
   ///   - zone: nil when there is none.
