@@ -74,8 +74,8 @@ extension ChangeQuery {
   public var dependsOnPast: Bool { reader != nil && !continues }
 
   /// The answer to whom nothing is left to continue: from where it may begin anew, and what it may hold of what was
-  /// taken back by restores, where it was in another life of the zone. Who comes back to that beginning after yet another life hears
-  /// of it again.
+  /// taken back by restores, where it was in another life of the zone. Who comes back to that beginning after yet
+  /// another life hears of it again.
   /// - Parameters:
   ///   - zone: nil when there is none.
   ///   - lives: of the zone that are over, in their order.
