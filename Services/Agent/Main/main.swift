@@ -49,6 +49,7 @@ Command(
       isMetered: options[metered], systemBus: options[systemBus])
     services.append(LinkWatch(watched, host: host) { await agent.engine.linkDetected($0) })
   }
+  services.append(Settling(host: host))
   return services + ReadyFile.services(options, host: host)
     + SupervisorTies.services(host: host) { await agent.isServing() }
 }
