@@ -19,6 +19,13 @@ extension Commit {
 }
 
 extension Store {
+  public func commit(
+    _ commit: Commit, bringing chunks: [ChunkBytes]
+  ) async throws(CaravanError) -> CommitResult {
+    if !chunks.isEmpty { try await stage(chunks, in: commit.zone.database) }
+    return try await self.commit(commit)
+  }
+
   public func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>] {
     await withTaskGroup(of: [(Int, Result<CommitResult, CaravanError>)].self) { group in
       for (index, commit) in commits.enumerated() {

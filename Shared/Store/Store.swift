@@ -48,6 +48,10 @@ public protocol Store: Sendable {
   /// - Returns: whether there was such a zone.
   func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) async throws(CaravanError) -> Bool
 
+  /// The same with chunks that its records name: kept as by `stage`, and in one transaction with it where the store
+  /// can.
+  func commit(_ commit: Commit, bringing chunks: [ChunkBytes]) async throws(CaravanError) -> CommitResult
+
   // MARK: Chunks
 
   /// Keeps chunks for the staging lease, until a record or a group refers to them. The caller has checked the hashes.

@@ -65,6 +65,16 @@ public final class StoreSQLite: Store {
     }
   }
 
+  public func commit(
+    _ commit: Commit, bringing chunks: [ChunkBytes]
+  ) async throws(CaravanError) -> CommitResult {
+    let bytes = chunks.reduce(commit.byteCount) { $0 + $1.bytes.count }
+    return try await file(commit.zone.database).write(bytes: bytes) { (file) throws(CaravanError) in
+      try file.stage(chunks, in: commit.zone.database)
+      return try file.commit(commit)
+    }
+  }
+
   /// Those of one file are handed to its writer together.
   public func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>] {
     let places = commits.map { Int(Partition(of: $0.zone.database).number) % files.count }

@@ -121,6 +121,24 @@ import Testing
       #expect(try await bench.commit(zone, [save], op: op).accepted == [1])
     }
   }
+
+  @Test(
+    "UNI-06, UNI-07: a commit brings its chunks; again it changes nothing; what it lacks still is named",
+    arguments: StoreKind.allCases)
+  func bringing(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let zone = try Sample.zone()
+      let save = Sample.save("photo", chunks: [Sample.hash(1), Sample.hash(2)])
+      let commit = Commit(zone: zone, op: bench.op(), isAtomic: false, mutations: [save])
+      let lacking = try await bench.store.commit(commit, bringing: [Sample.chunk(1)])
+      #expect(lacking == .missing([Sample.hash(2)]))
+      for _ in 0..<2 {
+        let result = try await bench.store.commit(commit, bringing: [Sample.chunk(1), Sample.chunk(2)])
+        #expect(result.accepted == [1])
+      }
+      #expect(try await bench.store.status().chunks == 2)
+    }
+  }
 }
 
 extension StoreBench {

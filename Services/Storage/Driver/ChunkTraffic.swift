@@ -16,11 +16,17 @@ struct ChunkTraffic: Sendable {
 
   /// Chunks that came along with a commit, or with a part of one.
   func stage(_ chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) {
-    guard !chunks.isEmpty else { return }
+    let opened = try await opened(coming: chunks, in: database)
+    if !opened.isEmpty { try await store.stage(opened, in: database) }
+  }
+
+  /// The same, still to be staged.
+  func opened(coming chunks: [Chunk], in database: DatabaseID) async throws(CaravanError) -> [ChunkBytes] {
+    guard !chunks.isEmpty else { return [] }
     try ChunkRules.check(chunks.loads())
     let opened = try await opened(chunks, in: database)
     metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
-    if !opened.isEmpty { try await store.stage(opened, in: database) }
+    return opened
   }
 
   /// The chunks, their hashes checked. A patch whose base is not here, or that does not make its chunk, is left out:

@@ -73,16 +73,21 @@ struct StorageMethods: Sendable {
 
   private func commit(_ request: CommitRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
     let zone = try zone(request.zone, partition)
-    try await traffic.stage(request.chunks, in: zone.database)
+    var brought = try await traffic.opened(coming: request.chunks, in: zone.database)
     var request = request
     if request.mutations.contains(where: { !$0.lists.isEmpty }) {
+      // A list is read before what it lists is counted.
+      if !brought.isEmpty { try await store.stage(brought, in: zone.database) }
+      brought = []
       switch try await lists.complete(request.mutations, in: zone.database) {
       case .complete(let mutations): request.mutations = mutations
       case .missing(let hashes): return CommitReply(.missing(hashes))
       }
     }
     let commit = try request.model()
-    return reply(try await store.commit(commit), in: commit.zone)
+    let result =
+      brought.isEmpty ? try await store.commit(commit) : try await store.commit(commit, bringing: brought)
+    return reply(result, in: commit.zone)
   }
 
   private func reply(_ result: CommitResult, in zone: ZoneID) -> CommitReply {

@@ -101,6 +101,14 @@ package final class RoutedStore: Store {
     try await write(for: commit.zone.database.owner) { store throws(CaravanError) in try await store.commit(commit) }
   }
 
+  package func commit(
+    _ commit: Commit, bringing chunks: [ChunkBytes]
+  ) async throws(CaravanError) -> CommitResult {
+    try await write(for: commit.zone.database.owner) { store throws(CaravanError) in
+      try await store.commit(commit, bringing: chunks)
+    }
+  }
+
   package func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
     try await write(for: zone.database.owner) { store throws(CaravanError) in try await store.settle(op, in: zone) }
   }
