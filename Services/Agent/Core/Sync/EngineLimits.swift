@@ -50,6 +50,8 @@ public enum EngineLimits {
   /// on their way so early.
   public static let bytesAhead = 256 << 10
   public static let messagesAhead = 4
+  /// Times that a row being written had so much, and the sync loop has not looked: what is more goes with its row.
+  public static let cutsWaiting = 64
   /// Chunks of which it is known that they went ahead.
   public static let chunksAhead = 4_096
   /// After so many patches in a row that were too large to ride, the object is taken for another one.

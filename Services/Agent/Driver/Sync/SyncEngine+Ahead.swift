@@ -7,8 +7,12 @@ internal import Runtime
 extension SyncEngine {
   /// Callable from anywhere, returns at once.
   public nonisolated func chunksCut(_ table: TableID, _ chunks: [ChunkHash]) {
-    cutChunks.withLock { $0.append((table, chunks)) }
-    signal.raise()
+    let isHeard = cutChunks.withLock { cut in
+      guard cut.count < EngineLimits.cutsWaiting else { return false }
+      cut.append((table, chunks))
+      return true
+    }
+    if isHeard { signal.raise() }
   }
 
   /// The link costs nothing by the byte. Elsewhere the cloud is asked first what it lacks.
