@@ -80,6 +80,30 @@ import Wire
     }
   }
 
+  @Test("I7, UNI-18: also what was settled as aborted, when another device had it from the cloud before the restore")
+  func abortedAndBroughtBack() async throws {
+    for isPushed in [false, true] {
+      try await StoreFixture.with { f in
+        try await f.agree()
+        let row = try await f.write("first")
+        let plan = try #require(try await f.collect())
+        _ = try await f.store.write(
+          StoreFixture.photos, cells: [CellValue("name", .text("second"))],
+          selection: Selection("name = ?", [.text("first")]))
+        try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+        let there = StoreFixture.entry(row, 60, "first")
+        if isPushed {
+          let again = try #require(try await f.collect())
+          try await f.store.record([.conflict(server: there.entry)], of: again.op, bytesUp: 0)
+        } else {
+          try await f.apply([there])
+        }
+        #expect(try await f.rows().map(\.state) == [.dirty])
+        #expect(try await f.collect()?.mutations.map(\.base) == [.version(60)])
+      }
+    }
+  }
+
   @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
   func changed() async throws {
     try await StoreFixture.with { f in

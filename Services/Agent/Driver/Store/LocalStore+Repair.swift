@@ -119,7 +119,7 @@ extension LocalStore {
     _ row: StoredRow, lacking missing: Set<ChunkHash>, in state: inout TableState
   ) throws(CaravanError) {
     let copy = try incoming(named: row.id, role: .serverCopy, of: state)
-    let ancestor = try ancestor(of: row.key, in: state)
+    let ancestor = try ancestorAtCloud(of: row, in: state)
     var atCloud: Set<ChunkHash> = []
     for body in [copy?.body, ancestor].compactMap(\.self) { atCloud.formUnion(try everyChunk(inBody: body)) }
     let isClean = !row.head.flags.isDirty && !row.head.flags.inConflict
@@ -132,12 +132,16 @@ extension LocalStore {
   private func putBackOrGiveUp(_ row: StoredRow, in state: inout TableState) throws(CaravanError) {
     if let copy = try incoming(named: row.id, role: .serverCopy, of: state) {
       if copy.isDeleted { try removeRow(row, of: state) } else { try putBack(row, to: copy.entry, in: &state) }
-    } else if let ancestor = try ancestor(of: row.key, in: state) {
+    } else if let ancestor = try ancestorAtCloud(of: row, in: state) {
       try putBack(row, to: row.entry(ancestor), in: &state)
     } else {
       return try giveUpContent(of: row, in: &state)
     }
     state.news += 1
+  }
+
+  private func ancestorAtCloud(of row: StoredRow, in state: TableState) throws(CaravanError) -> [UInt8]? {
+    row.head.version > 0 ? try ancestor(of: row.key, in: state) : nil
   }
 
   private func awaitChunks(of old: StoredRow, in state: inout TableState) throws(CaravanError) {

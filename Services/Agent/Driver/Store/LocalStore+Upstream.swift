@@ -238,8 +238,8 @@ extension LocalStore {
     // Its head counts, whatever has become of its content.
     guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
-    // What the change was based on, and the cloud lost, is there again under another version: whoever wrote it sent it.
-    if row.head.presence.isLost, case .conflict = result, let server, !server.isDeleted,
+    // What the change was made from, and the cloud lost, is there again under another version: somebody offered it.
+    if row.head.presence.isLost || row.head.version == 0, case .conflict = result, let server, !server.isDeleted,
       try ancestor(of: row.key, in: state) == server.body
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
@@ -248,6 +248,7 @@ extension LocalStore {
       return try state.rows.updateHead(row, database)
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
+    let isEdited = row.head.flags.isDirty
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try forgetAncestor(of: row.key, in: state)
@@ -274,7 +275,12 @@ extension LocalStore {
       let lacking = try keepIncoming(entry, role: .serverCopy, of: state)
       summary.conflicts += 1
       summary.lacksChunks = summary.lacksChunks || lacking > 0
-    case .rearmed: summary.dirty += 1
+    case .rearmed:
+      // A cloud that was restored since may have had it, and others may bring it back.
+      if isEdited, row.head.version == 0, let body = planned.body {
+        try setAncestor(body, version: 0, of: row.key, in: state)
+      }
+      summary.dirty += 1
     }
     try state.rows.updateHead(row, database)
   }
