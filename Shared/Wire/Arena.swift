@@ -8,8 +8,6 @@ struct Arena: ~Copyable {
   private var blocks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer
   private var left: Int
-  /// Whose bytes structs point at.
-  private var kept: [[UInt8]] = []
 
   init() {
     next = malloc(Self.blockBytes)
@@ -54,14 +52,7 @@ struct Arena: ~Copyable {
     }
   }
 
-  /// Long ones are not copied: an array's bytes stay where they are as long as somebody holds it.
   mutating func bytes(_ value: [UInt8]) -> ProtobufCBinaryData {
-    if value.count >= Self.blockBytes {
-      kept.append(value)
-      return value.withUnsafeBufferPointer { bytes in
-        ProtobufCBinaryData(len: bytes.count, data: UnsafeMutablePointer(mutating: bytes.baseAddress))
-      }
-    }
     let copy = array(UInt8.self, value.count)
     memcpy(copy, value, value.count)
     return ProtobufCBinaryData(len: value.count, data: copy)
