@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// Goal: bytes that are long enough not to be copied on their way out arrive as short ones do. Method: messages of
+/// Goal: bytes that are longer than a block of the encoder's memory arrive as short ones do. Method: messages of
 /// fields on both sides of the border, alone and one in the other.
 @Suite struct LongBytesWireTests {
   @Test("bytes of every length survive the wire", arguments: [0, 1, (16 << 10) - 1, 16 << 10, 256 << 10])
