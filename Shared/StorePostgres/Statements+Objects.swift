@@ -15,7 +15,7 @@ enum ObjectStatements {
     """
 
   /// They go to the object store that there is now.
-  static let queueRestored: StaticString = "UPDATE caravan_objects SET stage = 0 WHERE stage = 3"
+  static let queueRestored: StaticString = "UPDATE caravan_objects SET stage = 0 WHERE partition = $1 AND stage = 3"
 
   /// Records that go with their zone.
   static let queueAgain: StaticString = """

@@ -79,6 +79,13 @@ extension Reads {
 }
 
 extension Upkeep {
+  /// Records that a restore brought go to the object store that there is now.
+  func queueRestoredObjects() throws(PostgresError) {
+    var pipeline = Pipeline()
+    for partition in Partition.all { pipeline.add(ObjectStatements.queueRestored, Int32(partition.number)) }
+    _ = try db.run(pipeline)
+  }
+
   /// On the connection that writes the partition.
   func finish(
     _ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String], in partition: Partition, clock: Int64?

@@ -63,7 +63,7 @@ public final class StorePostgres: Store {
         let (random, queuesObjects) = (host.random, options.queuesObjects)
         let isDurable = try await writers[0].perform { (db) throws(PostgresError) in
           try Layout.prepare(db, random: random)
-          if queuesObjects { _ = try db.run(ObjectStatements.queueRestored) }
+          if queuesObjects { try Upkeep(db: db).queueRestoredObjects() }
           return try db.run("SELECT 1 WHERE current_setting('fsync', true) = 'off'").isEmpty
         }
         if !isDurable {
