@@ -26,10 +26,12 @@ end() { # PID: asks it to end, and waits
 }
 # STATUS: what the script ends with; absent: the last command's.
 finish() { # [STATUS]
-  local status=${1:-$?} device
+  local status=${1:-$?} device rest
   trap - EXIT
   for device in "${!pid_of[@]}"; do end "${pid_of[$device]}"; done
   [ -z "$up_pid" ] || end "$up_pid"
+  rest=$(jobs -pr) # loops of a script that died; they may end just now
+  [ -z "$rest" ] || kill $rest 2>/dev/null || :
   [ $status -ne 0 ] && [ -n "${KEEP:-}" ] && echo "   kept: $work" || rm -rf "$work"
   exit $status
 }
