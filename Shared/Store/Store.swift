@@ -17,6 +17,10 @@ public protocol Store: Sendable {
   /// Commits side by side, each for itself; what became of them in their order.
   func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>]
 
+  /// Applies a commit with chunks that its records name: they are kept as by `stage`, where the store can in the
+  /// commit's own transaction.
+  func commit(_ commit: Commit, bringing chunks: [ChunkBytes]) async throws(CaravanError) -> CommitResult
+
   /// What became of an op. One that never arrived is recorded as aborted and can never be applied later.
   func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult
 
@@ -47,10 +51,6 @@ public protocol Store: Sendable {
   /// - Parameter incarnation: only this life of it; nil: whichever there is.
   /// - Returns: whether there was such a zone.
   func deleteZone(_ zone: ZoneID, incarnation: Incarnation?, writer: String) async throws(CaravanError) -> Bool
-
-  /// The same with chunks that its records name: kept as by `stage`, and in one transaction with it where the store
-  /// can.
-  func commit(_ commit: Commit, bringing chunks: [ChunkBytes]) async throws(CaravanError) -> CommitResult
 
   // MARK: Chunks
 

@@ -24,7 +24,7 @@ Command(
   flags: .bus + [Flag<String>.data, socket, link, devices, metered, systemBus]
 ).serve { options, host in
   var nats = try NATSOptions(options, name: "caravan-agent")
-  // A device at rest has little to lose by a broker that hangs, and sleeps (issue 4: one wake-up a minute).
+  // A device at rest has little to lose by a broker that hangs, and its pings would wake it twice a minute.
   nats.pingInterval = .seconds(300)
   guard let credentials = nats.credentials else {
     throw CaravanError(.notAuthenticated, "--creds is missing: enrol this device and give the file here")
