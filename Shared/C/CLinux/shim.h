@@ -3,6 +3,7 @@
 // Missing from the toolchain's Glibc module.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <malloc.h>
 
 // Linux's own file calls, which glibc declares under _GNU_SOURCE only, and that cannot be had of the Glibc module.
 extern int CLinux_fallocate(int file, int mode, int64_t offset, int64_t length) __asm__("fallocate64");

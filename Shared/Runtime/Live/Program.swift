@@ -6,6 +6,7 @@ public enum Program {
   /// Exits with what `body` returns, at once: threads of libraries may still be at work, and exit(3) would take from
   /// under them what they use (OpenSSL's tables from libnats).
   public static func run(_ body: @escaping @Sendable () async -> Int32) -> Never {
+    FreeMemory.keep()
     Task(executorPreference: EventLoop.main) { leave(await body()) }
     // A signal ends one pause.
     while true { pause() }

@@ -1,5 +1,5 @@
 /// Lets a process that mostly waits be small: a while after it has started, the code that only its start needed leaves
-/// memory (of the agent's 20 MB, 5 to 8).
+/// memory (of the agent's 20 MB, 5 to 8), and so does what the start has freed.
 public struct Settling: Service {
   /// By then a connection has been made, and what waited for it has been sent.
   static let patience: Duration = .seconds(10)
@@ -8,7 +8,12 @@ public struct Settling: Service {
   private let giveBack: @Sendable () -> Void
   private let stop = Latch()
 
-  public init(host: Host) { self.init(clock: host.clock, giveBack: MappedCode.giveBack) }
+  public init(host: Host) {
+    self.init(clock: host.clock) {
+      FreeMemory.giveBack()
+      MappedCode.giveBack()
+    }
+  }
 
   init(clock: any Clock, giveBack: @escaping @Sendable () -> Void) {
     self.clock = clock
