@@ -71,6 +71,9 @@ package final class FrameSocket: Sendable {
     self.bounds = bounds
     self.loop = loop
     state = Mutex(State(intake: FrameIntake(frameBytes: bounds.messageBytes)))
+    // Room for a piece of an object while the one before it is taken; as much as the system lets everybody have.
+    var bufferBytes: Int32 = 2 * Int32(ClientLimits.objectPieceBytes)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bufferBytes, socklen_t(MemoryLayout<Int32>.size))
     var credentials: [Int32] = [0, -1, -1]  // struct ucred: pid, uid, gid
     var length = socklen_t(MemoryLayout<Int32>.size * credentials.count)
     let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)

@@ -24,6 +24,12 @@ extension Connection {
     }
   }
 
+  /// Runs `body` in one snapshot, the open transaction's or one of its own, and locks the database's log once for all
+  /// that it reads.
+  public func reading<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    isInTransaction ? try body() : try transaction(.read, body)
+  }
+
   public func begin(_ kind: TransactionKind = .write) throws(CaravanError) {
     switch kind {
     case .read: try run("BEGIN DEFERRED")

@@ -42,19 +42,20 @@ extension LocalStore {
       }
       connection = cursor.reader.connection
     }
-    let cell = try objectCell(of: copy, row, column, state, connection)
-    guard let object = try StoredObject(cell) else {
-      throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
+    return try connection.reading { () throws(CaravanError) in
+      guard let object = try StoredObject(try objectCell(of: copy, row, column, state, connection)) else {
+        throw CaravanError(.noSuchObject, "row '\(row.prefix(80))' has no object '\(object)'")
+      }
+      if copy == .mine {
+        let length = min(max(0, length), StoreLimits.readBytes)
+        try requirePresence(object, column: column, from: offset, length: length, in: state)
+      }
+      // What was fetched for this read no older snapshot knows; a chunk is the same in all of them.
+      let source = state.isEager(column: column) ? connection : try database
+      let manifest = try chunkReader(source).manifest(object)
+      let bytes = try slice(of: manifest, from: offset, length: length, source)
+      return ObjectSlice(bytes: bytes, size: manifest.size)
     }
-    if copy == .mine {
-      let length = min(max(0, length), StoreLimits.readBytes)
-      try requirePresence(object, column: column, from: offset, length: length, in: state)
-    }
-    // What was fetched for this read no older snapshot knows; a chunk is the same in all of them.
-    let source = state.isEager(column: column) ? connection : try database
-    let manifest = try chunkReader(source).manifest(object)
-    let bytes = try slice(of: manifest, from: offset, length: length, source)
-    return ObjectSlice(bytes: bytes, size: manifest.size)
   }
 
   private func objectCell(
@@ -89,12 +90,13 @@ extension LocalStore {
     guard offset < manifest.size else { return [] }
     let start = Int(offset)
     let end = min(Int(manifest.size), start + max(0, min(length, StoreLimits.readBytes)))
-    var reader = PartReader(manifest.parts, chunkReader(connection))
+    var reader = PartReader(manifest.parts, chunkReader(connection), current: readLast)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(end - start)
     while start + bytes.count < end {
       bytes += try reader.read(at: start + bytes.count, count: end - start - bytes.count)
     }
+    readLast = end < Int(manifest.size) ? reader.current : nil
     return bytes
   }
 

@@ -321,18 +321,20 @@ extension LocalStore {
   // MARK: Chunks
 
   public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
-    var chunks: [LocalChunk] = []
-    var bytes = 0
     let reader = chunkReader(try database)
-    for hash in hashes {
-      guard let data = try reader.bytes(hash) else {
-        damage.note(hash)
-        continue
+    return try database.reading { () throws(CaravanError) in
+      var chunks: [LocalChunk] = []
+      var bytes = 0
+      for hash in hashes {
+        guard let data = try reader.bytes(hash) else {
+          damage.note(hash)
+          continue
+        }
+        bytes += data.count
+        guard chunks.isEmpty || bytes <= maximumBytes else { break }
+        chunks.append(LocalChunk(hash: hash, bytes: data))
       }
-      bytes += data.count
-      guard chunks.isEmpty || bytes <= maximumBytes else { break }
-      chunks.append(LocalChunk(hash: hash, bytes: data))
+      return chunks
     }
-    return chunks
   }
 }

@@ -46,6 +46,8 @@ public actor LocalStore {
   var openWrites: [UInt64: OpenWrite] = [:]
   var cursors: [UInt64: ReadCursor] = [:]
   var idleReaders: [Reader] = []
+  /// Of an object that is being read in pieces, which mostly end in the middle of a chunk.
+  var readLast: PartReader.Current?
   var resolutions: [TableID: ResolutionSession] = [:]
   var deletions = RecentDeletions()
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.

@@ -308,27 +308,34 @@ struct PartMap {
 
 /// The bytes of an object made of chunks, keeping the chunk read last: reads mostly go on where the last one ended.
 struct PartReader {
+  typealias Current = (hash: ChunkHash, bytes: [UInt8])
+
   private let parts: [AssetManifest.Part]
   private let map: PartMap
   private let chunks: ChunkReader
   private let loose: [ChunkHash: LooseChunk]
-  private var current: (index: Int, bytes: [UInt8])?
+  private(set) var current: Current?
   var size: Int { map.size }
 
-  init(_ parts: [AssetManifest.Part], _ chunks: ChunkReader, _ loose: [ChunkHash: LooseChunk] = [:]) {
+  init(
+    _ parts: [AssetManifest.Part], _ chunks: ChunkReader, _ loose: [ChunkHash: LooseChunk] = [:],
+    current: Current? = nil
+  ) {
     self.parts = parts
     map = PartMap(parts)
     self.chunks = chunks
     self.loose = loose
+    self.current = current
   }
 
   /// At least one byte from `offset`, at most `count` and no further than its chunk.
   mutating func read(at offset: Int, count: Int) throws(CaravanError) -> ArraySlice<UInt8> {
     precondition(offset >= 0 && offset < size && count > 0, "a read outside of an object")
     let index = map.part(at: offset)
-    if current?.index != index { current = (index, try bytes(of: parts[index].hash)) }
+    let hash = parts[index].hash
+    if current?.hash != hash { current = (hash, try bytes(of: hash)) }
     guard let bytes = current?.bytes, bytes.count == Int(parts[index].length) else {
-      throw CaravanError(.internalError, "chunk \(parts[index].hash) has another length than its object says")
+      throw CaravanError(.internalError, "chunk \(hash) has another length than its object says")
     }
     let from = offset - map.start(of: index)
     return bytes[from..<min(bytes.count, from + count)]
