@@ -30,6 +30,23 @@ extension Connection {
     isInTransaction ? try body() : try transaction(.read, body)
   }
 
+  /// Runs `body`, outside of a transaction.
+  /// - Parameter isDurable: false: its transactions survive a power cut only once a later one does, and nobody waits
+  ///   for the disk.
+  public func committing<Result>(
+    durably isDurable: Bool, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    guard !isDurable, durability == .full else { return try body() }
+    try execute("PRAGMA synchronous = NORMAL")
+    let result: Result
+    do { result = try body() } catch {
+      try execute("PRAGMA synchronous = FULL")
+      throw error
+    }
+    try execute("PRAGMA synchronous = FULL")
+    return result
+  }
+
   public func begin(_ kind: TransactionKind = .write) throws(CaravanError) {
     switch kind {
     case .read: try run("BEGIN DEFERRED")

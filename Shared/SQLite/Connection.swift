@@ -25,6 +25,7 @@ public final class Connection {
   /// Only once the connection is open.
   private(set) var statementTap: (any StatementTap)?
   private let interruption: Interrupter
+  let durability: ConnectionOptions.Durability
   private var isOpen = true
 
   /// Statements of run-time text kept prepared; one more empties the cache.
@@ -51,6 +52,7 @@ public final class Connection {
     }
     handle = opened
     interruption = Interrupter(opened)
+    durability = options.durability
     do { try options.apply(to: self) } catch {
       close()
       throw error

@@ -54,7 +54,8 @@ public protocol Store: Sendable {
 
   // MARK: Chunks
 
-  /// Keeps chunks for the staging lease, until a record or a group refers to them. The caller has checked the hashes.
+  /// Keeps chunks for the staging lease, until a record or a group refers to them; a power cut may take them before
+  /// that. The caller has checked the hashes.
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError)
 
   /// Those of `hashes` that the database lacks, in the order given; the others are kept for the staging lease.

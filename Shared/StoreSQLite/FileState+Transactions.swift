@@ -12,6 +12,10 @@ extension FileState {
   func commit() throws(CaravanError) {
     try longChunks?.file.sync()
     try db.commit()
+  }
+
+  /// All transactions so far are durable.
+  func settle() {
     longChunks?.file.settleFreed()
     longChunks?.file.releaseFreed()
   }

@@ -41,9 +41,9 @@ actor FileWriter {
   }
 
   nonisolated func write<Value: Sendable>(
-    bytes: Int = 0, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
+    bytes: Int = 0, isDurable: Bool = true, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
   ) async throws(CaravanError) -> Value {
-    let write = Write(byteCount: bytes, work)
+    let write = Write(byteCount: bytes, isDurable: isDurable, work)
     try queue.withLock { (queue) throws(CaravanError) in try queue.append(write) }
     await flush(until: [write])
     return try write.value()
@@ -102,23 +102,9 @@ actor FileWriter {
       try liveness.check()
       let state = try open(state)
       let start = clock.now
-      do throws(CaravanError) {
-        try state.begin()
-        if !group.allSatisfy({ $0.run(state, under: .transaction) }) {
-          state.undo()
-          try state.begin()
-          for write in group {
-            write.run(state, under: .savepoint)
-            tried += 1
-            if !state.db.isInTransaction { throw lost(state) }
-          }
-        }
-        tried = group.count
-        try state.commit()
-      } catch {
-        state.undo()
-        throw error
-      }
+      let isDurable = group.contains(where: \.isDurable)
+      try state.db.committing(durably: isDurable) { () throws(CaravanError) in try carryOut(group, state, &tried) }
+      if isDurable { state.settle() }
       metrics.committed(writes: tried, in: clock.now - start)
       let changes = state.takeChanges()
       if !changes.isEmpty { observer?.committed(changes) }
@@ -129,6 +115,28 @@ actor FileWriter {
       for write in group.prefix(tried) { write.finish(error) }
     }
     return tried
+  }
+
+  private func carryOut(
+    _ group: ArraySlice<any PendingWrite>, _ state: FileState, _ tried: inout Int
+  ) throws(CaravanError) {
+    do throws(CaravanError) {
+      try state.begin()
+      if !group.allSatisfy({ $0.run(state, under: .transaction) }) {
+        state.undo()
+        try state.begin()
+        for write in group {
+          write.run(state, under: .savepoint)
+          tried += 1
+          if !state.db.isInTransaction { throw lost(state) }
+        }
+      }
+      tried = group.count
+      try state.commit()
+    } catch {
+      state.undo()
+      throw error
+    }
   }
 
   /// A full disk, for one, makes SQLite roll the whole transaction back (https://sqlite.org/lang_transaction.html).

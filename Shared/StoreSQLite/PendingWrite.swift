@@ -5,6 +5,8 @@ internal import Runtime
 protocol PendingWrite: AnyObject, Sendable {
   /// What it brings into the transaction, about.
   var byteCount: Int { get }
+  /// Whether it survives a power cut on return, or only once a later write does.
+  var isDurable: Bool { get }
   var isDone: Bool { get }
   /// Does its work inside the open transaction, for the first time or again. The result shows once `finish` is called.
   /// - Returns: whether it did not fail. What a failed one has done is undone only under a savepoint.
@@ -28,11 +30,15 @@ final class Write<Value: Sendable>: PendingWrite {
   }
 
   let byteCount: Int
+  let isDurable: Bool
   private let work: @Sendable (FileState) throws(CaravanError) -> Value
   private let state = Mutex(State())
 
-  init(byteCount: Int, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value) {
+  init(
+    byteCount: Int, isDurable: Bool = true, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
+  ) {
     self.byteCount = byteCount
+    self.isDurable = isDurable
     self.work = work
   }
 

@@ -43,9 +43,9 @@ final class StoreFile: Sendable {
   }
 
   func write<Value: Sendable>(
-    bytes: Int = 0, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
+    bytes: Int = 0, isDurable: Bool = true, _ work: @escaping @Sendable (FileState) throws(CaravanError) -> Value
   ) async throws(CaravanError) -> Value {
-    try await writer.write(bytes: bytes, work)
+    try await writer.write(bytes: bytes, isDurable: isDurable, work)
   }
 
   /// On a snapshot that has everything acknowledged before the call.

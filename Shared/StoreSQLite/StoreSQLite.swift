@@ -156,7 +156,10 @@ public final class StoreSQLite: Store {
 
   public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
     let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
-    try await file(database).write(bytes: bytes) { (file) throws(CaravanError) in try file.stage(chunks, in: database) }
+    // What a power cut takes is missing when a commit names it, and comes again.
+    try await file(database).write(bytes: bytes, isDurable: false) { (file) throws(CaravanError) in
+      try file.stage(chunks, in: database)
+    }
   }
 
   public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {

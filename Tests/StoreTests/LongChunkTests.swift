@@ -60,6 +60,40 @@ import Testing
     }
   }
 
+  private final class Syncs: DiskTap {
+    private let paths = Mutex<[String]>([])
+
+    func allows(_ change: DiskChange, of path: String) -> Bool {
+      if change == .sync { paths.withLock { $0.append(path.split(separator: "/").last.map { String($0) } ?? "") } }
+      return true
+    }
+
+    func take() -> [String] {
+      paths.withLock { paths in
+        defer { paths = [] }
+        return paths
+      }
+    }
+  }
+
+  @Test("staging waits for the chunks' file only; the commit that names them makes both durable")
+  func syncs() async throws {
+    try await withTemporaryDirectory { path in
+      let syncs = Syncs()
+      var options = StoreOptions(.directory(path))
+      (options.files, options.durability, options.tap) = (1, .full, syncs)
+      let bench = StoreBench(.sqlite(options))
+      try await bench.open()
+      try await bench.commit(Sample.zone(), [Sample.save("a")])
+      _ = syncs.take()
+      try await Self.stage([1, 2], bench)
+      #expect(syncs.take() == ["store-0.chunks"])
+      try await bench.commit(Sample.zone(), [Sample.save("b", chunks: [Sample.hash(1)])])
+      #expect(syncs.take() == ["store-0.db-wal"])
+      await bench.close()
+    }
+  }
+
   @Test("I3: the places of chunks that went are used again; a write that fails leaves none behind", arguments: [0, 1])
   func reuse(readers: Int) async throws {
     try await Self.withStore(readers: readers) { bench, file in

@@ -189,7 +189,7 @@ public actor LocalStore {
   ) throws(CaravanError) -> Result {
     let mark = chunkFile.mark
     do {
-      let result = try committing(durability) { () throws(CaravanError) in
+      let result = try database.committing(durably: durability == .atOnce) { () throws(CaravanError) in
         try database.transaction { () throws(CaravanError) in
           let result = try body()
           try chunkFile.sync()
@@ -206,20 +206,6 @@ public actor LocalStore {
       chunkFile.rewind(to: mark)
       throw error
     }
-  }
-
-  private func committing<Result>(
-    _ durability: TransactionDurability, _ body: () throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
-    guard durability == .later, options.isDurable else { return try body() }
-    try database.execute("PRAGMA synchronous = NORMAL")
-    let result: Result
-    do { result = try body() } catch {
-      try database.execute("PRAGMA synchronous = FULL")
-      throw error
-    }
-    try database.execute("PRAGMA synchronous = FULL")
-    return result
   }
 
   /// One transaction that may change the table's state; what the store remembers changes only if that does.
