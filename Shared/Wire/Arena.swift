@@ -1,21 +1,32 @@
 internal import CProtobufC
 internal import Glibc
+internal import struct Synchronization.Atomic
 
 /// Bump allocator for the C structs of one message on its way out or in; all of it goes at once in `deinit`. Nothing of
 /// it outlives `encoded()` or `init(decoding:)`.
 struct Arena: ~Copyable {
   private static let blockBytes = 16 << 10
+  /// The address of a block that the next arena begins with; 0: it makes one. Of that size malloc(3) sweeps its free
+  /// lists together each time, which costs as much as most messages do.
+  private static let spare = Atomic<UInt>(0)
+
+  private let first: UnsafeMutableRawPointer
+  /// Beside the first.
   private var blocks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer
-  private var left: Int
+  private var left = Self.blockBytes
 
   init() {
-    next = malloc(Self.blockBytes)
-    left = Self.blockBytes
-    blocks.append(next)
+    let kept = UnsafeMutableRawPointer(bitPattern: Self.spare.exchange(0, ordering: .acquiring))
+    first = kept ?? malloc(Self.blockBytes)
+    next = first
   }
 
-  deinit { for block in blocks { free(block) } }
+  deinit {
+    for block in blocks { free(block) }
+    let address = UInt(bitPattern: first)
+    if !Self.spare.compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged { free(first) }
+  }
 
   mutating func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
     let need = (bytes + 15) & ~15
