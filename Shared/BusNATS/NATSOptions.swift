@@ -51,7 +51,7 @@ enum NATSLimits {
   /// Threads of the process that hand answers over.
   static let deliveryThreads: Int32 = 1
   /// What waits to be destroyed together.
-  static let spentMessages = 64
+  static let spentMessages = 512
   static let spentBytes = 256 << 10
   /// Requests whose answers the loop takes itself.
   static let answerLanes = 32
