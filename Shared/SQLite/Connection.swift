@@ -42,8 +42,7 @@ public final class Connection {
     }
     let access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
-    if let tap = options.tap { TappedFiles.watch(path, tap) }
-    let code = sqlite3_open_v2(path, &opened, flags, options.tap == nil ? nil : TappedFiles.vfsName)
+    let code = sqlite3_open_v2(path, &opened, flags, OwnFiles.vfsName(options, path))
     guard code == SQLITE_OK, let opened else {
       // "Whether or not an error occurs when it is opened, resources associated with the database connection handle
       // should be released by passing it to sqlite3_close()" (https://sqlite.org/c3ref/open.html).
