@@ -39,32 +39,42 @@ public final class Statement {
     _ values: repeat each Value, borrowing blob: borrowing [UInt8]
   ) throws(CaravanError) {
     let last = try bindAll(repeat each values) + 1
-    defer { reset() }
-    if let tap = connection.statementTap { try connection.ask(tap, about: handle) }
-    let failure: CaravanError? = blob.withUnsafeBufferPointer { bytes in
-      // An empty array may have no address, and no address binds NULL.
-      let bound =
-        bytes.isEmpty
-        ? sqlite3_bind_zeroblob(handle, last, 0)
-        : CSQLite_bind_blob_borrowed(handle, last, bytes.baseAddress, UInt64(bytes.count))
-      guard bound == SQLITE_OK else { return connection.failure(bound) }
-      var code = sqlite3_step(handle)
-      while code == SQLITE_ROW { code = sqlite3_step(handle) }
-      let failure = code == SQLITE_DONE ? nil : connection.failure(code)
-      sqlite3_reset(handle)
-      sqlite3_bind_null(handle, last)
-      return failure
-    }
-    if let failure { throw failure }
+    try runBound(borrowing: blob, at: last)
   }
+
+  // MARK: Runs for every row
+
+  // What these have beside the others is speed: to bind a few values of any types takes as long as SQLite takes to
+  // insert them.
+
+  public func run(binding bind: (Parameters) throws(CaravanError) -> Void) throws(CaravanError) {
+    try bind(parameters)
+    defer { reset() }
+    while try step() {}
+  }
+
+  /// - Parameter blob: the parameter at `index`, which `bind` leaves out; it is not copied on its way in.
+  public func run(
+    borrowing blob: borrowing [UInt8], at index: Int32, binding bind: (Parameters) throws(CaravanError) -> Void
+  ) throws(CaravanError) {
+    try bind(parameters)
+    try runBound(borrowing: blob, at: index)
+  }
+
+  public func first<Result>(
+    binding bind: (Parameters) throws(CaravanError) -> Void, read: (Row) throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result? {
+    try bind(parameters)
+    return try firstBound(read)
+  }
+
+  // MARK: Runs that read
 
   public func first<each Value: Bindable, Result>(
     _ values: repeat each Value, read: (Row) throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result? {
     try bindAll(repeat each values)
-    defer { reset() }
-    guard try step(), let handle else { return nil }
-    return try read(Row(handle: handle))
+    return try firstBound(read)
   }
 
   public func all<each Value: Bindable, Result>(
@@ -106,46 +116,15 @@ public final class Statement {
     sqlite3_column_name(handle, Int32(column)).map { String(cString: $0) } ?? ""
   }
 
-  public func bind(_ value: Int64, at index: Int32) throws(CaravanError) {
-    try connection.check(sqlite3_bind_int64(handle, index, value))
-  }
-
-  public func bind(_ value: Double, at index: Int32) throws(CaravanError) {
-    try connection.check(sqlite3_bind_double(handle, index, value))
-  }
-
-  public func bind(_ value: String, at index: Int32) throws(CaravanError) {
-    var value = value
-    let code = value.withUTF8 { utf8 in
-      utf8.withMemoryRebound(to: CChar.self) {
-        // An empty buffer may have no address, and no address binds NULL.
-        CSQLite_bind_text_copy(handle, index, $0.baseAddress ?? Self.emptyText, UInt64($0.count))
-      }
-    }
-    try connection.check(code)
-  }
-
-  public func bind(_ value: [UInt8], at index: Int32) throws(CaravanError) {
-    let code = value.withUnsafeBufferPointer {
-      $0.isEmpty
-        ? sqlite3_bind_zeroblob(handle, index, 0)
-        : CSQLite_bind_blob_copy(handle, index, $0.baseAddress, UInt64($0.count))
-    }
-    try connection.check(code)
-  }
-
-  public func bindNull(at index: Int32) throws(CaravanError) {
-    try connection.check(sqlite3_bind_null(handle, index))
-  }
+  public func bind(_ value: Int64, at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
+  public func bind(_ value: Double, at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
+  public func bind(_ value: String, at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
+  public func bind(_ value: [UInt8], at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
+  public func bindNull(at index: Int32) throws(CaravanError) { try parameters.bindNull(at: index) }
 
   // MARK: Parts
 
-  /// One NUL byte, for ever. Safe because nobody writes to it.
-  private nonisolated(unsafe) static let emptyText: UnsafePointer<CChar> = {
-    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    text.initialize(to: 0)
-    return UnsafePointer(text)
-  }()
+  private var parameters: Parameters { Parameters(handle: handle, connection: connection) }
 
   /// - Returns: how many were bound.
   @discardableResult
@@ -156,6 +135,32 @@ public final class Statement {
       try value.bind(to: self, at: index)
     }
     return index
+  }
+
+  private func firstBound<Result>(_ read: (Row) throws(CaravanError) -> Result) throws(CaravanError) -> Result? {
+    defer { reset() }
+    guard try step(), let handle else { return nil }
+    return try read(Row(handle: handle))
+  }
+
+  private func runBound(borrowing blob: borrowing [UInt8], at index: Int32) throws(CaravanError) {
+    defer { reset() }
+    if let tap = connection.statementTap { try connection.ask(tap, about: handle) }
+    let failure: CaravanError? = blob.withUnsafeBufferPointer { bytes in
+      // An empty array may have no address, and no address binds NULL.
+      let bound =
+        bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : CSQLite_bind_blob_borrowed(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      guard bound == SQLITE_OK else { return connection.failure(bound) }
+      var code = sqlite3_step(handle)
+      while code == SQLITE_ROW { code = sqlite3_step(handle) }
+      let failure = code == SQLITE_DONE ? nil : connection.failure(code)
+      sqlite3_reset(handle)
+      sqlite3_bind_null(handle, index)
+      return failure
+    }
+    if let failure { throw failure }
   }
 
   private func step() throws(CaravanError) -> Bool {

@@ -64,12 +64,16 @@ struct FileReads {
   }
 
   func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
-    let head = try db.first("SELECT seq, created, flags, size FROM names WHERE zone = ? AND name = ?", zone, name) {
-      row in
-      RecordHead(
-        version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)),
-        bytes: row.integer(3))
-    }
+    let head = try db.statement("SELECT seq, created, flags, size FROM names WHERE zone = ? AND name = ?").first(
+      binding: { (row) throws(CaravanError) in
+        try row.bind(zone, at: 1)
+        try row.bind(name, at: 2)
+      },
+      read: { row in
+        RecordHead(
+          version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)),
+          bytes: row.integer(3))
+      })
     guard var head, head.flags.contains(.expires) else { return head }
     let key = Key.make(zone, head.version)
     head.expires = try db.first("SELECT expires FROM entries WHERE key = ?", key, read: { $0.integer(0) }) ?? 0

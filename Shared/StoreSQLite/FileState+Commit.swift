@@ -57,7 +57,10 @@ extension FileState {
 
   func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {
     var writer = writer
-    try db.run("INSERT INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, op.number), outcome.encoded)
+    let key = Key.make(writer.id, op.number)
+    try db.statement("INSERT INTO ops(key, outcome) VALUES (?, ?)").run(borrowing: outcome.encoded, at: 2) {
+      (row) throws(CaravanError) in try row.bind(key, at: 1)
+    }
     writer.highest = max(writer.highest, op.number)
     if floor >= writer.floor + StoreLimits.opFloorStep {
       try db.run(
@@ -201,26 +204,46 @@ extension FileState {
     } else {
       for hash in hashes { try refer(to: hash, in: zone.database) }
     }
-    let flags = write.flags.rawValue
+    try add(write, hashes, by: writer, in: zone.id)
+    try name(write, in: zone.id)
+    try exchangeReferences(of: write, in: zone.id)
+  }
+
+  private func add(
+    _ write: ZoneCommit.Write, _ hashes: [ChunkHash], by writer: Int64, in zone: Int64
+  ) throws(CaravanError) {
     try db.statement(
       """
       INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
-    ).run(
-      Key.make(zone.id, write.version), writer, write.created, flags, write.content.type, write.name,
-      write.expires == 0 ? nil : write.expires, write.fields.isEmpty ? nil : write.fields,
-      hashes.isEmpty ? nil : ChunkHash.joined(hashes), borrowing: write.content.body)
-    if write.replaced == nil {
-      try db.run(
-        "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.id, write.name,
-        write.version, write.created, flags, write.bytes)
-    } else {
-      try db.run(
-        "UPDATE names SET seq = ?, created = ?, flags = ?, size = ? WHERE zone = ? AND name = ?", write.version,
-        write.created, flags, write.bytes, zone.id, write.name)
+    ).run(borrowing: write.content.body, at: 10) { (row) throws(CaravanError) in
+      try row.bind(Key.make(zone, write.version), at: 1)
+      try row.bind(writer, at: 2)
+      try row.bind(write.created, at: 3)
+      try row.bind(write.flags.rawValue, at: 4)
+      try row.bind(Int64(write.content.type), at: 5)
+      try row.bind(write.name, at: 6)
+      if write.expires == 0 { try row.bindNull(at: 7) } else { try row.bind(write.expires, at: 7) }
+      if write.fields.isEmpty { try row.bindNull(at: 8) } else { try row.bind(write.fields, at: 8) }
+      if hashes.isEmpty { try row.bindNull(at: 9) } else { try row.bind(ChunkHash.joined(hashes), at: 9) }
     }
-    try exchangeReferences(of: write, in: zone.id)
+  }
+
+  /// What the commits that follow must know of the record.
+  private func name(_ write: ZoneCommit.Write, in zone: Int64) throws(CaravanError) {
+    let statement =
+      write.replaced == nil
+      ? try db.statement("INSERT INTO names(seq, created, flags, size, zone, name) VALUES (?, ?, ?, ?, ?, ?)")
+      : try db.statement("UPDATE names SET seq = ?, created = ?, flags = ?, size = ? WHERE zone = ? AND name = ?")
+    try statement.run { (row) throws(CaravanError) in
+      try row.bind(write.version, at: 1)
+      try row.bind(write.created, at: 2)
+      try row.bind(write.flags.rawValue, at: 3)
+      try row.bind(write.bytes, at: 4)
+      try row.bind(zone, at: 5)
+      try row.bind(write.name, at: 6)
+    }
   }
 
   func removeEntry(_ key: Int64) throws(CaravanError) {

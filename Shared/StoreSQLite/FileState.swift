@@ -179,9 +179,14 @@ final class FileState {
       throw CaravanError(.limitExceeded, "zone \(zone) has used up its versions")
     }
     let position = try nextPosition(in: Partition(of: zone.database).number)
-    try db.run(
-      "UPDATE zones SET seq = ?, records = ?, bytes = ?, changed = ? WHERE id = ?", row.seq, row.records, row.bytes,
-      position, row.id)
+    try db.statement("UPDATE zones SET seq = ?, records = ?, bytes = ?, changed = ? WHERE id = ?").run {
+      (zone) throws(CaravanError) in
+      try zone.bind(row.seq, at: 1)
+      try zone.bind(row.records, at: 2)
+      try zone.bind(row.bytes, at: 3)
+      try zone.bind(position, at: 4)
+      try zone.bind(row.id, at: 5)
+    }
     remember(&zoneRows, zone, row)
   }
 
@@ -263,9 +268,16 @@ final class FileState {
   ) throws(CaravanError) {
     let partition = Partition(of: zone.database)
     let position = try nextPosition(in: partition.number)
-    try db.run(
-      "INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, ?, ?, ?, ?)",
-      Key.make(Int64(partition.number), position), row.id, low, high, isDeletion, writer)
+    let key = Key.make(Int64(partition.number), position)
+    try db.statement("INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, ?, ?, ?, ?)").run {
+      (line) throws(CaravanError) in
+      try line.bind(key, at: 1)
+      try line.bind(row.id, at: 2)
+      try line.bind(low, at: 3)
+      try line.bind(high, at: 4)
+      try line.bind(Int64(isDeletion ? 1 : 0), at: 5)
+      try line.bind(writer, at: 6)
+    }
     nextPositions[partition.number] = position + 1
     guard wantsChanges else { return }
     let commit = LoggedCommit(
