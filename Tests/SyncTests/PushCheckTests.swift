@@ -38,6 +38,25 @@ import Wire
   @Test("A row of every kind passes, with an object that uses a chunk twice")
   func everyKind() { #expect(check(row) == nil) }
 
+  @Test("Text of any length: a NUL byte or half a letter is found wherever it stands")
+  func text() {
+    for length in 0...20 {
+      #expect(check(textRow([UInt8](repeating: 0x61, count: length))) == nil)
+      for place in 0..<length {
+        for wrong: UInt8 in [0, 0xc3, 0xff] {
+          var text = [UInt8](repeating: 0x61, count: length)
+          text[place] = wrong
+          #expect(check(textRow(text))?.code == .invalidData, "\(wrong) at \(place) of \(length)")
+        }
+      }
+    }
+  }
+
+  /// Field 1 with a text.
+  private func textRow(_ text: [UInt8]) -> [UInt8] {
+    [0x0a, UInt8(text.count + 4), 0x08, 1, 0x12, UInt8(text.count)] + text
+  }
+
   @Test("Null, absent fields and the empty row pass")
   func nulls() {
     #expect(check(RecordFields([1: .null])) == nil)

@@ -126,15 +126,26 @@ package struct BodyScanner {
     guard references.count <= Limits.referencesPerRecord else { throw .tooManyReferences(references.count) }
   }
 
-  /// UTF-8 without NUL, at which C readers would end the text.
+  /// UTF-8 without NUL, at which C readers would end the text. Looked at by words: byte by byte 250 bytes took 3,200
+  /// instructions.
   static func checkText(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) throws(BodyProblem) {
-    var all: UInt8 = 0
-    for position in range {
-      let byte = bytes[position]
-      guard byte != 0 else { throw .malformed("text with a NUL byte") }
-      all |= byte
+    let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    let raw = unsafe bytes.bytes
+    var all: UInt64 = 0
+    var position = range.lowerBound
+    while position <= range.upperBound - 8 {
+      let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+      // Not zero if one of the bytes is (https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord).
+      guard (word &- ones) & ~word & tops == 0 else { throw .malformed("text with a NUL byte") }
+      all |= word
+      position += 8
     }
-    guard all >= 0x80 else { return }
+    while position < range.upperBound {
+      guard bytes[position] != 0 else { throw .malformed("text with a NUL byte") }
+      all |= UInt64(bytes[position])
+      position += 1
+    }
+    guard all & tops != 0 else { return }
     guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else {
       throw .malformed("text that is not UTF-8")
     }
