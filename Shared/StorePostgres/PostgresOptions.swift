@@ -42,6 +42,10 @@ enum PostgresLimits {
   static let collectedChunks = 64
   /// Rows that a page is sought among, at least: tombstones that the reader need not see are among them.
   static let leastScanned = 64
+  /// And at most as many as fill it if each takes so many bytes: PostgreSQL adds up the bytes of all rows that it may
+  /// look at, also behind the end of the page. A page of shorter ones has fewer than there is room for.
+  static let rowBytes = 128
+  static func scanned(records: Int, bytes: Int) -> Int { max(leastScanned, min(records + 1, bytes / rowBytes)) }
   /// Zones of one partition: their ids share an incarnation with the partition's life.
   static let highestZone: Int64 = (1 << 24) - 1
   /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another

@@ -22,7 +22,7 @@ struct Reads {
     let (partition, database) = (Int32(Partition(of: query.zone.database).number), query.zone.database.key)
     let (from, isBack) = query.edge
     let reader = query.reader
-    let count = max(query.recordBound + 1, PostgresLimits.leastScanned)
+    let count = PostgresLimits.scanned(records: query.recordBound, bytes: query.byteBound)
     let answers = try snapshot { pipeline in
       pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
       pipeline.add(
