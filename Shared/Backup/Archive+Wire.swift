@@ -14,7 +14,7 @@ extension Wire.ArchiveItem {
         kind: .zone(
           Wire.ArchivedZone(
             name: zone.name, seq: zone.seq, incarnation: zone.incarnation, deleted: !zone.isAlive,
-            restored: zone.isRestored)))
+            lostThrough: zone.lostThrough)))
     case .record(let record): self.init(kind: .record(Wire.ArchivedRecord(record)))
     case .op(let op):
       self.init(
@@ -26,7 +26,7 @@ extension Wire.ArchiveItem {
       self.init(kind: .quota(ArchivedQuota(account: account, maxRecords: quota.records, maxBytes: quota.bytes)))
     case .head(let partition, let head):
       self.init(kind: .head(ArchivedHead(partition: partition.number, head: head)))
-    case .restores(let count): self.init(kind: .restores(count))
+    case .reach(let reach): self.init(kind: .reach(reach))
     }
   }
 
@@ -42,7 +42,7 @@ extension Wire.ArchiveItem {
       return .zone(
         ZoneContent(
           name: zone.name, seq: zone.seq, incarnation: zone.incarnation, isAlive: !zone.deleted,
-          isRestored: zone.restored))
+          lostThrough: try number(zone.lostThrough)))
     case .record(let record): return .record(try record.model())
     case .op(let op):
       return .op(
@@ -52,16 +52,17 @@ extension Wire.ArchiveItem {
     case .quota(let quota):
       return .quota(account: quota.account, Model.Quota(records: quota.maxRecords, bytes: quota.maxBytes))
     case .head(let head): return .head(try Partition(head.partition), head.head)
-    case .restores(let count):
-      guard count < ArchiveLimits.restores else {
-        throw CaravanError(
-          .limitExceeded,
-          "the backup's store was restored \(count) times, \(ArchiveLimits.restores) are possible: use another backup")
-      }
-      return .restores(count)
+    case .reach(let reach): return .reach(try number(reach))
     case nil: throw CaravanError(.invalidData, "an item is of a kind that this release does not know")
     }
   }
+}
+
+private func number(_ value: UInt64) throws(CaravanError) -> UInt64 {
+  guard value <= StoreLimits.highestNumber else {
+    throw CaravanError(.invalidData, "\(value) is no version: the archive is damaged")
+  }
+  return value
 }
 
 extension Wire.ArchivedRecord {

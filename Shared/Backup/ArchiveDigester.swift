@@ -99,7 +99,7 @@ public struct ArchiveDigester: Sendable {
       let last = summary.zones.count - 1
       summary.zones[last].records += 1
       Chain.add(Wire.ArchivedRecord(record).encoded(), to: &summary.zones[last].digest)
-    case .op, .quota, .head, .restores: place = "after the zones"
+    case .op, .quota, .head, .reach: place = "after the zones"
     }
   }
 }

@@ -5,7 +5,7 @@ internal import Wire
 
 /// A backup: one file, the same for every engine (Protos/caravan/v1/archive.proto).
 public enum BackupFile {
-  static let format: UInt32 = 1
+  static let format: UInt32 = 2
   static let bufferBytes = 1 << 20
   /// A record and its chunks' hashes, or a chunk, with room around; a manifest names every zone.
   static let itemBytes = 1 << 30

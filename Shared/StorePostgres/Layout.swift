@@ -7,7 +7,7 @@ internal import Store
 /// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
 /// database. All text is kept as bytes: they have one order on every server, where collations have many.
 enum Layout {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   static let tables = [
     """
@@ -15,24 +15,26 @@ enum Layout {
     """,
     // Whoever writes to a partition holds its row: it counts the log and the zones, and knows what there is.
     // `life` is drawn when it is made and part of every incarnation, so that tokens of a lost database never fit its
-    // successor; `restores` says how often what is here was restored from a backup.
+    // successor; `reach`: of what was restored from a backup, no zone was given a later version before that; 0: nothing
+    // was.
     """
     CREATE TABLE IF NOT EXISTS caravan_partitions(
       partition integer PRIMARY KEY, life bigint NOT NULL, head bigint NOT NULL CHECK (head >= 0),
       last_zone bigint NOT NULL, zones bigint NOT NULL, records bigint NOT NULL, chunks bigint NOT NULL,
-      chunk_bytes bigint NOT NULL, restores bigint NOT NULL)
+      chunk_bytes bigint NOT NULL, reach bigint NOT NULL)
     """,
     // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
     // is the position of its latest change in the log; no tombstone above `purged` was ever purged; `snapshot` is its
     // newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked` is 0, none of its
     // records ever had a row in caravan_refs. `incarnation` is 0 where it follows from the partition's life and the id:
-    // else the zone came from another store, and keeps the life that devices know.
+    // else the zone came from another store, and keeps the life that devices know. `lost_through` is where the versions
+    // end that a restore took back, 0 but for a life that was restored.
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
       seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, bytes bigint NOT NULL, stage bigint NOT NULL,
       linked bigint NOT NULL, changed bigint NOT NULL, purged bigint NOT NULL, snapshot bigint NOT NULL,
-      oldest_snapshot bigint NOT NULL, incarnation bigint NOT NULL,
+      oldest_snapshot bigint NOT NULL, incarnation bigint NOT NULL, lost_through bigint NOT NULL,
       PRIMARY KEY (partition, id))
     """,
     """
@@ -251,7 +253,7 @@ enum Layout {
     pipeline.add(
       """
       INSERT INTO caravan_partitions(partition, life, head, last_zone, zones, records, chunks, chunk_bytes,
-        restores)
+        reach)
       SELECT w.partition, w.life, 0, 0, 0, 0, 0, 0, 0 FROM unnest($1, $2) AS w(partition, life)
       ON CONFLICT (partition) DO NOTHING
       """, partitions, partitions.map { _ in Int64(1 + random.below(1 << 32)) })

@@ -32,15 +32,15 @@ extension PartitionState {
 
   /// nil: nothing of the zone was ever restored.
   private func past(of zone: ZoneID) -> ZonePast? {
-    guard counts.restores > 0 else { return nil }
+    guard counts.reach > 0 else { return nil }
     var lives = looked.lives[zone] ?? [:]
     for life in zones.values where life.name == zone && life.stage <= ZoneStage.restored {
       lives[life.id] =
-        life.isAlive ? .some(nil) : PastLife(seq: life.seq, isRestored: life.stage == ZoneStage.restored)
+        life.isAlive ? .some(nil) : PastLife(seq: life.seq, lostThrough: life.lostThrough)
     }
     let over =
       lives.isEmpty
-      ? UnknownZone.lives(restores: counts.restores) : lives.sorted { $0.key < $1.key }.compactMap(\.value)
+      ? UnknownZone.lives(reach: counts.reach) : lives.sorted { $0.key < $1.key }.compactMap(\.value)
     let lost = LostRange.ranges(after: over)
     guard !lost.isEmpty else { return nil }
     return ZonePast(lost: lost, purged: self.zone(zone)?.seqBefore == nil ? 0 : looked.purged[zone] ?? 0)
@@ -91,7 +91,7 @@ extension PartitionState {
       lists: questions.lists.map { Wants.Chunk(database: name.database, hash: $0) }.filter {
         staged[$0] == nil && looked.lists[$0] == nil
       })
-    if questions.past, counts.restores > 0, looked.lives[name] == nil { wants.add(pastOf: name) }
+    if questions.past, counts.reach > 0, looked.lives[name] == nil { wants.add(pastOf: name) }
     guard !wants.isEmpty else { return }
     guard let connection, failure == nil else {
       throw CaravanError(.unavailable, "the connection to PostgreSQL was lost while a commit was decided: retry")

@@ -37,7 +37,7 @@ struct GroupLoad {
         counts: PartitionState.Counts(
           life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
           records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6),
-          restores: row.unsigned(7)), now: now, quotas: quotas)
+          reach: row.unsigned(7)), now: now, quotas: quotas)
       try part.read(answers, into: state)
       state.knownLeases = Set(state.leases.keys)
       states.append(state)
@@ -182,10 +182,10 @@ private struct PartLoad {
     state.looked.lives[zone] = [:]
     for row in rows where !row.isNull(0) {
       let isAlive = row.integer(1) == ZoneStage.alive
-      state.looked.lives[zone]?[row.integer(3)] =
+      state.looked.lives[zone]?[row.integer(4)] =
         isAlive
-        ? .some(nil) : PastLife(seq: row.unsigned(0), isRestored: row.integer(1) == ZoneStage.restored)
-      if isAlive { state.looked.purged[zone] = row.unsigned(4) }
+        ? .some(nil) : PastLife(seq: row.unsigned(0), lostThrough: row.unsigned(2))
+      if isAlive { state.looked.purged[zone] = row.unsigned(5) }
     }
   }
 

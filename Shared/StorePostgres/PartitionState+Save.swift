@@ -57,7 +57,7 @@ struct GroupSave {
       pipeline.add(
         Statements.addZones, state.key, new.map(\.id), new.map(\.name.database.key), new.map(\.name.name),
         new.map(\.seq), new.map(\.records), new.map(\.bytes), new.map(\.stage), new.map(\.changed),
-        new.map { Int64($0.isLinked ? 1 : 0) })
+        new.map { Int64($0.isLinked ? 1 : 0) }, new.map(\.lostThrough))
     }
     if !old.isEmpty {
       pipeline.add(

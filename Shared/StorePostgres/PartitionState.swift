@@ -14,7 +14,7 @@ final class PartitionState {
     var chunks: Int64
     var chunkBytes: Int64
     /// How often what is here was restored from a backup.
-    var restores: UInt64
+    var reach: Seq
   }
 
   /// One life of a zone.
@@ -36,6 +36,8 @@ final class PartitionState {
     var snapshot: Seq = 0
     /// Records of it refer to others, or once did.
     var isLinked = false
+    /// `PastLife.lostThrough`.
+    var lostThrough: Seq = 0
 
     var isAlive: Bool { stage == ZoneStage.alive }
   }
@@ -196,15 +198,15 @@ final class PartitionState {
 
   /// With what seq the zone's next life begins.
   func beginning(of name: ZoneID) -> Seq {
-    newest[name].flatMap { zones[$0]?.seq } ?? UnknownZone.beginning(restores: counts.restores)
+    newest[name].flatMap { zones[$0]?.seq } ?? UnknownZone.beginning(reach: counts.reach)
   }
 
   func beginZone(_ name: ZoneID) throws(CaravanError) -> Zone {
     let seq = beginning(of: name)
     if newest[name] == nil {
-      for life in UnknownZone.lives(restores: counts.restores) {
+      for life in UnknownZone.lives(reach: counts.reach) {
         var past = try makeZone(name, seq: life.seq)
-        (past.stage, past.isChanged) = (ZoneStage.restored, true)
+        (past.stage, past.lostThrough, past.isChanged) = (ZoneStage.restored, life.lostThrough, true)
         counts.lastZone = past.id
         zones[past.id] = past
       }

@@ -134,20 +134,20 @@ enum DeviceStatements {
   // MARK: Zones
 
   /// The zone's newest lives, the last first: of those that are over, at stages 1 to 3, and of one that is alive; and
-  /// how often what is here was restored.
+  /// how far the numbers of what was restored reach.
   static let lastLives: StaticString = """
-    SELECT z.seq, z.stage, p.restores FROM caravan_partitions p
+    SELECT z.seq, z.stage, z.lost_through, p.reach FROM caravan_partitions p
     LEFT JOIN LATERAL (
-      SELECT id, seq, stage FROM caravan_zones
+      SELECT id, seq, stage, lost_through FROM caravan_zones
       WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4 ORDER BY id DESC LIMIT 2) AS z ON true
     WHERE p.partition = $1 ORDER BY z.id DESC
     """
 
   /// All that are not elsewhere, in their order.
   static let lives: StaticString = """
-    SELECT z.seq, z.stage, p.restores, z.id, z.purged FROM caravan_partitions p
+    SELECT z.seq, z.stage, z.lost_through, p.reach, z.id, z.purged FROM caravan_partitions p
     LEFT JOIN LATERAL (
-      SELECT id, seq, stage, purged FROM caravan_zones
+      SELECT id, seq, stage, lost_through, purged FROM caravan_zones
       WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4) AS z ON true
     WHERE p.partition = $1 ORDER BY z.id
     """

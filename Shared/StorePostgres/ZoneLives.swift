@@ -9,13 +9,13 @@ struct ZoneLives {
   /// Where the next one begins, at least; 0: there was none.
   var end: Seq { over.map(\.end).max() ?? 0 }
 
-  /// From columns seq, stage, restores: of a zone that nobody here knows, one row without the first two.
+  /// From columns seq, stage, lost_through, reach: of a zone that nobody here knows, one row of the last alone.
   init(_ rows: Rows) {
     for row in rows {
       if row.isNull(0) {
-        over += UnknownZone.lives(restores: row.unsigned(2))
+        over += UnknownZone.lives(reach: row.unsigned(3))
       } else if row.integer(1) != ZoneStage.alive {
-        over.append(PastLife(seq: row.unsigned(0), isRestored: row.integer(1) == ZoneStage.restored))
+        over.append(PastLife(seq: row.unsigned(0), lostThrough: row.unsigned(2)))
       }
     }
   }

@@ -28,17 +28,18 @@ extension FileReads {
 
   /// Those that are over, in their order.
   func pastLives(of zone: ZoneID) throws(CaravanError) -> [PastLife] {
-    guard let database = try database(zone.database) else { return UnknownZone.lives(restores: try restores) }
+    guard let database = try database(zone.database) else { return UnknownZone.lives(reach: try reach) }
     let lives = try db.all(
-      "SELECT seq, state FROM zones WHERE database = ? AND name = ? AND state < 4 ORDER BY id", database, zone.name,
-      read: { (life: PastLife(seq: $0.unsigned(0), isRestored: $0.integer(1) == ZoneStage.restored), $0.integer(1)) })
-    guard !lives.isEmpty else { return UnknownZone.lives(restores: try restores) }
-    return lives.filter { $0.1 != ZoneStage.alive }.map(\.life)
+      "SELECT seq, lost_through, state FROM zones WHERE database = ? AND name = ? AND state < 4 ORDER BY id",
+      database, zone.name,
+      read: { (life: PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)), state: $0.integer(2)) })
+    guard !lives.isEmpty else { return UnknownZone.lives(reach: try reach) }
+    return lives.filter { $0.state != ZoneStage.alive }.map(\.life)
   }
 
-  /// How often what is here was restored from a backup.
-  var restores: UInt64 {
-    get throws(CaravanError) { try db.first("SELECT restores FROM meta", read: { $0.unsigned(0) }) ?? 0 }
+  /// `StoreContent.reach`; 0: nothing here was restored.
+  var reach: Seq {
+    get throws(CaravanError) { try db.first("SELECT reach FROM meta", read: { $0.unsigned(0) }) ?? 0 }
   }
 
   private static let forward: StaticString = """

@@ -8,13 +8,13 @@ internal import Store
 /// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
 /// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
 enum FileSchema {
-  static let version = 3
+  static let version = 4
 
   static let tables = """
-    -- `restores`: how often what is here was restored from a backup.
+    -- `reach`: of what was restored from a backup, no zone was given a later version before that; 0: nothing was.
     CREATE TABLE meta(
       id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL,
-      restores INTEGER NOT NULL DEFAULT 0);
+      reach INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE databases(
       id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
       owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,
@@ -24,13 +24,14 @@ enum FileSchema {
     -- is the position of its latest change in its partition's log; no tombstone above `purged` was ever purged;
     -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
     -- is 0, none of its records ever had a row in refs. `incarnation` is 0 where it follows from the file's life and
-    -- the id: else the zone came from another store, or is in one, and keeps the life that devices know.
+    -- the id: else the zone came from another store, or is in one, and keeps the life that devices know. `lost_through`
+    -- is where the versions end that a restore took back, 0 but for a life that was restored.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
       records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,
       linked INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0, purged INTEGER NOT NULL DEFAULT 0,
       snapshot INTEGER NOT NULL DEFAULT 0, oldest_snapshot INTEGER NOT NULL DEFAULT 0,
-      incarnation INTEGER NOT NULL DEFAULT 0);
+      incarnation INTEGER NOT NULL DEFAULT 0, lost_through INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX zones_by_name ON zones(database, name);
     CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
     CREATE INDEX zones_to_empty ON zones(state) WHERE state = 4;

@@ -29,7 +29,7 @@ extension FileState {
 
   /// Records that a restore brought go to the object store that there is now.
   func queueRestoredObjects() throws(CaravanError) {
-    guard try reads.restores > 0 else { return }
+    guard try reads.reach > 0 else { return }
     try db.run(
       "UPDATE objects SET stage = ? WHERE stage = ?", ObjectStage.waiting, ObjectStage.restored)
   }

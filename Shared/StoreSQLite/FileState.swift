@@ -159,16 +159,17 @@ final class FileState {
   /// A life of the zone that goes on behind the last one, as far as any is known here.
   func beginZone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord {
     if let last = try reads.zone(zone) { return try makeZone(zone, seq: last.seq) }
-    let restores = try reads.restores
-    for life in UnknownZone.lives(restores: restores) { try addPastLife(life, of: zone) }
-    return try makeZone(zone, seq: UnknownZone.beginning(restores: restores))
+    let reach = try reads.reach
+    for life in UnknownZone.lives(reach: reach) { try addPastLife(life, of: zone) }
+    return try makeZone(zone, seq: UnknownZone.beginning(reach: reach))
   }
 
   @discardableResult
   func addPastLife(_ life: PastLife, of zone: ZoneID) throws(CaravanError) -> ZoneRecord {
     let row = try makeZone(zone, seq: life.seq)
     try db.run(
-      "UPDATE zones SET state = ? WHERE id = ?", life.isRestored ? ZoneStage.restored : ZoneStage.purged, row.id)
+      "UPDATE zones SET state = ?, lost_through = ? WHERE id = ?",
+      life.isRestored ? ZoneStage.restored : ZoneStage.purged, life.lostThrough, row.id)
     zoneRows[zone] = nil
     return row
   }

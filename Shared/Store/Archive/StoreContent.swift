@@ -16,8 +16,8 @@ public enum StoreContent: Sendable, Hashable {
   case quota(account: String, Quota)
   /// How far the log of a partition has come.
   case head(Partition, UInt64)
-  /// How often what is here was restored from a backup, if ever.
-  case restores(UInt64)
+  /// Of what was restored from a backup, if ever: no zone was given a later version before that.
+  case reach(Seq)
 }
 
 public struct ZoneContent: Sendable, Hashable {
@@ -27,17 +27,19 @@ public struct ZoneContent: Sendable, Hashable {
   public var incarnation: Incarnation
   /// False: kept for its seq, from which a successor goes on; it has no records.
   public var isAlive: Bool
-  /// A life that was restored, and goes on in its successor: what it was given up to its seq is there, what came later
-  /// is lost.
-  public var isRestored: Bool
+  /// `PastLife.lostThrough`.
+  public var lostThrough: Seq
 
-  public init(name: String, seq: Seq, incarnation: Incarnation, isAlive: Bool, isRestored: Bool = false) {
+  public init(name: String, seq: Seq, incarnation: Incarnation, isAlive: Bool, lostThrough: Seq = 0) {
     self.name = name
     self.seq = seq
     self.incarnation = incarnation
     self.isAlive = isAlive
-    self.isRestored = isRestored
+    self.lostThrough = lostThrough
   }
+
+  /// Once it is over.
+  public var past: PastLife { PastLife(seq: seq, lostThrough: lostThrough) }
 }
 
 public struct RecordContent: Sendable, Hashable {
@@ -118,10 +120,25 @@ public protocol ArchiveSink {
 }
 
 public enum ArchiveLimits {
-  /// Between the end of the old log and the beginning of the new one: more than any store has committed since a backup.
-  public static let logGap: UInt64 = 1 << 32
-  /// Between the last version in a backup and the first one after its restore: more than any zone is given meanwhile.
-  public static let versionGap: Seq = 1 << 28
-  /// How often a store can be restored: as often as there is room for the gap.
-  public static let restores: UInt64 = StoreLimits.highestNumber / versionGap
+  /// Numbers ascend with the time of restores, in milliseconds since the beginning of 2020: so they come after all that
+  /// any earlier life was given, also one that began with another restore and is not in the backup, as long as that was
+  /// given fewer than 1,000 a second. There is room for them until November 2054.
+  private static let beginningOfTime: Int64 = 1_577_836_800_000
+  /// Where the clock has not come as far: more than was given since the backup.
+  public static let gap: UInt64 = 1 << 22
+
+  /// The last version that a zone may have been given, or the last position of a partition's log, before a restore.
+  /// - Parameters:
+  ///   - known: the last one in the backup.
+  ///   - now: milliseconds since 1970.
+  /// - Throws: `limitExceeded` when none are left.
+  public static func reach(after known: UInt64, at now: Int64) throws(CaravanError) -> UInt64 {
+    let reach = max(known + gap, UInt64(max(0, now - beginningOfTime)))
+    guard reach < StoreLimits.highestNumber - gap else {
+      throw CaravanError(
+        .limitExceeded,
+        "no versions are left behind \(known), \(now) ms after 1970 began: set the clock of this machine")
+    }
+    return reach
+  }
 }

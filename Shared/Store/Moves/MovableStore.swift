@@ -9,8 +9,8 @@ public struct OwnerContent: Sendable, Hashable {
     public var content: ZoneContent
     /// The version with which the life before ended, `PastLife.end`; 0: there was none.
     public var ended: Seq
-    /// Versions with which the lives ended that were restored from backups, in their order.
-    public var restored: [Seq] = []
+    /// Its lives before that were restored from backups, in their order.
+    public var restored: [PastLife] = []
     /// No tombstone above this version was purged.
     public var purged: Seq
     /// By writer.
@@ -48,8 +48,8 @@ public struct OwnerContent: Sendable, Hashable {
   public var groups: [Group] = []
   /// By name.
   public var locks: [String: LeaseTenure] = [:]
-  /// How often the store that it comes from was restored: zones that this has never heard of may have been lost.
-  public var restores: UInt64 = 0
+  /// `StoreContent.reach` of the store that it comes from: zones that this has never heard of may have been lost.
+  public var reach: Seq = 0
 
   public init() {}
 

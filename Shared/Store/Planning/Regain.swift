@@ -16,16 +16,23 @@ public struct ZonePast: Sendable, Hashable {
 public struct PastLife: Sendable, Hashable {
   /// With which it ended.
   public var seq: Seq
-  /// It was in the backup, and goes on in its successor; else it was deleted.
-  public var isRestored: Bool
+  /// It was in the backup, and goes on in its successor: no later version than this was given between the two, and
+  /// those that were are lost. 0: it was deleted.
+  public var lostThrough: Seq
 
-  public init(seq: Seq, isRestored: Bool) {
+  public init(seq: Seq, lostThrough: Seq = 0) {
     self.seq = seq
-    self.isRestored = isRestored
+    self.lostThrough = lostThrough
   }
 
+  public var isRestored: Bool { lostThrough > 0 }
+
   /// Where the next life begins, at least.
-  public var end: Seq { isRestored ? seq + ArchiveLimits.versionGap : seq }
+  public var end: Seq { max(seq, lostThrough) }
+
+  /// Where a life that follows a restored one begins: behind all that may have been given, so that whatever ends later
+  /// than a lost range had a life after it.
+  public var beginning: Seq { isRestored ? lostThrough + 1 : seq }
 }
 
 extension LostRange {
@@ -48,21 +55,12 @@ extension LostRange {
 /// A zone whose name the store has never heard. Where the store was restored, there may have been one after the
 /// backup: its versions are lost.
 public enum UnknownZone {
-  /// Lives that it is taken to have had: one for each restore.
-  public static func lives(restores: UInt64) -> [PastLife] {
-    (0..<restores).map { PastLife(seq: $0 * ArchiveLimits.versionGap, isRestored: true) }
-  }
+  /// The life that it is taken to have had.
+  /// - Parameter reach: `StoreContent.reach`.
+  public static func lives(reach: Seq) -> [PastLife] { reach > 0 ? [PastLife(seq: 0, lostThrough: reach)] : [] }
 
   /// With what seq it begins.
-  public static func beginning(restores: UInt64) -> Seq {
-    lives(restores: restores).last.map { ArchiveLimits.beginning(after: $0.seq) } ?? 0
-  }
-}
-
-extension ArchiveLimits {
-  /// The seq with which a restored zone begins: behind all that may have been given, so that whatever ends later than
-  /// a lost range had a life after it.
-  public static func beginning(after seq: Seq) -> Seq { seq + versionGap + 1 }
+  public static func beginning(reach: Seq) -> Seq { lives(reach: reach).first?.beginning ?? 0 }
 }
 
 /// A write that is based on a version that a restore took back.

@@ -4,14 +4,14 @@ internal import Store
 /// What backups read and write: whole partitions, once, so the rules of statements that are always at work do not hold.
 enum ArchiveStatements {
   static let partitions: StaticString =
-    "SELECT partition, life, head, restores FROM caravan_partitions ORDER BY partition"
+    "SELECT partition, life, head, reach FROM caravan_partitions ORDER BY partition"
 
   static let databases: StaticString = """
     SELECT DISTINCT database FROM caravan_zones WHERE partition = $1 ORDER BY database
     """
 
   static let zones: StaticString = """
-    SELECT id, name, seq, stage, incarnation FROM caravan_zones
+    SELECT id, name, seq, stage, incarnation, lost_through FROM caravan_zones
     WHERE partition = $1 AND database = $2 AND stage < 4 ORDER BY id
     """
 
@@ -39,7 +39,7 @@ enum ArchiveStatements {
     SELECT account, max_records, max_bytes FROM caravan_accounts WHERE partition = $1 AND own = 1 ORDER BY account
     """
 
-  static let saveRestores: StaticString = "UPDATE caravan_partitions SET restores = $2 WHERE partition = $1"
+  static let saveReach: StaticString = "UPDATE caravan_partitions SET reach = $2 WHERE partition = $1"
 
   static let anything: StaticString = "SELECT 1 FROM caravan_zones LIMIT 1"
 

@@ -8,7 +8,7 @@ public final class PostgresRestore: ArchiveSink {
   private struct OpenZone {
     let id: ZoneID
     let number: Int64
-    let seq: Seq
+    let life: PastLife
     let isAlive: Bool
     var usage = Usage()
     var isLinked = false
@@ -33,7 +33,7 @@ public final class PostgresRestore: ArchiveSink {
   /// Unix milliseconds.
   private let now: Int64
   /// Of what is in the backup.
-  private var restores: UInt64 = 0
+  private var reach: Seq = 0
   private var filled: [UInt32: Filled] = [:]
   private var database: DatabaseID?
   private var zone: OpenZone?
@@ -78,7 +78,7 @@ public final class PostgresRestore: ArchiveSink {
       try add(op)
     case .quota(let account, let quota): try add(account, quota)
     case .head(let partition, let head): filled[partition.number]?.head = head
-    case .restores(let count): restores = max(restores, count)
+    case .reach(let known): reach = max(reach, known)
     }
   }
 
@@ -140,21 +140,21 @@ public final class PostgresRestore: ArchiveSink {
     try sendChunks()
     let (database, partition) = try here()
     let id = try ZoneID(database, archived.name)
-    let past = number(in: partition)
-    try add(OpenZone(id: id, number: past, seq: archived.seq, isAlive: false), as: ZoneStage.restored)
-    let end = PastLife(seq: archived.seq, isRestored: true).end
-    guard !archived.isRestored else { return }
+    var past = archived.past
+    if !past.isRestored { past.lostThrough = try ArchiveLimits.reach(after: past.seq, at: now) }
+    try add(OpenZone(id: id, number: number(in: partition), life: past, isAlive: false), as: ZoneStage.restored)
+    guard !archived.past.isRestored else { return }
     let number = number(in: partition)
     places[archived.incarnation] = (partition, number)
     zone = OpenZone(
-      id: id, number: number, seq: archived.isAlive ? ArchiveLimits.beginning(after: archived.seq) : end,
+      id: id, number: number, life: PastLife(seq: archived.isAlive ? past.beginning : past.end),
       isAlive: archived.isAlive)
     guard archived.isAlive else { return }
     // Until every device that may hold what was lost has had its time to come and offer it, as deletions of before that
     // would be forgotten otherwise.
     try run { pipeline in
       pipeline.add(
-        DeviceStatements.saveAge, Int32(partition), number, UInt64(0), ArchiveLimits.beginning(after: archived.seq),
+        DeviceStatements.saveAge, Int32(partition), number, UInt64(0), past.beginning,
         TombstoneRule().end(ofWaitFrom: now))
     }
   }
@@ -169,8 +169,8 @@ public final class PostgresRestore: ArchiveSink {
     try run { pipeline in
       pipeline.add(
         Statements.addZones, Int32(Partition(of: zone.id.database).number), [zone.number], [zone.id.database.key],
-        [zone.id.name], [zone.seq], [zone.usage.records], [zone.usage.bytes], [stage], [UInt64(0)],
-        [Int64(zone.isLinked ? 1 : 0)])
+        [zone.id.name], [zone.life.seq], [zone.usage.records], [zone.usage.bytes], [stage], [UInt64(0)],
+        [Int64(zone.isLinked ? 1 : 0)], [zone.life.lostThrough])
     }
   }
 
@@ -184,14 +184,14 @@ public final class PostgresRestore: ArchiveSink {
     guard ended.isAlive else { return }
     filled[partition]?.zones += 1
     filled[partition]?.records += usage.records
-    filled[partition]?.log.append((ended.number, ended.seq))
+    filled[partition]?.log.append((ended.number, ended.life.seq))
     grow(ended.id.database, usage)
   }
 
   // MARK: Records
 
   private func add(_ record: RecordContent) throws(CaravanError) {
-    guard let open = zone, open.isAlive, record.entry.version <= open.seq else { throw Self.disorder }
+    guard let open = zone, open.isAlive, record.entry.version <= open.life.seq else { throw Self.disorder }
     zone?.usage += record.usage
     if !record.links.isEmpty { zone?.isLinked = true }
     for hash in record.chunks { references[hash, default: 0] += 1 }
@@ -265,6 +265,7 @@ public final class PostgresRestore: ArchiveSink {
   public func finish() throws(CaravanError) {
     try endDatabase()
     for partition in ops.keys.sorted() { try sendOps(partition) }
+    reach = try ArchiveLimits.reach(after: reach, at: now)
     for (number, part) in filled.sorted(by: { $0.key < $1.key }) { try finish(number, part) }
     try run { $0.add("COMMIT") }
     db.close()
@@ -272,13 +273,13 @@ public final class PostgresRestore: ArchiveSink {
 
   private func finish(_ number: UInt32, _ part: Filled) throws(CaravanError) {
     let key = Int32(number)
-    let start = part.head + ArchiveLimits.logGap
+    let start = try ArchiveLimits.reach(after: part.head, at: now)
     let positions = part.log.indices.map { start + UInt64($0) }
     try run { pipeline in
       pipeline.add(
         Statements.saveCounts, key, UInt64(0), positions.last ?? 0, part.lastZone, part.zones, part.records,
         part.chunks, part.chunkBytes)
-      pipeline.add(ArchiveStatements.saveRestores, key, restores + 1)
+      pipeline.add(ArchiveStatements.saveReach, key, reach)
       pipeline.add(part.growth, key)
       if !positions.isEmpty {
         pipeline.add(

@@ -29,8 +29,8 @@ public final class PostgresSnapshot: ArchiveSource {
     for life in lives {
       try PartitionExport(db: db, number: Int32(life.integer(0)), life: life.unsigned(1)).databases(take)
     }
-    let restores = lives.map { $0.unsigned(3) }.max() ?? 0
-    if restores > 0 { try take(.restores(restores)) }
+    let reach = lives.map { $0.unsigned(3) }.max() ?? 0
+    if reach > 0 { try take(.reach(reach)) }
     for life in lives {
       let partition = PartitionExport(db: db, number: Int32(life.integer(0)), life: life.unsigned(1))
       try partition.rest(take)
@@ -93,13 +93,12 @@ private struct PartitionExport {
         ZoneContent(
           name: row.text(1), seq: row.unsigned(2),
           incarnation: Layout.incarnation(life: life, zone: id, stored: row.unsigned(4)),
-          isAlive: row.integer(3) == ZoneStage.alive, isRestored: row.integer(3) == ZoneStage.restored)
+          isAlive: row.integer(3) == ZoneStage.alive, lostThrough: row.unsigned(5))
       )
       guard let zone = newest[row.text(1)]?.zone, !zone.isAlive else { continue }
-      let last = restored[zone.name]?.last?.seq ?? 0
-      if zone.isRestored {
+      if zone.past.isRestored {
         restored[zone.name, default: []].append(zone)
-      } else if zone.seq > PastLife(seq: last, isRestored: true).end {
+      } else if zone.seq > restored[zone.name]?.last?.lostThrough ?? 0 {
         restored[zone.name] = []
       }
     }

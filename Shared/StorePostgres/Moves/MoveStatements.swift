@@ -2,14 +2,14 @@
 enum MoveStatements {
   /// All lives of the zones of databases from one key on and below another.
   static let zones: StaticString = """
-    SELECT p.life, z.id, z.database, z.name, z.seq, z.stage, z.incarnation, z.purged FROM caravan_zones z
+    SELECT p.life, z.id, z.database, z.name, z.seq, z.stage, z.incarnation, z.purged, z.lost_through FROM caravan_zones z
     JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.database >= $2 AND z.database < $3 ORDER BY z.id
     """
 
-  static let restores: StaticString = "SELECT restores FROM caravan_partitions WHERE partition = $1"
-  static let raiseRestores: StaticString = """
-    UPDATE caravan_partitions SET restores = greatest(restores, $2) WHERE partition = $1
+  static let reach: StaticString = "SELECT reach FROM caravan_partitions WHERE partition = $1"
+  static let raiseReach: StaticString = """
+    UPDATE caravan_partitions SET reach = greatest(reach, $2) WHERE partition = $1
     """
 
   static let footprints: StaticString = """
@@ -48,10 +48,11 @@ enum MoveStatements {
 
   static let addZones: StaticString = """
     INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, purged,
-      snapshot, oldest_snapshot, incarnation)
-    SELECT $1, w.id, w.database, w.name, w.seq, 0, 0, w.stage, w.changed, 0, w.purged, 0, 0, w.incarnation
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9)
-      AS w(id, database, name, seq, stage, changed, purged, incarnation)
+      snapshot, oldest_snapshot, incarnation, lost_through)
+    SELECT $1, w.id, w.database, w.name, w.seq, 0, 0, w.stage, w.changed, 0, w.purged, 0, 0, w.incarnation,
+      w.lost_through
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+      AS w(id, database, name, seq, stage, changed, purged, incarnation, lost_through)
     """
 
   static let countZones: StaticString = """

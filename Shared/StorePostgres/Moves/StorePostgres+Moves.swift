@@ -17,7 +17,7 @@ extension StorePostgres: MovableStore {
       }
       content.zones += part.zones
       content.groups += part.groups
-      content.restores = max(content.restores, part.restores)
+      content.reach = max(content.reach, part.reach)
       content.locks.merge(part.locks) { one, other in one.token > other.token ? one : other }
       for op in part.ops { ops[op.op] = op }
     }
@@ -52,7 +52,7 @@ extension StorePostgres: MovableStore {
     }
     for partition in parts.keys.sorted() {
       guard var part = parts[partition] else { continue }
-      (part.ops, part.locks, part.restores) = (content.ops, content.locks, content.restores)
+      (part.ops, part.locks, part.reach) = (content.ops, content.locks, content.reach)
       let whole = part
       try await perform(in: partition) { (upkeep) throws(PostgresError) in try upkeep.adopt(whole, in: partition) }
     }
@@ -96,7 +96,7 @@ extension Reads {
   func content(of owner: UserID, _ rows: [Row], in partition: Partition) throws(PostgresError) -> OwnerContent {
     let key = Int32(partition.number)
     var content = OwnerContent()
-    content.restores = try db.run(MoveStatements.restores, key).first?.unsigned(0) ?? 0
+    content.reach = try db.run(MoveStatements.reach, key).first?.unsigned(0) ?? 0
     var newest: [ZoneID: (id: Int64, zone: OwnerContent.Zone)] = [:]
     var lives: [Int64] = []
     for row in rows {
@@ -104,15 +104,14 @@ extension Reads {
       lives.append(id)
       guard stage <= ZoneStage.restored else { continue }
       // Of a zone that is alive, the life before; rows come in the order of lives.
-      let before =
-        newest[name].map { PastLife(seq: $0.zone.content.seq, isRestored: $0.zone.content.isRestored).end } ?? 0
+      let before = newest[name]?.zone.content.past.end ?? 0
       let zone = ZoneContent(
         name: name.name, seq: row.unsigned(4),
         incarnation: Layout.incarnation(life: row.unsigned(0), zone: id, stored: row.unsigned(6)),
-        isAlive: stage == ZoneStage.alive, isRestored: stage == ZoneStage.restored)
+        isAlive: stage == ZoneStage.alive, lostThrough: row.unsigned(8))
       var known = OwnerContent.Zone(id: name, content: zone, ended: zone.isAlive ? before : 0, purged: row.unsigned(7))
       if let last = newest[name]?.zone {
-        known.restored = last.restored + (last.content.isRestored ? [last.content.seq] : [])
+        known.restored = last.restored + (last.content.past.isRestored ? [last.content.past] : [])
       }
       newest[name] = (id, known)
     }
@@ -201,7 +200,7 @@ extension Upkeep {
     try holding(partition) { () throws(PostgresError) in
       guard let counts = try db.run(Statements.holdPartition, key).first else { throw Reads.damaged("a partition") }
       var pipeline = Pipeline()
-      pipeline.add(MoveStatements.raiseRestores, key, content.restores)
+      pipeline.add(MoveStatements.raiseReach, key, content.reach)
       // Beyond what any position in this log has seen: whoever asks for changed zones from one is told of it.
       let ids = add(
         content.zones, after: counts.integer(2), changed: counts.unsigned(1) + 1, key, &pipeline)
@@ -220,7 +219,7 @@ extension Upkeep {
   private struct NewZone {
     let id: Int64
     let zone: ZoneID
-    let seq: Seq
+    let life: PastLife
     let stage: Int64
     let purged: Seq
     let incarnation: Incarnation
@@ -234,22 +233,22 @@ extension Upkeep {
     var new: [NewZone] = []
     var ids: [Incarnation: Int64] = [:]
     for zone in zones {
-      func add(_ seq: Seq, _ stage: Int64, _ purged: Seq, _ incarnation: Incarnation) {
+      func add(_ life: PastLife, isAlive: Bool = false, _ purged: Seq = 0, _ incarnation: Incarnation = 0) {
+        let stage = isAlive ? ZoneStage.alive : life.isRestored ? ZoneStage.restored : ZoneStage.purged
         let id = last + Int64(new.count) + 1
         new.append(
-          NewZone(id: id, zone: zone.id, seq: seq, stage: stage, purged: purged, incarnation: incarnation))
+          NewZone(id: id, zone: zone.id, life: life, stage: stage, purged: purged, incarnation: incarnation))
       }
       let content = zone.content
-      for seq in zone.restored { add(seq, ZoneStage.restored, 0, 0) }
-      if zone.ended > 0 { add(zone.ended, ZoneStage.purged, 0, 0) }
-      let stage =
-        content.isAlive ? ZoneStage.alive : content.isRestored ? ZoneStage.restored : ZoneStage.purged
-      add(content.seq, stage, zone.purged, content.incarnation)
+      for life in zone.restored { add(life) }
+      if zone.ended > 0 { add(PastLife(seq: zone.ended)) }
+      add(content.past, isAlive: content.isAlive, zone.purged, content.incarnation)
       ids[content.incarnation] = new.last?.id
     }
     pipeline.add(
-      MoveStatements.addZones, key, new.map(\.id), new.map(\.zone.database.key), new.map(\.zone.name), new.map(\.seq),
-      new.map(\.stage), new.map { _ in changed }, new.map(\.purged), new.map(\.incarnation))
+      MoveStatements.addZones, key, new.map(\.id), new.map(\.zone.database.key), new.map(\.zone.name), new.map(\.life.seq),
+      new.map(\.stage), new.map { _ in changed }, new.map(\.purged), new.map(\.incarnation),
+      new.map(\.life.lostThrough))
     let alive = zones.count { $0.content.isAlive }
     pipeline.add(MoveStatements.countZones, key, Int64(new.count), Int64(alive), Int64(0))
     for zone in zones {

@@ -22,8 +22,10 @@ public final class SQLiteRestore: ArchiveSink {
   private var places: [Incarnation: (file: Int, zone: Int64)] = [:]
   private var alive: [OpenZone] = []
   private var heads: [UInt32: UInt64] = [:]
+  /// Unix milliseconds.
+  private let now: Int64
   /// Of what is in the backup.
-  private var restores: UInt64 = 0
+  private var reach: Seq = 0
   private let tombstones: TombstoneRule
 
   /// - Throws: `objectExists` when the directory holds a store with something in it.
@@ -53,6 +55,7 @@ public final class SQLiteRestore: ArchiveSink {
     self.files = files
     self.lives = lives
     tombstones = options.tombstones
+    now = host.clock.wallTime.milliseconds
   }
 
   public func take(_ item: StoreContent) throws(CaravanError) {
@@ -74,16 +77,20 @@ public final class SQLiteRestore: ArchiveSink {
       }
       for file in files { try file.setQuota(quota, of: named) }
     case .head(let partition, let head): heads[partition.number] = head
-    case .restores(let count): restores = max(restores, count)
+    case .reach(let known): reach = max(reach, known)
     }
   }
 
   public func finish() throws(CaravanError) {
     try endZone()
+    var logs: [UInt32: UInt64] = [:]
     for zone in alive {
       let partition = Partition(of: zone.id.database).number
-      let position = (heads[partition] ?? 0) + ArchiveLimits.logGap
-      heads[partition] = position - ArchiveLimits.logGap + 1
+      if logs[partition] == nil {
+        logs[partition] = try ArchiveLimits.reach(after: heads[partition] ?? 0, at: now)
+      }
+      let position = logs[partition, default: 0]
+      logs[partition] = position + 1
       try files[zone.file].db.run(
         "INSERT INTO log(key, zone, low, high, deletion, writer) VALUES (?, ?, 0, ?, 0, '')",
         Key.make(Int64(partition), position), zone.row.id, zone.row.seq)
@@ -91,7 +98,8 @@ public final class SQLiteRestore: ArchiveSink {
         "UPDATE zones SET changed = ?, linked = EXISTS (SELECT 1 FROM refs WHERE zone = zones.id) WHERE id = ?",
         position, zone.row.id)
     }
-    for file in files { try file.db.run("UPDATE meta SET restores = ?", restores + 1) }
+    reach = try ArchiveLimits.reach(after: reach, at: now)
+    for file in files { try file.db.run("UPDATE meta SET reach = ?", reach) }
     // A crash between two of these would leave half a store: the mark keeps everybody from it.
     try DiskFile.mark(RestoreMark.path(in: path))
     for file in files { try file.commit() }
@@ -109,15 +117,19 @@ public final class SQLiteRestore: ArchiveSink {
     guard let database else { throw Self.disorder }
     let id = try ZoneID(database.id, archived.name)
     let state = files[database.file]
-    let past = PastLife(seq: archived.seq, isRestored: true)
+    guard !archived.past.isRestored else {
+      try state.addPastLife(archived.past, of: id)
+      return
+    }
+    let past = try PastLife(
+      seq: archived.seq, lostThrough: ArchiveLimits.reach(after: archived.seq, at: now))
     try state.addPastLife(past, of: id)
-    guard !archived.isRestored else { return }
     let row: FileState.ZoneRecord
     if archived.isAlive {
-      row = try state.makeZone(id, seq: ArchiveLimits.beginning(after: archived.seq))
+      row = try state.makeZone(id, seq: past.beginning)
       try keepTombstones(of: row, in: state)
     } else {
-      row = try state.addPastLife(PastLife(seq: past.end, isRestored: false), of: id)
+      row = try state.addPastLife(PastLife(seq: past.end), of: id)
     }
     places[archived.incarnation] = (database.file, row.id)
     zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)

@@ -74,19 +74,19 @@ extension FileReads {
   ) throws(CaravanError) {
     let zones = try db.all(
       """
-      SELECT id, name, seq, state, incarnation FROM zones z WHERE database = ? AND state < 4 AND (state = 3
+      SELECT id, name, seq, state, incarnation, lost_through FROM zones z WHERE database = ? AND state < 4 AND (state = 3
         OR NOT EXISTS (SELECT 1 FROM zones n
           WHERE n.database = z.database AND n.name = z.name AND n.id > z.id AND n.state < 4))
         AND NOT (state = 3 AND EXISTS (SELECT 1 FROM zones d WHERE d.database = z.database AND d.name = z.name
-          AND d.id > z.id AND d.state IN (1, 2) AND d.seq > z.seq + ?))
+          AND d.id > z.id AND d.state IN (1, 2) AND d.seq > z.lost_through))
       ORDER BY name, id
-      """, database, ArchiveLimits.versionGap,
+      """, database,
       read: {
         (
           $0.integer(0),
           ZoneContent(
             name: $0.text(1), seq: $0.unsigned(2), incarnation: incarnation($0.integer(0), $0.unsigned(4)),
-            isAlive: $0.integer(3) == ZoneStage.alive, isRestored: $0.integer(3) == ZoneStage.restored)
+            isAlive: $0.integer(3) == ZoneStage.alive, lostThrough: $0.unsigned(5))
         )
       })
     for (number, zone) in zones {
@@ -149,8 +149,8 @@ extension FileReads {
     for (key, quota) in quotas where Account(key: key).map({ partitions.contains($0.partition) }) ?? true {
       try take(.quota(account: key, quota))
     }
-    let restores = try restores
-    if restores > 0 { try take(.restores(restores)) }
+    let reach = try reach
+    if reach > 0 { try take(.reach(reach)) }
     for (partition, head) in try logHeads(of: partitions).sorted(by: { $0.key < $1.key }) {
       try take(.head(partition, head))
     }

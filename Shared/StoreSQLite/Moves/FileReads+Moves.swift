@@ -6,7 +6,7 @@ internal import Store
 extension FileReads {
   func content(of owner: UserID) throws(CaravanError) -> OwnerContent {
     var content = OwnerContent()
-    content.restores = try restores
+    content.reach = try reach
     var lives: Set<Incarnation> = []
     var writers: Set<String> = []
     for (number, database) in try databases(of: owner) {
@@ -45,13 +45,13 @@ extension FileReads {
   ) throws(CaravanError) -> [(Int64, OwnerContent.Zone)] {
     let rows = try db.all(
       """
-      SELECT max(id), name, seq, state, incarnation, purged FROM zones WHERE database = ? AND state < 4
+      SELECT max(id), name, seq, state, incarnation, purged, lost_through FROM zones WHERE database = ? AND state < 4
       GROUP BY name ORDER BY name
       """, database
     ) { (row) throws(CaravanError) in
       let content = ZoneContent(
         name: row.text(1), seq: row.unsigned(2), incarnation: incarnation(row.integer(0), row.unsigned(4)),
-        isAlive: row.integer(3) == ZoneStage.alive, isRestored: row.integer(3) == ZoneStage.restored)
+        isAlive: row.integer(3) == ZoneStage.alive, lostThrough: row.unsigned(6))
       return (
         row.integer(0), OwnerContent.Zone(id: try ZoneID(id, row.text(1)), content: content, purged: row.unsigned(5))
       )
@@ -61,8 +61,8 @@ extension FileReads {
       var zone = zone
       if zone.content.isAlive { zone.ended = try ended(zone.id) }
       zone.restored = try db.all(
-        "SELECT seq FROM zones WHERE database = ? AND name = ? AND state = 3 AND id < ? ORDER BY id", database,
-        zone.id.name, number, read: { $0.unsigned(0) })
+        "SELECT seq, lost_through FROM zones WHERE database = ? AND name = ? AND state = 3 AND id < ? ORDER BY id",
+        database, zone.id.name, number, read: { PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)) })
       zones.append((number, zone))
     }
     return zones

@@ -7,7 +7,7 @@ extension FileState {
   static func logCursor(of store: String) -> String { "log of \(store)" }
 
   func adopt(_ content: OwnerContent) throws(CaravanError) {
-    try db.run("UPDATE meta SET restores = max(restores, ?)", content.restores)
+    try db.run("UPDATE meta SET reach = max(reach, ?)", content.reach)
     for zone in content.zones { try adopt(zone) }
     for op in content.ops {
       let writer = try self.writer(op.op)
@@ -21,15 +21,16 @@ extension FileState {
   }
 
   private func adopt(_ zone: OwnerContent.Zone) throws(CaravanError) {
-    for seq in zone.restored { try addPastLife(PastLife(seq: seq, isRestored: true), of: zone.id) }
-    if zone.ended > 0 { try addPastLife(PastLife(seq: zone.ended, isRestored: false), of: zone.id) }
+    for life in zone.restored { try addPastLife(life, of: zone.id) }
+    if zone.ended > 0 { try addPastLife(PastLife(seq: zone.ended), of: zone.id) }
     let row = try makeZone(zone.id, seq: zone.content.seq)
     // Beyond what any position in this log has seen: whoever asks for changed zones from one is told of it.
     let changed = try reads.logHead(of: Partition(of: zone.id.database).number) + 1
-    let dead = zone.content.isRestored ? ZoneStage.restored : ZoneStage.purged
+    let dead = zone.content.past.isRestored ? ZoneStage.restored : ZoneStage.purged
     try db.run(
-      "UPDATE zones SET incarnation = ?, purged = ?, changed = ?, state = ? WHERE id = ?", zone.content.incarnation,
-      zone.purged, changed, zone.content.isAlive ? ZoneStage.alive : dead, row.id)
+      "UPDATE zones SET incarnation = ?, purged = ?, changed = ?, state = ?, lost_through = ? WHERE id = ?",
+      zone.content.incarnation, zone.purged, changed, zone.content.isAlive ? ZoneStage.alive : dead,
+      zone.content.lostThrough, row.id)
     for (writer, footprint) in zone.footprints { try save(footprint, of: writer, in: row) }
     for sighting in zone.sightings {
       try db.run(

@@ -10,7 +10,7 @@ extension StoreSQLite: HomeStore {
       let part = try await file.read { (file) throws(CaravanError) in try file.content(of: owner) }
       content.zones += part.zones
       content.groups += part.groups
-      content.restores = max(content.restores, part.restores)
+      content.reach = max(content.reach, part.reach)
       content.locks.merge(part.locks) { one, other in one.token > other.token ? one : other }
       for op in part.ops { ops[op.op] = op }
     }
@@ -37,7 +37,7 @@ extension StoreSQLite: HomeStore {
     }
     for number in parts.keys.sorted() {
       guard var part = parts[number] else { continue }
-      (part.ops, part.locks, part.restores) = (content.ops, content.locks, content.restores)
+      (part.ops, part.locks, part.reach) = (content.ops, content.locks, content.reach)
       let whole = part
       try await files[number].write { (file) throws(CaravanError) in try file.adopt(whole) }
     }

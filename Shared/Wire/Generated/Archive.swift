@@ -14,7 +14,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case quota(ArchivedQuota)
     case head(ArchivedHead)
     case manifest(ArchiveManifest)
-    case restores(UInt64)
+    case reach(UInt64)
   }
 
   public var kind: Kind?
@@ -55,9 +55,9 @@ public struct ArchiveItem: WireMessage, Equatable {
     case .manifest(let value):
       m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST
       m.pointee.manifest = value.pack(into: &arena)
-    case .restores(let value):
-      m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES
-      m.pointee.restores = value
+    case .reach(let value):
+      m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH
+      m.pointee.reach = value
     case nil: break
     }
     return m
@@ -74,7 +74,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA: kind = .quota(try ArchivedQuota(c: m.pointee.quota))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD: kind = .head(try ArchivedHead(c: m.pointee.head))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST: kind = .manifest(try ArchiveManifest(c: m.pointee.manifest))
-    case CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES: kind = .restores(m.pointee.restores)
+    case CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH: kind = .reach(m.pointee.reach)
     default: kind = nil
     }
   }
@@ -165,20 +165,20 @@ public struct ArchivedZone: WireMessage, Equatable {
   public var seq: UInt64
   public var incarnation: UInt64
   public var deleted: Bool
-  public var restored: Bool
+  public var lostThrough: UInt64
 
   public init(
     name: String = "",
     seq: UInt64 = 0,
     incarnation: UInt64 = 0,
     deleted: Bool = false,
-    restored: Bool = false
+    lostThrough: UInt64 = 0
   ) {
     self.name = name
     self.seq = seq
     self.incarnation = incarnation
     self.deleted = deleted
-    self.restored = restored
+    self.lostThrough = lostThrough
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ArchivedZone> {
@@ -187,7 +187,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
     if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if deleted { m.pointee.has_deleted = 1; m.pointee.deleted = deleted ? 1 : 0 }
-    if restored { m.pointee.has_restored = 1; m.pointee.restored = restored ? 1 : 0 }
+    if lostThrough != 0 { m.pointee.has_lost_through = 1; m.pointee.lost_through = lostThrough }
     return m
   }
 
@@ -196,7 +196,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
-    restored = m.pointee.has_restored != 0 ? m.pointee.restored != 0 : false
+    lostThrough = m.pointee.has_lost_through != 0 ? m.pointee.lost_through : 0
   }
 
   public func encoded() -> [UInt8] {

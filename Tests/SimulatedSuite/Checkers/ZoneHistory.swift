@@ -18,7 +18,7 @@ extension Checker {
     return history.log.compactMap { entry in
       defer { last[entry.partition] = entry.position }
       let expected = (last[entry.partition] ?? 0) + 1
-      if history.restores > 0, entry.position >= expected + ArchiveLimits.logGap - 1 { return nil }
+      if history.restores > 0, entry.position >= expected + ArchiveLimits.gap { return nil }
       return entry.position == expected
         ? nil : "partition \(entry.partition) has position \(entry.position) where \(expected) follows"
     }
@@ -29,9 +29,7 @@ extension Checker {
     return history.log.compactMap { entry in
       var head = heads[entry.zone] ?? 0
       heads[entry.zone] = entry.high
-      if history.restores > 0, entry.low > ArchiveLimits.versionGap, head < ArchiveLimits.versionGap {
-        head = ArchiveLimits.beginning(after: head)
-      }
+      if history.restores > 0, entry.low > head + ArchiveLimits.gap { head = entry.low }
       if entry.low != head { return "\(entry.zone): a commit begins at \(entry.low), the one before ended at \(head)" }
       let isAscending = zip(entry.seqs, entry.seqs.dropFirst()).allSatisfy { $0 < $1 }
       let isInside = entry.seqs.allSatisfy { $0 > entry.low && $0 <= entry.high }

@@ -6,7 +6,7 @@ internal import StoreSQLite
 internal import TestKit
 
 /// The cloud's files are lost, all of them, and come back as a backup has them: what was committed since is only where
-/// devices still hold it (R17, UNI-18).
+/// devices still hold it (R17, UNI-18). Now and then that happens again before there is a newer backup.
 struct Disaster: Sendable {
   private let suite: Suite
   private var dice: Dice
@@ -23,10 +23,14 @@ struct Disaster: Sendable {
     guard (try? await clock.sleep(for: dice.milliseconds(span / 3...2 * span / 3))) != nil, backUp(clock) else {
       return
     }
-    guard (try? await clock.sleep(for: dice.milliseconds(2_000...span / 3))) != nil, clock.now < end else { return }
-    for part in suite.services { suite.crash(part) }
-    restore()
-    for part in suite.services { part.start() }
+    var isAgain = false
+    repeat {
+      guard (try? await clock.sleep(for: dice.milliseconds(2_000...span / 3))) != nil, clock.now < end else { return }
+      for part in suite.services { suite.crash(part) }
+      restore()
+      for part in suite.services { part.start() }
+      isAgain.toggle()
+    } while isAgain && dice.happens(500)
   }
 
   /// - Returns: false: there is nothing that could be backed up.

@@ -658,12 +658,12 @@ static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descripto
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "restores",
+    "reach",
     130,
     PROTOBUF_C_LABEL_OPTIONAL,
     PROTOBUF_C_TYPE_UINT64,
     offsetof(Caravan__V1__ArchiveItem, kind_case),
-    offsetof(Caravan__V1__ArchiveItem, restores),
+    offsetof(Caravan__V1__ArchiveItem, reach),
     NULL,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
@@ -678,8 +678,8 @@ static const unsigned caravan__v1__archive_item__field_indices_by_name[] = {
   8,   /* field[8] = manifest */
   5,   /* field[5] = op */
   6,   /* field[6] = quota */
+  9,   /* field[9] = reach */
   4,   /* field[4] = record */
-  9,   /* field[9] = restores */
   3,   /* field[3] = zone */
 };
 static const ProtobufCIntRange caravan__v1__archive_item__number_ranges[2 + 1] =
@@ -856,12 +856,12 @@ static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descript
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "restored",
+    "lost_through",
     110,
     PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_BOOL,
-    offsetof(Caravan__V1__ArchivedZone, has_restored),
-    offsetof(Caravan__V1__ArchivedZone, restored),
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ArchivedZone, has_lost_through),
+    offsetof(Caravan__V1__ArchivedZone, lost_through),
     NULL,
     NULL,
     0,             /* flags */
@@ -871,8 +871,8 @@ static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descript
 static const unsigned caravan__v1__archived_zone__field_indices_by_name[] = {
   3,   /* field[3] = deleted */
   2,   /* field[2] = incarnation */
+  4,   /* field[4] = lost_through */
   0,   /* field[0] = name */
-  4,   /* field[4] = restored */
   1,   /* field[1] = seq */
 };
 static const ProtobufCIntRange caravan__v1__archived_zone__number_ranges[2 + 1] =

@@ -46,7 +46,7 @@ typedef enum {
   CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA = 7,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD = 8,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST = 9,
-  CARAVAN__V1__ARCHIVE_ITEM__KIND_RESTORES = 130
+  CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH = 130
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__ARCHIVE_ITEM__KIND__CASE)
 } Caravan__V1__ArchiveItem__KindCase;
 
@@ -71,9 +71,9 @@ struct  Caravan__V1__ArchiveItem
     Caravan__V1__ArchivedHead *head;
     Caravan__V1__ArchiveManifest *manifest;
     /*
-     * how often what is here was restored from a backup, if ever
+     * of what was restored, if ever: no zone was given a later version before that
      */
-    uint64_t restores;
+    uint64_t reach;
   };
 };
 #define CARAVAN__V1__ARCHIVE_ITEM__INIT \
@@ -124,10 +124,10 @@ struct  Caravan__V1__ArchivedZone
   protobuf_c_boolean has_deleted;
   protobuf_c_boolean deleted;
   /*
-   * a life up to whose seq everything is in its successor: that was restored
+   * A life up to whose seq everything is in its successor, and that lost what came then up to here: it was restored.
    */
-  protobuf_c_boolean has_restored;
-  protobuf_c_boolean restored;
+  protobuf_c_boolean has_lost_through;
+  uint64_t lost_through;
 };
 #define CARAVAN__V1__ARCHIVED_ZONE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__archived_zone__descriptor) \
