@@ -185,6 +185,8 @@ struct Oracle {
         }
         fields[uuid, default: [:]] = fields[uuid] ?? [:]
       }
+      // What waits is sent, or was, unheard of; its stamps are not those of the object yet.
+      for diff in device.log where diff.isUpdate && fields[diff.uuid] != nil { record(diff) }
     }
     deleted.subtract(fields.keys)
     deleted.formUnion(devices.flatMap { $0.log.filter(\.isDelete).map(\.uuid) })
@@ -196,6 +198,10 @@ struct Oracle {
 
   /// Whatever the clocks say.
   var live: Set<String> { Set(fields.keys).subtracting(deleted) }
+}
+
+extension Diff {
+  fileprivate var isUpdate: Bool { if case .update = change { true } else { false } }
 }
 
 extension Replica {
