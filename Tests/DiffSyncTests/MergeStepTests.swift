@@ -71,8 +71,19 @@ import Testing
       ]
     ).after { $0.foldUpdatesIntoCreates() }
     let stamped = Stamped(.integer(2), at: HybridStamp(rawValue: 3))
-    #expect(merge.log.first?.change == .create(["n": stamped]))
+    let emptied = Stamped(.null, at: HybridStamp(rawValue: 4))
+    #expect(merge.log.first?.change == .create(["n": stamped, "gone": emptied]))
     #expect(merge.log.dropFirst() == [update("b", "n", 9, at: 2)])
+  }
+
+  @Test("DIF-21, DIF-24: a field that was emptied stays so when the object's own create comes back from the server")
+  func emptiedCreateReturns() {
+    let merge = Merge.of(
+      ["a": object(["n": 1])], log: [create("a", ["n": 1, "gone": 1], at: 1), update("a", "gone", nil, at: 4)],
+      server: [create("a", ["n": 1, "gone": 1], at: 1, height: 7)]
+    ).run(after: 7)
+    #expect(merge.upstream.map(\.change) == [.update(field: "gone", .null)])
+    #expect(merge.objects.bare == ["a": object(["n": 1])])
   }
 
   // MARK: Steps 4 and 5

@@ -214,6 +214,8 @@ import Wire
           return
         }
         #expect(next > version)
+        let earlier = try await Self.outcome(second, Self.offer("d", 3, [3]), by: "phone", in: name)
+        #expect(earlier.isConflict, "of the life before, which did not know this one")
       }
       let log = try await second.store.log(of: partition, after: end.withLock { $0 }, atMost: 100)
       #expect(log.isTrimmed, "whoever followed the first one's log reads the zones anew")
