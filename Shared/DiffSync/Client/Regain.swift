@@ -6,11 +6,12 @@ internal import Model
 extension [LostRange] {
   /// The height of an object that a restore took back with its creation; nil: the backup had it.
   func creation(of object: Object) -> Seq? {
-    guard let last else { return nil }
-    // Its creation was sent, and how that ended was not seen: it is as young as can be.
-    guard let created = object.created else { return last.after + 1 }
+    guard let created = object.created else { return unseen }
     return contains { $0.contains(created) } ? created : nil
   }
+
+  /// For a creation that was sent, and how that ended was not seen: it is as young as can be.
+  var unseen: Seq? { last.map { $0.after + 1 } }
 
   /// As the server is to see it: whether it is about an object that a restore took back.
   func claiming(_ diff: Diff) -> Diff {
@@ -25,6 +26,7 @@ extension Merge {
   /// height 0 it shows them as creates.
   mutating func giveBack(_ lost: [LostRange]) {
     guard !lost.isEmpty else { return }
+    keepDeletes(lost)
     // It was made anew after that delete.
     server.removeAll { diff in
       guard diff.isDelete, let object = objects[diff.uuid], object.isStale else { return false }
@@ -40,6 +42,15 @@ extension Merge {
             .made(by: serverTime))
       }
     }
+  }
+
+  /// What was created and deleted here others may have, when the create was sent and not answered: unless they hear of
+  /// the delete they give it back.
+  private mutating func keepDeletes(_ lost: [LostRange]) {
+    let created = Set(log.lazy.filter(\.isCreate).map(\.uuid))
+    let deleted = created.intersection(log.lazy.filter(\.isDelete).map(\.uuid))
+    log.removeAll { deleted.contains($0.uuid) && !$0.isDelete }
+    for index in log.indices where deleted.contains(log[index].uuid) { log[index].created = lost.unseen }
   }
 
   /// After the last page of a restart: what the server did not show is not there. What was lost is created again.
