@@ -42,6 +42,20 @@ import Testing
     #expect(merge.upstream == [delete("a", at: 3, height: 8, created: 7)] && merge.objects.isEmpty)
   }
 
+  @Test("DIF-20, UNI-18: the delete goes up of what was to be given back after a restore, for others may have it")
+  func deletedInsteadOfGivenBack() {
+    var back = create("a", ["n": 1], at: 1)
+    back.created = 5
+    for isLast in [true, false] {
+      let merge = Merge(
+        objects: [:], log: [back, delete("a", at: 3)], server: [], serverTime: HybridStamp(rawValue: .max),
+        isLast: isLast
+      ).run(after: 7)
+      #expect(merge.upstream.last == delete("a", at: 3, height: isLast ? 8 : 9, created: isLast ? 5 : nil))
+      #expect(merge.upstream.count == (isLast ? 1 : 2) && merge.objects.isEmpty)
+    }
+  }
+
   @Test("DIF-20: deleted on both sides, nothing goes up")
   func deletedTwice() {
     let merge = Merge.of(["a": object()], log: [delete("a", at: 3)], server: [delete("a", height: 7)]).run(after: 7)

@@ -215,6 +215,14 @@ import Testing
       { $0.decisions = [Decision(row, device: "d1", mine: tag(3), theirs: tag(2, "d2"), choice: .mine)] }
     ),
     (
+      "I7 no", "what its author offered again is in conflict with what was made from it since",
+      { history in
+        let edit = write(tag(4, "d2"), .update, over: [tag(3)])
+        history.writes[edit.tag] = edit
+        history.decisions = [Decision(row, device: "d2", mine: edit.tag, theirs: tag(3), choice: .theirs)]
+      }
+    ),
+    (
       "I9", "what was deleted since the restore is offered, and taken",
       { history in
         history.versions.insert(
@@ -237,6 +245,19 @@ import Testing
     forgotten.writes[delete.tag] = delete
     forgotten.lost.append(Version(Self.row, seq: 4, tag: nil, writer: "d1"))
     #expect(Self.violations(forgotten).isEmpty, "nobody holds a deletion that was taken back")
+  }
+
+  @Test("UNI-18: what the cloud cannot tell apart after restores may be a conflict: an edit that it forgot as well")
+  func indistinguishable() {
+    let edit = Self.write(Self.tag(4, "d2"), .update, over: [Self.tag(3)], .attempted)
+    for (lost, life, isSound) in [(edit.tag, UInt64(0), true), (Self.tag(2), 1, true), (Self.tag(2), 0, false)] {
+      var history = Self.restored
+      history.writes[edit.tag] = edit
+      history.lost.append(Version(Self.row, seq: 4, tag: lost, writer: "d2", incarnation: life))
+      history.decisions = [Decision(Self.row, device: "d2", mine: edit.tag, theirs: Self.tag(3), choice: .theirs)]
+      let found = Self.violations(history).filter { $0.invariant.hasPrefix("I7") }
+      #expect(found.isEmpty == isSound, "\(lost) of life \(life): \(found)")
+    }
   }
 
   private static func violations(_ history: History) -> [Violation] { Checker.all.flatMap { $0.check(history) } }

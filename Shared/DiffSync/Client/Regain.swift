@@ -44,13 +44,12 @@ extension Merge {
     }
   }
 
-  /// What was created and deleted here others may have, when the create was sent and not answered: unless they hear of
-  /// the delete they give it back.
+  /// What was created and deleted here others may have, when the create was sent and not answered.
   private mutating func keepDeletes(_ lost: [LostRange]) {
-    let created = Set(log.lazy.filter(\.isCreate).map(\.uuid))
-    let deleted = created.intersection(log.lazy.filter(\.isDelete).map(\.uuid))
-    log.removeAll { deleted.contains($0.uuid) && !$0.isDelete }
-    for index in log.indices where deleted.contains(log[index].uuid) { log[index].created = lost.unseen }
+    let deleted = Set(log.lazy.filter(\.isDelete).map(\.uuid))
+    for index in log.indices where log[index].isCreate && deleted.contains(log[index].uuid) {
+      log[index].created = log[index].created ?? lost.unseen
+    }
   }
 
   /// After the last page of a restart: what the server did not show is not there. What was lost is created again.

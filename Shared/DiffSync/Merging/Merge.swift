@@ -59,15 +59,17 @@ public struct Merge: Sendable, Hashable {
   }
 
   private mutating func mergeLocalDeletes() {
-    let createdHere = Set(log.lazy.filter(\.isCreate).map(\.uuid))
+    let createdHere = Dictionary(log.lazy.filter(\.isCreate).map { ($0.uuid, $0.created) }) { $1 }
     let known = Dictionary(server.map { ($0.uuid, $0.isCreate ? $0.height : nil) }) { $1 ?? $0 }
     var deleted: Set<String> = []
     for var delete in log where delete.isDelete && deleted.insert(delete.uuid).inserted {
       objects[delete.uuid] = nil
       // The server never knew it. If S shows it, it was our own create whose answer was lost.
-      if createdHere.contains(delete.uuid), known[delete.uuid] == nil {
+      if let lost = createdHere[delete.uuid], known[delete.uuid] == nil {
         if !isLast { upstream += log.filter { $0.isCreate && $0.uuid == delete.uuid } + [delete] }
-        continue
+        // Unless others hear of the delete they give back what a restore took.
+        guard isLast, let lost else { continue }
+        delete.created = lost
       }
       if let created = known[delete.uuid] ?? nil { delete.created = created }
       upstream.append(delete)

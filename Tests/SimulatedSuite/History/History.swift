@@ -216,6 +216,12 @@ public struct History: Sendable, Hashable {
     forgotten.intersection(versions.compactMap { $0.tag?.device == $0.writer ? $0.tag : nil })
   }
 
+  /// Rows of which the cloud forgot versions of more than one life.
+  public var forgottenTwice: Set<RowKey> {
+    let lives = Dictionary(grouping: lost, by: \.row).mapValues { Set($0.map(\.incarnation)).count }
+    return Set(lives.filter { $0.value > 1 }.keys)
+  }
+
   public enum Acknowledged: Sendable, Hashable {
     case write(ChangeTag)
     /// Index into `decisions`.
