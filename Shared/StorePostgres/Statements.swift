@@ -96,11 +96,9 @@ enum Statements {
     """
 
   static let addZones: StaticString = """
-    INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, purged,
-      snapshot, oldest_snapshot, incarnation, lost_through)
-    SELECT $1, w.id, w.database, w.name, w.seq, w.records, w.bytes, w.stage, w.changed, w.linked, 0, 0, 0, 0,
-      w.lost_through
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, lost_through,
+      purged, snapshot, oldest_snapshot, incarnation)
+    SELECT $1, w.*, 0, 0, 0, 0 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       AS w(id, database, name, seq, records, bytes, stage, changed, linked, lost_through)
     """
 

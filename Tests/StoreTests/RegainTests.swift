@@ -12,7 +12,7 @@ import Wire
 /// I6, I7, I9). Method: a store is filled, backed up, written to further, and restored; then devices of before come.
 @Suite(.timeLimit(.minutes(2))) struct RegainTests {
   /// Of restores at the moment at which clocks of tests begin.
-  static let reach = try! ArchiveLimits.reach(after: 1, at: ManualClock().wallTime.milliseconds)
+  static let reach = (try? ArchiveLimits.reach(after: 1, at: ManualClock().wallTime.milliseconds)) ?? 0
 
   /// - Parameters:
   ///   - later: what happens to the old store after the backup.

@@ -89,8 +89,8 @@ public struct Merge: Sendable, Hashable {
     log = log.enumerated().filter { index, diff in diff.updatedField.map { last[$0] == index } ?? true }.map(\.element)
   }
 
-  /// Step 3. A local update of an object that is created here, too, becomes part of its create; one that empties a field
-  /// as well, for the server may have the create already, by a message whose answer was lost.
+  /// Step 3. A local update of an object that is created here, too, becomes part of its create; also one that empties a
+  /// field, for the server may have the create already, by a message whose answer was lost.
   mutating func foldUpdatesIntoCreates() {
     var folded: [Diff] = []
     var places: [String: Int] = [:]

@@ -2,8 +2,8 @@
 enum MoveStatements {
   /// All lives of the zones of databases from one key on and below another.
   static let zones: StaticString = """
-    SELECT p.life, z.id, z.database, z.name, z.seq, z.stage, z.incarnation, z.purged, z.lost_through FROM caravan_zones z
-    JOIN caravan_partitions p ON p.partition = z.partition
+    SELECT p.life, z.id, z.database, z.name, z.seq, z.stage, z.incarnation, z.purged, z.lost_through
+    FROM caravan_zones z JOIN caravan_partitions p ON p.partition = z.partition
     WHERE z.partition = $1 AND z.database >= $2 AND z.database < $3 ORDER BY z.id
     """
 

@@ -246,8 +246,8 @@ extension Upkeep {
       ids[content.incarnation] = new.last?.id
     }
     pipeline.add(
-      MoveStatements.addZones, key, new.map(\.id), new.map(\.zone.database.key), new.map(\.zone.name), new.map(\.life.seq),
-      new.map(\.stage), new.map { _ in changed }, new.map(\.purged), new.map(\.incarnation),
+      MoveStatements.addZones, key, new.map(\.id), new.map(\.zone.database.key), new.map(\.zone.name),
+      new.map(\.life.seq), new.map(\.stage), new.map { _ in changed }, new.map(\.purged), new.map(\.incarnation),
       new.map(\.life.lostThrough))
     let alive = zones.count { $0.content.isAlive }
     pipeline.add(MoveStatements.countZones, key, Int64(new.count), Int64(alive), Int64(0))

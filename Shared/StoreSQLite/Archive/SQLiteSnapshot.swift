@@ -74,8 +74,8 @@ extension FileReads {
   ) throws(CaravanError) {
     let zones = try db.all(
       """
-      SELECT id, name, seq, state, incarnation, lost_through FROM zones z WHERE database = ? AND state < 4 AND (state = 3
-        OR NOT EXISTS (SELECT 1 FROM zones n
+      SELECT id, name, seq, state, incarnation, lost_through FROM zones z WHERE database = ? AND state < 4
+        AND (state = 3 OR NOT EXISTS (SELECT 1 FROM zones n
           WHERE n.database = z.database AND n.name = z.name AND n.id > z.id AND n.state < 4))
         AND NOT (state = 3 AND EXISTS (SELECT 1 FROM zones d WHERE d.database = z.database AND d.name = z.name
           AND d.id > z.id AND d.state IN (1, 2) AND d.seq > z.lost_through))
