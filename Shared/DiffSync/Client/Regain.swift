@@ -35,8 +35,8 @@ extension Merge {
     for diff in server {
       guard case .create(let fields) = diff.change, let object = objects[diff.uuid], object.isStale else { continue }
       for (field, ours) in object.stamped.sorted(by: { $0.key < $1.key }) {
-        let theirs = fields[field] ?? Stamped(.null, at: HybridStamp(rawValue: 0))
-        guard ours.value != theirs.value, ours.timestamp > theirs.timestamp else { continue }
+        // Also where the server has the same, or has nothing and it was emptied: others may have what was in between.
+        guard ours.timestamp > fields[field]?.timestamp ?? HybridStamp(rawValue: 0) else { continue }
         log.append(
           Diff(timestamp: ours.timestamp, objtype: object.objtype, uuid: diff.uuid, .update(field: field, ours.value))
             .made(by: serverTime))
