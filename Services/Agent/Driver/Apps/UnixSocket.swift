@@ -100,7 +100,8 @@ final class UnixSocket: Sendable {
       }
       unsafe unlink(path)
       guard address.bind(descriptor) else { throw failure("cannot listen at '\(path)'") }
-      guard unsafe chmod(path, 0o666) == 0, listen(descriptor, Int32(AppLimits.connections)) == 0 else {
+      // At once: whoever waits for the path connects as soon as it is there.
+      guard listen(descriptor, Int32(AppLimits.connections)) == 0, unsafe chmod(path, 0o666) == 0 else {
         throw failure("cannot listen at '\(path)'")
       }
       return descriptor
