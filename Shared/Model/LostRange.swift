@@ -1,6 +1,10 @@
 /// Versions of a zone that were given, and that a restore took back: their changes are not in what was restored. No
 /// version is given twice, so whoever holds one of these holds what the cloud has lost.
 public struct LostRange: Sendable, Hashable {
+  /// A restored zone goes on at least so far behind the versions in the backup: two that are farther apart are of two
+  /// lives, unless a zone was given more than that.
+  public static let gap: Seq = 1 << 22
+
   /// Everything up to here is still there.
   public var after: Seq
   public var through: Seq

@@ -125,7 +125,7 @@ public enum ArchiveLimits {
   /// given fewer than 1,000 a second. There is room for them until November 2054.
   private static let beginningOfTime: Int64 = 1_577_836_800_000
   /// Where the clock has not come as far: more than was given since the backup.
-  public static let gap: UInt64 = 1 << 22
+  public static let gap: UInt64 = LostRange.gap
 
   /// The last version that a zone may have been given, or the last position of a partition's log, before a restore.
   /// - Parameters:

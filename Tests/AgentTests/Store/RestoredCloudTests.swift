@@ -104,6 +104,24 @@ import Wire
     }
   }
 
+  @Test("I7, UNI-18: also before the device has heard of the restore; where there was none, it is a conflict")
+  func unheardRestore() async throws {
+    for (version, state) in [(9 + LostRange.gap, RowView.State.dirty), (59, .conflict)] {
+      try await StoreFixture.with { f in
+        try await f.agree()
+        let row = try await f.synced("received", version: 8)
+        _ = try await f.store.write(
+          StoreFixture.photos, cells: [CellValue("name", .text("by an app"))],
+          selection: Selection("name = ?", [.text("received")]))
+        let plan = try #require(try await f.collect())
+        let there = StoreFixture.entry(row, version, "received").entry
+        try await f.store.record([.conflict(server: there)], of: plan.op, bytesUp: 0)
+        #expect(try await f.rows().map(\.state) == [state])
+        #expect(try await f.collect()?.mutations.map(\.base) == (state == .dirty ? [.version(version)] : nil))
+      }
+    }
+  }
+
   @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
   func changed() async throws {
     try await StoreFixture.with { f in

@@ -239,7 +239,11 @@ extension LocalStore {
     guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
-    if case .conflict = result, let server, !server.isDeleted, try ancestor(of: row.key, in: state) == server.body {
+    let (isLost, version) = (row.head.presence.isLost, row.head.version)
+    if case .conflict = result, let server, !server.isDeleted,
+      isLost || version == 0 || server.version > version + LostRange.gap,
+      try ancestor(of: row.key, in: state) == server.body
+    {
       _ = row.head.settle(.notApplied, armed: planned.armed)
       row.head = row.head.adopting(server.version)
       summary.dirty += 1
