@@ -145,7 +145,8 @@ enum OwnFiles {
     return methods(file).xWrite(real(file), content.baseAddress, Int32(content.count), offset)
   }
 
-  /// Safe because nobody writes to it once it is made.
+  /// Safe because nobody writes to it once it is made: to SQLite it is `const struct sqlite3_io_methods *pMethods`
+  /// (sqlite3.h).
   private nonisolated(unsafe) static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: sqlite3_io_methods())

@@ -43,7 +43,7 @@ public struct Parameters {
     try connection.check(sqlite3_bind_null(handle, index))
   }
 
-  /// One NUL byte, for ever. Safe because nobody writes to it.
+  /// One NUL byte, for ever. Safe because nobody writes to it: `sqlite3_bind_text64` takes a `const char*`.
   private nonisolated(unsafe) static let emptyText: UnsafePointer<CChar> = {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     text.initialize(to: 0)
