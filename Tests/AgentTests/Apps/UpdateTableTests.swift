@@ -1,5 +1,8 @@
+import AgentCore
+import AgentDriver
 import Client
 import Model
+import TestKit
 import Testing
 
 /// Goal: a table's properties change under it. Method: through the socket.
@@ -22,6 +25,32 @@ struct UpdateTableTests {
           ($0 as? CaravanError)?.code == .tableNotFound
         }
       }
+    }
+  }
+
+  @Test("UNI-15: a table that is local only is not synced, whoever asks, and nothing of it is overwritten")
+  func localOnly() throws {
+    let suite = try SuiteWorld(seed: 4)
+    try suite.world.run(deadline: .seconds(600)) {
+      let (a, b) = (try await suite.start("a"), try await suite.start("b"))
+      for device in [a, b] {
+        try await device.store.createTable(
+          RunningDevice.table, schema: try SchemaText(parsing: "name VARCHAR PRIMARY KEY, number INTEGER"),
+          localOnly: device.name == "b")
+      }
+      for (number, device) in [a, b].enumerated() { try await device.write("x", Int64(number)) }
+      try await a.agent.engine.syncNow(RunningDevice.table, write: true, read: true)
+      await #expect {
+        try await b.agent.engine.syncNow(RunningDevice.table, write: true, read: true)
+      } throws: {
+        ($0 as? CaravanError)?.code == .invalidData
+      }
+      #expect(try await b.numbers() == ["x": 1])
+      // Once it is synced, what both have made is a conflict.
+      try await b.store.updateTable(RunningDevice.table, TableChange(replication: .full))
+      try await b.agent.engine.syncNow(RunningDevice.table, write: true, read: true)
+      #expect(try await b.store.status(of: RunningDevice.table.app)[0].conflicts == 1)
+      #expect(try await b.numbers() == ["x": 1])
     }
   }
 }

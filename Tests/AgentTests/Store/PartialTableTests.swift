@@ -126,6 +126,47 @@ struct PartialTableTests {
     }
   }
 
+  @Test("UNI-15: a row of which a newer version waits is one row; a narrower window counts at once")
+  func recentWaiting() async throws {
+    try await Self.with(TableChange(replication: .recent(RecentWindow(rows: 2)))) { f in
+      let photo = F.noise(90_000)
+      try await f.apply([F.entry("row-1", 1, "1"), F.entry("row-2", 2, "2")])
+      try await f.apply([F.entry("row-2", 3, "2", photo: photo)], token: [2])
+      #expect(try await f.names() == ["1", "2"])
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["1", "2"])
+      try await f.store.updateTable(F.photos, TableChange(replication: .recent(RecentWindow(rows: 1))))
+      #expect(try await f.names() == ["2"])
+    }
+  }
+
+  @Test("UNI-15: a local table takes nothing from the cloud, not even what was on its way")
+  func localOnly() async throws {
+    try await Self.with(TableChange()) { f in
+      try await f.apply([F.entry("row-1", 1, "1")])
+      try await f.store.updateTable(F.photos, TableChange(replication: .localOnly))
+      #expect(try await f.apply([F.entry("row-1", 2, "one"), F.entry("row-2", 3, "2")], token: [2]).applied == 0)
+      #expect(try await f.names() == ["1"])
+      let state = try await f.store.syncState(of: F.photos)
+      #expect(state.isLocalOnly && state.token == [1])
+    }
+  }
+
+  @Test("UNI-15: what a conflict was decided to be counts among the recent rows")
+  func recentDecided() async throws {
+    try await Self.with(TableChange(replication: .recent(RecentWindow(rows: 2)))) { f in
+      try await f.apply([F.entry("row-1", 1, "1")])
+      try await f.store.write(F.photos, cells: [CellValue("date", .integer(1))], selection: Selection("name = '1'"))
+      try await f.apply(
+        [F.entry("row-1", 2, "one"), F.entry("row-2", 3, "2"), F.entry("row-3", 4, "3")], token: [2])
+      #expect(try await f.names() == ["1", "2", "3"])
+      try await f.store.beginResolution(F.photos, owner: f.owner)
+      try await f.store.resolve(F.photos, row: "row-1", .theirs, owner: f.owner)
+      try await f.store.endResolution(F.photos, owner: f.owner)
+      #expect(try await f.names() == ["2", "3"])
+    }
+  }
+
   @Test("UNI-15: rows that are not older than so long are kept")
   func recentAge() async throws {
     let clock = ManualClock()

@@ -106,6 +106,86 @@ struct QueryTableTests {
     }
   }
 
+  @Test("UNI-15: a row that is to go while an app has it open goes when it is not", arguments: [false, true])
+  func open(isClosed: Bool) async throws {
+    try await Self.with { f in
+      try await f.apply([F.entry("row-1", 1, "anna")])
+      try await f.store.write(
+        F.photos, cells: [CellValue("name", .text("zoe"))], selection: Selection("name = 'anna'"))
+      let plan = try #require(try await f.collect())
+      let write = try await f.store.openWrite(
+        F.photos, cells: [], objects: ["photo"], selection: Selection("name = 'zoe'"), owner: f.owner)
+      try await f.accept(plan, from: 2)
+      #expect(try await f.names() == ["zoe"])
+      if isClosed {
+        try await f.store.closeWrite(write.handle, owner: f.owner)
+        // An object that was opened is there, if empty: that is a change.
+        try await f.accept(try #require(try await f.collect()), from: 3)
+      } else {
+        try await f.store.abandonWrite(write.handle, owner: f.owner)
+      }
+      #expect(try await f.names() == [])
+    }
+  }
+
+  @Test("UNI-15: own rows that were left come again as a whole until the table's new query has been told all")
+  func ownRowsAgain() async throws {
+    try await Self.with { f in
+      try await f.write("zita")
+      try await f.accept(try #require(try await f.collect()), from: 1)
+      #expect(try await f.names() == [])
+      #expect(try await !f.store.syncState(of: F.photos).lacksRows)
+      let late = TableChange(replication: .query(RowQuery("name > ?", [.text("m")])))
+      try await f.store.updateTable(F.photos, late)
+      for change in [late, TableChange(replication: .full)] {
+        try await f.store.updateTable(F.photos, change)
+        try await f.store.reset(F.photos)
+        try await f.apply([F.entry("row-1", 2, "xaver")], token: [1], isLast: false)
+        #expect(try await f.store.syncState(of: F.photos).lacksRows)
+        // The session that began it is over, and so is the agent.
+        try await f.crash()
+        #expect(try await f.store.syncState(of: F.photos).lacksRows)
+        try await f.apply([F.entry("row-2", 3, "yves")], token: [2], isLast: false)
+        #expect(try await f.store.syncState(of: F.photos).lacksRows)
+        try await f.apply([], token: [3])
+        #expect(try await !f.store.syncState(of: F.photos).lacksRows)
+      }
+    }
+  }
+
+  @Test("UNI-15: the echo of a row that was left is no echo of one that has been made anew under its key")
+  func madeAnew() async throws {
+    try await F.with { f in
+      let table = TableID(app: F.app, name: "keys")
+      try await f.store.createTable(
+        table, schema: try SchemaText(parsing: "name VARCHAR PRIMARY KEY, n INTEGER"), localOnly: false,
+        properties: TableChange(replication: .query(RowQuery("n < 5"))))
+      try await f.store.agree(
+        on: Model.RecordType(
+          id: 7, definition: 7, name: "keys",
+          fields: [
+            Model.FieldDefinition(id: 1, name: "name", kind: .text),
+            Model.FieldDefinition(id: 2, name: "n", kind: .integer),
+          ]),
+        for: table)
+      func write(_ number: Int64) async throws -> String {
+        try await f.store.write(table, cells: [CellValue("name", .text("k")), CellValue("n", .integer(number))])[0]
+      }
+      let id = try await write(9)
+      let plan = try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
+      try await f.store.record([.accepted(version: 7)], of: plan.op, bytesUp: 0)
+      #expect(try await f.rows(in: table).isEmpty)
+      #expect(try await write(3) == id)
+      // Its process has heard of version 7, the next one has not.
+      try await f.crash()
+      let echo = Model.Entry(name: id, version: 7, created: 1, type: 7, writer: "d")
+      let summary = try await f.store.apply(
+        [IncomingEntry(entry: echo, isOwn: true)], to: table, token: [1], isLast: true, bytesDown: 0)
+      #expect(summary.isUnexplained)
+      #expect(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999)?.mutations.map(\.base) == [.absent])
+    }
+  }
+
   @Test(
     "a query that is no plain expression over the columns is refused, and the table is as it was",
     arguments: [

@@ -13,14 +13,19 @@ extension RowHead {
     if version > 0, lost.contains(where: { $0.contains(version) }), presence != .torn {
       return lose(isWhole: isWhole)
     }
-    let isNew = version == 0 && flags.isDirty && !flags.inConflict
+    let wasNew = isNew
     flags.inConflict = false
     switch presence {
-    case .live: presence = isNew ? .live : .unconfirmed
+    case .live: presence = wasNew ? .live : .unconfirmed
     case .deleted: presence = .deletedUnconfirmed
     case .torn: version = 0
     case .unconfirmed, .deletedUnconfirmed, .lost, .changedLost, .deletedLost: break
     }
+  }
+
+  /// The cloud has never had it, as far as is known here.
+  public var isNew: Bool {
+    version == 0 && presence == .live && flags.isDirty && !flags.syncPending && !flags.inConflict
   }
 
   /// What it is based on the cloud has lost, and a copy in conflict may be lost as well.

@@ -118,6 +118,7 @@ extension LocalStore {
       try change(table) { (state) throws(CaravanError) in
         for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: state) }
         try applyWaiting(&state)
+        try leaveOld(&state)
         try chunkTable.sweepUnlessWriting(openWrites)
       }
     } catch {

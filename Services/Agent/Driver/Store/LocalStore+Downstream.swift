@@ -11,7 +11,10 @@ extension LocalStore {
   ) throws(CaravanError) -> PullSummary {
     let sound = chunks.filter { ChunkHash(of: $0.bytes) == $0.hash }
     let now = host.clock.wallTime.milliseconds
-    let wasResyncing = try state(table).isResyncing
+    let before = try state(table)
+    // What it was asked for when the table was still synced is not told again: it comes when it is synced again.
+    guard !before.isLocalOnly else { return PullSummary() }
+    let wasResyncing = before.isResyncing
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
     let summary = try change(table, isLast || !sound.isEmpty ? .atOnce : .later) {
       (state) throws(CaravanError) -> PullSummary in
@@ -77,8 +80,11 @@ extension LocalStore {
   private func decide(
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
-    // Also where its row was left to the cloud.
-    if isOwn, row == nil, state.properties.isPartial { return .ignore }
+    if isOwn, state.properties.isPartial {
+      guard let row else { return .ignore }
+      // It was left to the cloud and made anew since: this is not what it is.
+      if row.head.isNew { return .unexplained }
+    }
     // Also where the row has been made anew since: it is not what this entry was.
     if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return .ignore }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
@@ -287,6 +293,7 @@ extension LocalStore {
       row.head.reset(lost: lost)
       try state.rows.updateHead(row, database)
     }
+    state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.ownThrough) = (0, nil)
     try chunkTable.sweepUnlessWriting(openWrites)
@@ -319,6 +326,6 @@ extension LocalStore {
         summary.conflicts += 1
       }
     }
-    state.isResyncing = false
+    (state.isResyncing, state.lacksOwnRows) = (false, false)
   }
 }

@@ -95,9 +95,18 @@ extension LocalStore {
     }
     let waiting = "table_id = \(state.number) AND role = 0 AND (\(isOld(version: "version", id: "name")))"
     let names = try database.statement(text: "SELECT name FROM incoming WHERE \(waiting)").all { row in row.text(0) }
-    for name in names where try dropIncoming(named: name, role: .waiting, of: state) { state.waiting -= 1 }
-    let rows = isOld(version: "_version", id: "_id")
-    for key in try state.rows.keys(where: "_flags = 0 AND _presence = 0 AND (\(rows))", database) {
+    for name in names {
+      if let row = try state.rows.row(id: name, database) {
+        // What it is to be told of by the entry it still has to be told.
+        guard row.head.flags == .clean, row.head.presence == .live || row.head.presence == .unconfirmed,
+          !isOpen(row: row.id, of: state.table)
+        else { continue }
+        try removeRow(row, of: state)
+      }
+      if try dropIncoming(named: name, role: .waiting, of: state) { state.waiting -= 1 }
+    }
+    let rows = "\(Self.kept(state)) AND (\(isOld(version: "_version", id: "_id")))"
+    for key in try state.rows.keys(where: rows, database) {
       guard let row = try state.rows.soundRow(key: key, database), !isOpen(row: row.id, of: state.table) else {
         continue
       }
@@ -105,11 +114,18 @@ extension LocalStore {
     }
   }
 
+  /// Rows that may have to go; those of which a newer version waits count as that.
+  private static func kept(_ state: TableState) -> String {
+    let live = "_flags = 0 AND _presence = 0"
+    guard state.waiting > 0 else { return live }
+    return "\(live) AND _id NOT IN (SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0)"
+  }
+
   /// Rows and waiting entries of smaller versions are too many; nil: none are.
   private func leastVersion(of rows: UInt64, in state: TableState) throws(CaravanError) -> Int64? {
     let text = """
       SELECT version FROM (
-        SELECT _version AS version FROM \(state.rows.quotedName) WHERE _flags = 0 AND _presence = 0
+        SELECT _version AS version FROM \(state.rows.quotedName) WHERE \(Self.kept(state))
         UNION ALL SELECT version FROM incoming WHERE table_id = \(state.number) AND role = 0 AND deleted = 0)
       ORDER BY version DESC LIMIT 1 OFFSET \(rows - 1)
       """

@@ -41,7 +41,8 @@ extension LocalStore: SyncStore {
     return TableSyncState(
       proposal: state.proposal, type: state.type, token: state.token, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
-      opInFlight: state.op, lacksChunks: lacking ?? false, lacksRows: torn > 0 || state.mustStartOver,
+      isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: lacking ?? false,
+      lacksRows: torn > 0 || state.mustStartOver || state.lacksOwnRows,
       isResyncing: state.isResyncing, mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
       isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused)
   }

@@ -85,7 +85,10 @@ extension LocalStore {
       try wantEverything(in: columns, of: &state)
       try state.save(database)
       let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
-      if new.replication != old.replication { try leaveStrangers(in: state) }
+      if new.replication != old.replication {
+        try leaveStrangers(in: state)
+        try leaveOld(&state)
+      }
       return armed
     }
     if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }

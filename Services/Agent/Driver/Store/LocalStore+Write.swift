@@ -163,6 +163,7 @@ extension LocalStore {
         try note(write.intent, write.promise, in: state)
         try planAtOnce(&state)
         try applyWaiting(&state)
+        try leaveStrangers(among: write.targets.compactMap(\.key), in: state)
         try chunkTable.sweepUnlessWriting(openWrites)
       }
     } catch {
@@ -215,8 +216,12 @@ extension LocalStore {
     for write in writes { damage.overwrote(write.claimed) }
     for table in tables.sorted() where self.tables[table] != nil {
       let isTorn = try change(table) { (state) throws(CaravanError) in
-        let isTorn = try restore(writes.filter { $0.table == table }, in: &state)
+        let given = writes.filter { $0.table == table }
+        let isTorn = try restore(given, in: &state)
         try applyWaiting(&state)
+        // Of what was not to be kept, nothing went as long as it was open.
+        try leaveStrangers(among: given.flatMap(\.targets).compactMap(\.key), in: state)
+        try leaveOld(&state)
         try chunkTable.sweepUnlessWriting(openWrites)
         return isTorn
       }

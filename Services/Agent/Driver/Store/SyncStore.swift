@@ -183,11 +183,13 @@ public struct TableSyncState: Sendable, Hashable {
   public let toleratedRows: Int
   /// Until when a row that was written with a deadline of its own has to be on its way: wall clock, milliseconds.
   public let deadline: Int64?
+  /// Nothing of it goes to the cloud, and nothing comes.
+  public let isLocalOnly: Bool
   /// An op of this table is in flight.
   public let opInFlight: UInt64?
   /// Entries and conflict copies wait for chunks.
   public let lacksChunks: Bool
-  /// Rows of the table are torn and have to come again as a whole, the device's own among them.
+  /// Rows of the table are torn, or were left to the cloud, and have to come as a whole, the device's own among them.
   public let lacksRows: Bool
   /// Between a reset and the last page of its resync.
   public let isResyncing: Bool
@@ -203,7 +205,8 @@ public struct TableSyncState: Sendable, Hashable {
 
   public init(
     proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
-    deadline: Int64? = nil, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false, isResyncing: Bool = false,
+    deadline: Int64? = nil, isLocalOnly: Bool = false, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false,
+    isResyncing: Bool = false,
     mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
   ) {
     self.proposal = proposal
@@ -212,6 +215,7 @@ public struct TableSyncState: Sendable, Hashable {
     self.dirtyRows = dirtyRows
     self.toleratedRows = toleratedRows
     self.deadline = deadline
+    self.isLocalOnly = isLocalOnly
     self.opInFlight = opInFlight
     self.lacksChunks = lacksChunks
     self.lacksRows = lacksRows

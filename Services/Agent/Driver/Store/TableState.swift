@@ -16,6 +16,8 @@ struct TableState {
   var isResyncing: Bool
   /// The next pull begins with a reset: what was left to the cloud, or lost here, has to be told again.
   var mustStartOver = false
+  /// Until the end of the resync: rows of the device's own were left to the cloud, and have to come with their bodies.
+  var lacksOwnRows = false
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
   var bytesUp: Int
@@ -103,6 +105,7 @@ struct TableState {
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
+    lacksOwnRows = row.integer(7) & 4 != 0
     lastSync = row.integer(8)
     (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
     refused = row.text(11)
@@ -132,7 +135,8 @@ struct TableState {
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
         bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
-      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0), lastSync, bytesUp, bytesDown, refused, news,
+      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0), lastSync, bytesUp, bytesDown, refused,
+      news,
       fault?.rawValue ?? 0, number)
   }
 

@@ -103,8 +103,11 @@ struct Downstream: Sendable {
   /// - Returns: false when it does not begin where the table's copy ends.
   mutating func takeIn(_ news: NotifiedPage) async throws(CaravanError) -> Bool {
     let state = try await crew.store.syncState(of: table)
-    guard state.type != nil, !state.token.isEmpty, state.token == news.from else { return false }
-    (token, isResyncing) = (state.token, state.isResyncing)
+    // In a resync the device's own rows may have to come as a whole.
+    guard state.type != nil, !state.token.isEmpty, state.token == news.from, !state.isResyncing,
+      !state.isLocalOnly
+    else { return false }
+    token = state.token
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     try await takeIn(PullResult(page: news.page, token: news.token, more: true))
     answer = .whole
@@ -191,7 +194,6 @@ struct Downstream: Sendable {
   /// The type may be among what was lost.
   private mutating func proposeAgain() async throws(CaravanError) {
     let state = try await crew.store.syncState(of: table)
-    lacksRows = lacksRows || state.lacksRows
     let propose = Operation.Kind.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))
     try await agree(crew.exchanger.exchange([propose])[0])
   }
@@ -202,6 +204,8 @@ struct Downstream: Sendable {
     }
     try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
     (token, isResyncing, ownThrough) = (beginning.token, true, 0)
+    let state = try await crew.store.syncState(of: table)
+    lacksRows = lacksRows || state.lacksRows
     if !beginning.lost.isEmpty { try await proposeAgain() }
   }
 

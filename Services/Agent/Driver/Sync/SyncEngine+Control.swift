@@ -25,7 +25,9 @@ extension SyncEngine: SyncControl {
   }
 
   public func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
-    _ = try await store.syncState(of: table)
+    guard try await !store.syncState(of: table).isLocalOnly else {
+      throw CaravanError(.invalidData, "\(table) is local only: have it synced first")
+    }
     let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
     guard coalescer.permitsSpeaking else { throw notPermitted(table) }
     try await awaitConnection()

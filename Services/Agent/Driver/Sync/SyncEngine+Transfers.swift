@@ -90,6 +90,10 @@ extension SyncEngine {
     _ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
   ) async -> Rider? {
     do throws(CaravanError) {
+      if try await store.syncState(of: key.table).isLocalOnly {
+        end(key, answers, nil)
+        return nil
+      }
       switch key.direction {
       case .write:
         var session = Upstream(
