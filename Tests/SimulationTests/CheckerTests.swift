@@ -15,7 +15,8 @@ import Testing
     _ tag: ChangeTag, _ kind: LocalWrite.Kind, over parents: [ChangeTag] = [], _ standing: Standing = .acknowledged
   ) -> LocalWrite {
     LocalWrite(
-      tag, place, kind, parents: parents, digest: kind == .delete ? nil : UInt64(tag.number), standing: standing)
+      tag, place, kind, parents: parents, digest: kind == .delete ? nil : UInt64(tag.number),
+      number: kind == .delete ? nil : Int64(tag.number), standing: standing)
   }
 
   static func seen(_ tag: ChangeTag, at seq: UInt64, isClean: Bool = true) -> SeenRow {
@@ -168,6 +169,11 @@ import Testing
     ("I17", "a row is missing", { $0.latecomers = [Latecomer(place, rows: [:])] }),
     ("I13", "a frame without a link", { $0.trespasses = ["d1 sends 40 bytes"] }),
     ("I16", "a device lacks something", { $0.end.stalled = ["d2 lacks a row"] }),
+    ("UNI-15", "what was to stay on its device is at the cloud", { $0.strays = ["#d1.1 is at the cloud"] }),
+    (
+      "UNI-15", "a table shows what it does not keep, and the cloud has",
+      { $0.readings[1].share = .numbers(0..<2) }
+    ),
   ]
 
   /// The same, where the cloud forgot the newest edit, and d1 offered it again.
@@ -247,6 +253,21 @@ import Testing
     #expect(Self.violations(forgotten).isEmpty, "nobody holds a deletion that was taken back")
   }
 
+  @Test("UNI-17, UNI-18: what the cloud lost may be lost where somebody was writing over it in place, and nowhere else")
+  func overwritten() {
+    for isOverwritten in [true, false] {
+      var history = Self.sound
+      history.restores = 1
+      history.lost = [history.versions.removeLast()]
+      history.log.removeLast()
+      if isOverwritten { history.overwritten = [Self.tag(3)] }
+      let lost = Self.violations(history).filter { $0.invariant.hasPrefix("I1 ") && $0.explanation.contains("#d1.3") }
+      history.end.cloud[Self.place] = [Self.seen(Self.tag(2, "d2"), at: 2)]
+      let gone = Self.violations(history).filter { $0.invariant.hasPrefix("I1 ") }
+      #expect(lost.isEmpty && gone.isEmpty == isOverwritten, "\(lost) \(gone)")
+    }
+  }
+
   @Test("UNI-18: what the cloud cannot tell apart after restores may be a conflict: an edit that it forgot as well")
   func indistinguishable() {
     let edit = Self.write(Self.tag(4, "d2"), .update, over: [Self.tag(3)], .attempted)
@@ -258,6 +279,51 @@ import Testing
       let found = Self.violations(history).filter { $0.invariant.hasPrefix("I7") }
       #expect(found.isEmpty == isSound, "\(lost) of life \(life): \(found)")
     }
+  }
+
+  /// d2's table keeps other rows than d1's.
+  static func shared(_ shares: [Share], here rows: [SeenRow], readings: [Reading] = []) -> History {
+    var history = sound
+    history.shares = ["d2": [place: shares]]
+    history.end.devices["d2"]?[place] = rows
+    history.readings += readings
+    return history
+  }
+
+  @Test("UNI-15: in the end a device has its part of the cloud's rows, and nothing else")
+  func shares() {
+    let newest = Self.seen(Self.tag(3), at: 3)
+    for (share, isKept) in [(Share.numbers(3..<9), true), (.numbers(0..<3), false), (.newest(1), true)] {
+      #expect(Self.violations(Self.shared([share], here: isKept ? [newest] : [])).isEmpty, "\(share)")
+      let other = Self.violations(Self.shared([share], here: isKept ? [] : [newest]))
+      #expect(other.contains { $0.invariant.hasPrefix("I4") }, "\(share): \(other)")
+    }
+    // Of those that are kept by age it can only be said that they are what the cloud has.
+    for rows in [[], [newest]] { #expect(Self.violations(Self.shared([.young], here: rows)).isEmpty) }
+    let old = Self.seen(Self.tag(2, "d2"), at: 2)
+    for share in [Share.young, .all] {
+      #expect(Self.violations(Self.shared([share], here: [old])).contains { $0.invariant.hasPrefix("I4") })
+    }
+    // Nobody fills the place of what was among the newest.
+    var deleted = Self.shared([.newest(1)], here: [])
+    deleted.versions.insert(Version(RowKey(Self.place, "r0"), seq: 0, tag: nil, writer: "d1"), at: 0)
+    #expect(Self.violations(deleted).filter { $0.invariant.hasPrefix("I4") }.isEmpty)
+  }
+
+  @Test("UNI-15: an own row may be left to the cloud only once it is there, and is not asked for")
+  func ownRows() {
+    func found(_ shares: [Share], versions: Int) -> [Violation] {
+      let reading = Reading(
+        device: "d2", place: Self.place, ownWrites: 1, share: shares.last ?? .all, versions: versions, rows: [])
+      let rows = (shares.last ?? .all).shows(3) ? [Self.seen(Self.tag(3), at: 3)] : []
+      return Self.violations(Self.shared(shares, here: rows, readings: [reading]))
+    }
+    #expect(found([.numbers(8..<9)], versions: 2).isEmpty)
+    for (shares, versions) in [([Share.numbers(8..<9)], 1), ([.numbers(1..<9)], 3), ([.own, .all], 1)] {
+      #expect(found(shares, versions: versions).contains { $0.invariant.hasPrefix("I5") }, "\(shares)")
+    }
+    // What it was told to keep before may still come.
+    #expect(found([.numbers(8..<9), .numbers(1..<9)], versions: 3).isEmpty)
   }
 
   private static func violations(_ history: History) -> [Violation] { Checker.all.flatMap { $0.check(history) } }

@@ -4,12 +4,14 @@ extension Checker {
   static let nothingLost = Checker("I1 acknowledged writes are never lost") { history in
     let survivors = Survivors(history)
     let undeleted = history.undeleted
+    // The cloud had it as well when it was overwritten, and was to give it back.
+    let unheld = history.forgotten.intersection(history.overwritten)
     var rows: [ChangeTag: RowKey] = [:]
     for version in history.lost + history.versions { if let tag = version.tag { rows[tag] = version.row } }
     return history.writes.values.sorted { $0.tag < $1.tag }.compactMap { write in
       // A restore brings back what was deleted since the backup.
       let isUndone = write.parents.contains { rows[$0].map(undeleted.contains) ?? false }
-      if write.kind == .delete, isUndone { return nil }
+      if write.kind == .delete && isUndone || unheld.contains(write.tag) { return nil }
       guard write.standing == .acknowledged, !survivors.isAccountedFor(write) else { return nil }
       return "the \(write.kind) \(write.tag) in \(write.place) was acknowledged; no row has it, and nobody replaced it"
     }

@@ -21,6 +21,10 @@ private struct Reader {
   private let deletable: Set<RowKey>
   /// After a restore, what was in the backup of these may come back.
   private let undeleted: Set<RowKey>
+  /// Where in the cloud's history each change is found first.
+  private let arrivals: [ChangeTag: Int]
+  /// Numbers that each row ever had at the cloud.
+  private let numbers: [RowKey: Set<Int64>]
   private var last: [RowKey: SeenRow] = [:]
   private var cleanSeq: [RowKey: UInt64] = [:]
   /// Own acknowledged events taken in so far.
@@ -37,6 +41,12 @@ private struct Reader {
     revived = Set(history.decisions.filter { $0.choice == .mine && $0.standing != .refused }.map(\.mine))
     var rows: [ChangeTag: RowKey] = [:]
     undeleted = history.undeleted
+    let shares = history.shares[device] ?? [:]
+    let told = shares.isEmpty ? [] : Array(history.versions.enumerated())
+    arrivals = Dictionary(told.compactMap { index, version in version.tag.map { ($0, index) } }) { first, _ in first }
+    numbers = Dictionary(grouping: told.map(\.element), by: \.row).mapValues { versions in
+      Set(versions.compactMap { version in version.tag.flatMap { history.writes[$0]?.number } })
+    }
     for version in history.lost + history.versions { if let tag = version.tag { rows[tag] = version.row } }
     for reading in history.readings {
       for row in reading.rows { rows[row.tag] = RowKey(reading.place, row.row) }
@@ -57,11 +67,23 @@ private struct Reader {
     guard !reading.lacksTornRows else { return found }
     let seen = Set(reading.rows.map(\.row))
     for tag in own.sorted() {
-      guard let key = rowsOfTags[tag], key.place == reading.place, !seen.contains(key.row), !deletable.contains(key)
+      guard let key = rowsOfTags[tag], key.place == reading.place, !seen.contains(key.row), !deletable.contains(key),
+        !mayHaveLeft(tag, key, reading)
       else { continue }
       found.append("\(device) does not see row \(key) although it wrote \(tag) and nobody deleted it")
     }
     return found
+  }
+
+  /// Whether the row may have been left to the cloud: not before the cloud has what the device wrote, and where the
+  /// table always kept the same, not as long as that is asked for.
+  private func mayHaveLeft(_ tag: ChangeTag, _ key: RowKey, _ reading: Reading) -> Bool {
+    guard let shares = history.shares[device]?[key.place], let arrival = arrivals[tag], arrival < reading.versions
+    else {
+      return false
+    }
+    guard shares.count == 1, case .numbers(let range) = shares[0] else { return true }
+    return !(numbers[key] ?? []).allSatisfy(range.contains)
   }
 
   private mutating func takeIn(_ count: Int) {

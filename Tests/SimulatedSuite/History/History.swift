@@ -28,17 +28,20 @@ public struct LocalWrite: Sendable, Hashable {
   public var parents: [ChangeTag]
   /// Of the row's whole content; nil for a delete.
   public var digest: UInt64?
+  /// What tables ask for that do not keep all rows; nil for a delete.
+  public var number: Int64?
   public var standing: Standing
 
   public init(
     _ tag: ChangeTag, _ place: Place, _ kind: Kind, parents: [ChangeTag] = [], digest: UInt64? = nil,
-    standing: Standing = .attempted
+    number: Int64? = nil, standing: Standing = .attempted
   ) {
     self.tag = tag
     self.place = place
     self.kind = kind
     self.parents = parents
     self.digest = digest
+    self.number = number
     self.standing = standing
   }
 }
@@ -162,13 +165,22 @@ public struct Reading: Sendable, Hashable {
   public var ownWrites: Int
   /// Rows were torn, and are hidden until they are mended (SIM-79).
   public var lacksTornRows: Bool
+  /// What the table keeps.
+  public var share: Share
+  /// Versions that the cloud had committed before the read ended.
+  public var versions: Int
   public var rows: [SeenRow]
 
-  public init(device: String, place: Place, ownWrites: Int, lacksTornRows: Bool = false, rows: [SeenRow]) {
+  public init(
+    device: String, place: Place, ownWrites: Int, lacksTornRows: Bool = false, share: Share = .all, versions: Int = 0,
+    rows: [SeenRow]
+  ) {
     self.device = device
     self.place = place
     self.ownWrites = ownWrites
     self.lacksTornRows = lacksTornRows
+    self.share = share
+    self.versions = versions
     self.rows = rows
   }
 }
@@ -183,6 +195,13 @@ public struct History: Sendable, Hashable {
   public var versions: [Version] = []
   public var log: [Logged] = []
   public var readings: [Reading] = []
+  /// What devices were told to keep of a table, one after the other; those that never left a row to the cloud are not
+  /// here.
+  public var shares: [String: [Place: [Share]]] = [:]
+  /// What somebody began to write over in place, whatever came of that.
+  public var overwritten: Set<ChangeTag> = []
+  /// What came to the cloud of tables that were local only.
+  public var strays: [String] = []
   /// Of clients that keep no copy, on one zone.
   public var calls: [ZoneCall] = []
   /// What left devices that had no link.

@@ -31,13 +31,25 @@ struct Calm: Sendable {
       part.start()
     }
     for device in suite.devices { await device.setLink(.wifi) }
+    shareAtLast()
     if suite.scale.hasQuota { await Squeeze(suite, seed: seed).loosen(clock) }
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
     try await waitForProgress(&apps)
     try await demand(&apps)
+    for device in suite.devices { suite.ground.sentry.weaken(device.name, nil) }
     if try await Probes(suite, clock: clock).run(&apps) { try await waitForProgress(&apps) }
     guard !suite.diarists.isEmpty else { return }
     suite.ground.recorder.diaries(try await Diaries(suite).converge(clock))
+  }
+
+  /// What was local only is to get through as well.
+  private func shareAtLast() {
+    for device in suite.devices {
+      for (_, place) in suite.scale.places(of: device.user)
+      where suite.ground.recorder.share(of: device.name, place) == .own {
+        suite.ground.recorder.keeps(.all, of: place, on: device.name)
+      }
+    }
   }
 
   // MARK: Without being asked
@@ -100,7 +112,7 @@ struct Calm: Sendable {
           behind.append("\(app.device.name) is down")
           continue
         }
-        if let reason = await difference(place, session, store) {
+        if let reason = await difference(app.device.name, place, session, store) {
           behind.append("\(app.device.name), \(place): \(reason)")
         }
       }
@@ -108,7 +120,9 @@ struct Calm: Sendable {
     return behind
   }
 
-  private func difference(_ place: Place, _ session: App.Session, _ store: any Store) async -> String? {
+  private func difference(
+    _ device: String, _ place: Place, _ session: App.Session, _ store: any Store
+  ) async -> String? {
     guard let status = try? await session.store.status(of: place.id.app).first(where: { $0.table == place.id }) else {
       return "the table is not there"
     }
@@ -116,11 +130,26 @@ struct Calm: Sendable {
       return "\(status.dirty) dirty, \(status.pending) pending, \(status.conflicts) in conflict\(status.refused)"
     }
     guard let rows = try? await App.versions(of: place, in: session.store),
-      let cloud = try? await store.versions(of: place)
+      let entries = try? await store.entries(of: place)
     else { return "a read failed" }
+    let cloud = kept(of: entries, at: place, on: device, here: Set(rows.keys))
     if rows == cloud { return nil }
     let lacking = cloud.filter { rows[$0.key] != $0.value }.count
     let more = rows.filter { cloud[$0.key] == nil }.count
-    return "\(lacking) rows of the cloud's \(cloud.count) are not here, \(more) are too many"
+    return "\(lacking) rows of the cloud's \(cloud.count) are not here, \(status.torn) torn, \(more) too many"
+  }
+
+  /// What the device is to have.
+  private func kept(
+    of entries: [Model.Entry], at place: Place, on device: String, here: Set<String>
+  ) -> [String: Seq] {
+    let all = Dictionary(entries.map { ($0.name, $0.version) }) { _, newer in newer }
+    let recorder = suite.ground.recorder
+    guard let share = recorder.share(of: device, place), share != .all else { return all }
+    let rows = entries.map { entry in
+      Share.Row(id: entry.name, seq: entry.version, number: Recorder.tag(of: entry).flatMap { contents[$0]?.n })
+    }
+    let kept = share.kept(of: rows, here: here, deletions: recorder.history.deletions(at: place))
+    return all.filter { kept.contains($0.key) }
   }
 }

@@ -9,11 +9,6 @@ internal import Wire
 
 // Storage as the simulation looks at it, past the bus.
 extension Store {
-  /// Version of each live row.
-  func versions(of place: Place) async throws(CaravanError) -> [String: Seq] {
-    Dictionary(try await entries(of: place).map { ($0.name, $0.version) }) { _, newer in newer }
-  }
-
   /// Every live row of the zone.
   func entries(of place: Place) async throws(CaravanError) -> [Model.Entry] {
     let zone = try ZoneID(place.database, place.table)
@@ -144,25 +139,22 @@ struct Inspection: Sendable {
       outcome.devices[device.name, default: [:]][place] = try await App.rows(of: place, in: session.store)
     }
     outcome.chunkProblems += try await session.store.problems().map { "\(device.name): \($0)" }
-    // All rows agree with the cloud's, so nothing but their chunks may be here.
-    let named = try await distinctChunks(of: [device.user])
+    // All rows here agree with the cloud's, so nothing but their chunks may be here.
+    let named = try await distinctChunks(of: device, outcome.devices[device.name] ?? [:])
     let held = try await session.store.storedChunks()
     if held != named { outcome.chunkProblems.append("\(device.name) keeps \(held) chunks, its rows name \(named)") }
   }
 
-  private func distinctChunks(of users: [String]) async throws -> Int {
+  private func distinctChunks(of device: SimulatedDevice, _ rows: [Place: [SeenRow]]) async throws -> Int {
     guard let store = suite.vault.store else { return 0 }
-    var count = 0
-    for user in users {
-      var hashes: Set<ChunkHash> = []
-      for (_, place) in suite.scale.places(of: user) {
-        for entry in try await store.entries(of: place) {
-          hashes.formUnion(try await store.chunks(of: entry, in: place.database))
-        }
+    var hashes: Set<ChunkHash> = []
+    for (_, place) in suite.scale.places(of: device.user) {
+      let here = Set((rows[place] ?? []).map(\.row))
+      for entry in try await store.entries(of: place) where here.contains(entry.name) {
+        hashes.formUnion(try await store.chunks(of: entry, in: place.database))
       }
-      count += hashes.count
     }
-    return count
+    return hashes.count
   }
 
   // MARK: Garbage

@@ -66,6 +66,11 @@ public struct SeedRun: Sendable {
     let (simulation, hub) = (suite.ground.simulation, suite.ground.hub)
     let deliveries = simulation.start { await hub.run() }
     defer { suite.bury(deliveries) }
+    for (device, shares) in zip(suite.devices, suite.scale.shares) {
+      for ((_, place), share) in zip(suite.scale.places(of: device.user), shares) {
+        suite.ground.recorder.keeps(share, of: place, on: device.name)
+      }
+    }
     for part in suite.parts { part.start() }
     let clock = simulation.host("people").host.clock
     let contents = Contents()
@@ -106,6 +111,12 @@ public struct SeedRun: Sendable {
         group.addTask {
           var reader = SlowReader(in: suite, seed: seed)
           await reader.run(until: end, clock: clock)
+        }
+      }
+      if suite.scale.hasFrailLinks {
+        group.addTask {
+          var frailties = Frailties(suite, seed: seed)
+          await frailties.run(until: end, clock: clock)
         }
       }
       for device in suite.devices {

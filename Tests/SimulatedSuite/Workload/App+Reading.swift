@@ -14,13 +14,16 @@ extension App {
     // Whatever is written meanwhile, a read shows one moment.
     let pause: Duration = dice.happens(700) ? .zero : dice.milliseconds(1...2_000)
     let clock = device.part.machine.host.clock
+    let share = ground.recorder.share(of: device.name, place) ?? .all
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       let torn = try await session.store.status(of: place.id.app).first { $0.table == place.id }?.torn ?? 0
       return (torn, try await Self.rows(of: place, in: session.store) { try? await clock.sleep(for: pause) })
     }
     guard case .done((let torn, let rows)) = answer else { return }
     ground.recorder.read(
-      Reading(device: device.name, place: place, ownWrites: ownWrites, lacksTornRows: torn > 0, rows: rows))
+      Reading(
+        device: device.name, place: place, ownWrites: ownWrites, lacksTornRows: torn > 0, share: share,
+        versions: ground.recorder.versionCount, rows: rows))
   }
 
   /// The whole table, every byte, from one snapshot.
@@ -126,7 +129,8 @@ extension App {
       decision.choice = .merge(new)
       ground.recorder.attempt(
         LocalWrite(
-          new, place, .merge, parents: [mine] + (theirs.map { [$0.tag] } ?? []), digest: content.digest(new)))
+          new, place, .merge, parents: [mine] + (theirs.map { [$0.tag] } ?? []), digest: content.digest(new),
+          number: content.n))
     }
     let index = ground.recorder.attempt(decision)
     let resolution: Resolution = [.mine, .theirs, .new][kind]

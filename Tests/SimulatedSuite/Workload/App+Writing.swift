@@ -13,7 +13,8 @@ extension App {
   }
 
   private mutating func object() -> [UInt8] {
-    dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000))
+    if hasLargeChunks, shareDice.happens(100) { return shareDice.bytes(shareDice.within(8_000...50_000)) }
+    return dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000))
   }
 
   private func begin(_ write: LocalWrite, _ content: Content?) {
@@ -29,7 +30,7 @@ extension App {
     if table.hasObject, dice.happens(700) { content.photo = object() }
     // A key that was deleted here may come back to life; otherwise the row is new.
     let parents = table.hasKey ? deletions["\(place)/\(content.name)"].map { [$0] } ?? [] : []
-    begin(LocalWrite(tag, place, .insert, parents: parents, digest: content.digest(tag)), content)
+    begin(LocalWrite(tag, place, .insert, parents: parents, digest: content.digest(tag), number: content.n), content)
     let cells = content.cells(tag, named: table.hasKey)
     guard let photo = content.photo else {
       let answer = await device.ask(session) { (session) throws(CaravanError) in
@@ -47,7 +48,7 @@ extension App {
     let tag = ground.recorder.newTag(device.name)
     var content = fresh(table)
     (content.name, content.photo) = (old.name, old.photo)
-    begin(LocalWrite(tag, place, .update, parents: [parent], digest: content.digest(tag)), content)
+    begin(LocalWrite(tag, place, .update, parents: [parent], digest: content.digest(tag), number: content.n), content)
     let cells = content.cells(tag, named: false)
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       try await session.store.write(place.id, cells: cells, selection: Self.row(parent))
@@ -75,7 +76,8 @@ extension App {
     content.name = old.name
     let edits = randomEdits(of: old.photo ?? [])
     content.photo = edits.reduce(old.photo ?? []) { $1.applied(to: $0) }
-    begin(LocalWrite(tag, place, .update, parents: [parent], digest: content.digest(tag)), content)
+    begin(LocalWrite(tag, place, .update, parents: [parent], digest: content.digest(tag), number: content.n), content)
+    if mode == .inPlace { ground.recorder.overwrites(parent) }
     await writeObject(
       tag, place, session, cells: content.cells(tag, named: false), selection: Self.row(parent), edits: edits)
   }

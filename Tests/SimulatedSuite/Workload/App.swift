@@ -12,6 +12,10 @@ struct App: Sendable {
   let places: [(table: Scale.Table, place: Place)]
   let pause: Int
   var dice: Dice
+  /// Of what tables keep, and of larger objects.
+  var shareDice: Dice
+  private let hasShares: Bool
+  let hasLargeChunks: Bool
   /// Set up in this life of the agent.
   private var preparedLife = 0
   /// The last deletion of each key, where the row may still lie deleted.
@@ -24,6 +28,9 @@ struct App: Sendable {
     places = suite.scale.places(of: device.user)
     pause = suite.scale.appPause
     dice = Dice(seed: seed, "app \(device.name)")
+    shareDice = Dice(seed: seed, "shares of \(device.name)")
+    hasShares = !suite.scale.shares.isEmpty
+    hasLargeChunks = suite.scale.hasLargeChunks
   }
 
   typealias Session = AgentSlot.Session
@@ -51,6 +58,7 @@ struct App: Sendable {
   /// One thing, if the device is up.
   mutating func act() async {
     guard let session = device.slot.session, await prepare(session) else { return }
+    if hasShares, shareDice.happens(60) { await reconsider(session) }
     let (table, place) = dice.pick(places)
     switch dice.pick(weighted: Self.actions) {
     case .burst:
@@ -84,16 +92,24 @@ struct App: Sendable {
 
   // MARK: Setting up
 
+  var mode: StoreMode { (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite }
+
+  /// What was set up is not what is wanted any more.
+  mutating func setUpAnew() { preparedLife = 0 }
+
   /// Makes sure of tables and registrations, once a life.
   /// - Returns: whether they are there.
   mutating func prepare(_ session: Session) async -> Bool {
     guard preparedLife != session.life else { return true }
-    let mode: StoreMode = (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite
+    let mode = mode
     for (table, place) in places {
+      let share = ground.recorder.share(of: device.name, place)
+      let properties = TableChange(replication: share?.replication, mode: mode)
       let isDone = await device.ask(session) { (session) throws(CaravanError) in
         try await session.store.createTable(
-          place.id, schema: SchemaText(parsing: table.schema), localOnly: false, properties: TableChange(mode: mode))
-        guard let period = table.period else { return }
+          place.id, schema: SchemaText(parsing: table.schema), localOnly: share == .own, properties: properties)
+        if share != nil { await session.engine.askForWhatIsLacking() }
+        guard share != .own, let period = table.period else { return }
         let registration = SyncRegistration(
           periodMilliseconds: UInt32(period), delayToleranceMilliseconds: UInt32(table.delayTolerance), link: .cellular)
         let known = try await session.store.registrations().filter { $0.table == place.id }.map(\.direction)

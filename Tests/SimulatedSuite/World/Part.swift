@@ -139,9 +139,15 @@ struct Ground: Sendable {
     self.simulation = simulation
     recorder = Recorder(simulation, listener: listener)
     faults = FaultPlan()
-    sentry = Sentry(faults, recorder)
     let machine = simulation.host("hub").host
+    let held = Mutex<InProcessHub?>(nil)
+    sentry = Sentry(faults, recorder) { name, outage in
+      guard let hub = held.withLock({ $0 }) else { return }
+      hub.disconnect(name)
+      machine.clock.call(at: machine.clock.now + outage) { hub.reconnect(name) }
+    }
     hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
+    held.withLock { [hub] in $0 = hub }
     self.directory = "\(directory)/\(simulation.seed)"
     guard unsafe mkdir(self.directory, 0o700) == 0 else {
       throw SeedFailure(what: "\(self.directory) cannot be made")

@@ -38,6 +38,7 @@ final class Recorder: Sendable {
   var history: History { state.withLock { $0.history } }
   var lines: [String] { state.withLock { $0.lines } }
   var writeCount: Int { state.withLock { $0.history.writes.count } }
+  var versionCount: Int { state.withLock { $0.history.versions.count } }
 
   /// Part of the trace, and so of its hash.
   func note(_ event: String) {
@@ -69,6 +70,8 @@ final class Recorder: Sendable {
     note("\(write.tag) \(write.kind) in \(write.place)\(write.parents.isEmpty ? "" : " over \(write.parents)")")
     state.withLock { $0.history.writes[write.tag] = write }
   }
+
+  func overwrites(_ tag: ChangeTag) { state.withLock { _ = $0.history.overwritten.insert(tag) } }
 
   func conclude(_ tag: ChangeTag, _ standing: Standing) {
     note("\(tag) \(standing)")
@@ -142,6 +145,16 @@ final class Recorder: Sendable {
   func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
 
+  // MARK: What tables keep
+
+  /// Nil: everything, always.
+  func share(of device: String, _ place: Place) -> Share? { state.withLock { $0.history.shares[device]?[place]?.last } }
+
+  func keeps(_ share: Share, of place: Place, on device: String) {
+    note("\(device) keeps \(share) of \(place)")
+    state.withLock { $0.history.shares[device, default: [:]][place, default: []].append(share) }
+  }
+
   // MARK: What the cloud commits
 
   func committed(_ change: CommittedChange) {
@@ -174,7 +187,13 @@ final class Recorder: Sendable {
       note(
         "cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
     }
-    state.withLock { $0.history.versions += versions }
+    state.withLock { state in
+      state.history.versions += versions
+      for case (let tag?, let row) in versions.map({ ($0.tag, $0.row) })
+      where state.history.shares[tag.device]?[row.place]?.last == .own {
+        state.history.strays.append("\(tag) in \(row) is at the cloud, where it is to stay on its device")
+      }
+    }
   }
 
   private func versions(of change: CommittedChange, in place: Place) -> [Version] {

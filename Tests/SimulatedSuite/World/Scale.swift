@@ -37,6 +37,12 @@ struct Scale: Sendable {
   var isQueried = true
   /// There are two stores, and users move from one to the other all the time (CK-100): in some worlds.
   var hasMoves = false
+  /// What devices keep of tables in the beginning, in the order of both; empty: everything, always.
+  var shares: [[Share]] = []
+  /// Links break in the middle of transfers (MOB-23).
+  var hasFrailLinks = false
+  /// Objects have chunks that such links do not let pass whole.
+  var hasLargeChunks = false
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -76,6 +82,15 @@ struct Scale: Sendable {
     hasSlowReader = dice.happens(250) && !hasRestore
     var stores = Dice(seed: seed, "stores")
     hasMoves = stores.happens(60) && !hasRestore
+    var parts = Dice(seed: seed, "shares")
+    if parts.happens(250), !hasRestore {
+      shares = devices.map { _ in
+        tables.map { parts.happens(120) ? .own : Share.random(of: $0, &parts) }
+      }
+    }
+    var frail = Dice(seed: seed, "frail links")
+    hasFrailLinks = frail.happens(200)
+    hasLargeChunks = hasFrailLinks && frail.happens(300)
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

@@ -14,9 +14,9 @@ struct SimulatedDevice: Sendable {
   let part: Part
   private let sentry: Sentry
 
-  init(_ name: String, of user: String, on ground: Ground) {
+  init(_ name: String, of user: String, hasLargeChunks: Bool = false, on ground: Ground) {
     sentry = ground.sentry
-    let slot = AgentSlot(name, of: user)
+    let slot = AgentSlot(name, of: user, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks)
     self.name = name
     self.user = user
     self.slot = slot
@@ -79,7 +79,8 @@ final class AgentSlot: Sendable {
   }
 
   /// Small, so that objects of a few kilobytes have many chunks.
-  static let chunking = ChunkingParameters(minimum: 64, average: 256, maximum: 1_024)
+  static let smallChunks = ChunkingParameters(minimum: 64, average: 256, maximum: 1_024)
+  static let largeChunks = ChunkingParameters(minimum: 2_048, average: 8_192, maximum: 32_768)
   /// Objects with a list and without, by their size.
   static let chunksInRow = 6
   /// Some chunks lie in the database, some in the file.
@@ -87,17 +88,19 @@ final class AgentSlot: Sendable {
 
   private let name: String
   private let user: String
+  private let chunking: ChunkingParameters
   private let state = Mutex(State())
 
-  init(_ name: String, of user: String) {
+  init(_ name: String, of user: String, _ chunking: ChunkingParameters) {
     self.name = name
     self.user = user
+    self.chunking = chunking
   }
 
   func run(_ life: Part.Life) async throws {
     var options = LocalStoreOptions()
     options.isDurable = false
-    options.chunking = Self.chunking
+    options.chunking = chunking
     options.inlineBytes = Self.inlineBytes
     options.chunksInRow = Self.chunksInRow
     let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))

@@ -57,7 +57,9 @@ struct Suite: Sendable {
           ).run()
         }
       }
-    devices = scale.devices.map { SimulatedDevice($0.name, of: $0.user, on: ground) }
+    devices = scale.devices.map {
+      SimulatedDevice($0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, on: ground)
+    }
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
 
