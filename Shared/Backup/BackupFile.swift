@@ -39,13 +39,21 @@ public enum BackupFile {
 
   /// Fills a store from a backup that has been found good before anything is written.
   /// - Parameters:
+  ///   - now: versions behind a restore ascend with its time (`ArchiveLimits.reach`).
   ///   - sink: makes the place that is filled.
   ///   - filled: opens it once it is, so that it can be compared.
+  /// - Throws: `invalidData` for a bad backup, or one that was made after `now`; what the place says.
   public static func restore(
-    _ path: String, into sink: () throws(CaravanError) -> any ArchiveSink,
+    _ path: String, at now: WallTime, into sink: () throws(CaravanError) -> any ArchiveSink,
     checking filled: () throws(CaravanError) -> any ArchiveSource
   ) throws(CaravanError) -> ArchiveSummary {
-    let expected = try read(path)
+    var reader = try BackupReader(path)
+    let expected = try reader.readAll { _ in }
+    guard reader.made <= now else {
+      let ahead = (reader.made.milliseconds - now.milliseconds + 999) / 1_000
+      throw CaravanError(
+        .invalidData, "the backup was made \(ahead) s from now, says the clock of this machine: set the clock")
+    }
     let target = try sink()
     try read(path) { item throws(CaravanError) in try target.take(item) }
     try target.finish()
@@ -133,6 +141,8 @@ private struct BackupReader {
   /// Where the newest item begins.
   private var start = 0
   private var digester = ArchiveDigester()
+  /// When the backup was made; known once all is read.
+  private(set) var made = WallTime(milliseconds: 0)
 
   init(_ path: String) throws(CaravanError) {
     guard DiskFile.exists(path) else { throw CaravanError(.invalidData, "there is no backup '\(path)'") }
@@ -148,6 +158,7 @@ private struct BackupReader {
       throw CaravanError(
         .invalidData, "the backup has format \(header.format): this release knows \(BackupFile.format)")
     }
+    made = WallTime(milliseconds: Int64(clamping: header.madeMilliseconds))
     while true {
       let (before, count) = (chain, items)
       guard let item = try next() else { throw damaged("it has no end") }

@@ -96,7 +96,7 @@ import Testing
           try BackupFile.write(origin.source(), to: file, at: bench.host.clock.wallTime)
         }
         try await Self.with(to) { target in
-          let restored = try BackupFile.restore(file) { () throws(CaravanError) in
+          let restored = try BackupFile.restore(file, at: bench.host.clock.wallTime) { () throws(CaravanError) in
             try target.sink(bench.host)
           } checking: { () throws(CaravanError) in
             try target.source()
@@ -202,6 +202,32 @@ import Testing
     }
   }
 
+  @Test("CK-100: a backup that was made after what the clock says is not restored, for versions would be given twice")
+  func fromTheFuture() async throws {
+    try await Self.with(.sqlite) { origin in
+      let bench = StoreBench(try origin.plan)
+      try await bench.open()
+      try await Self.fill(bench.store, bench)
+      await bench.close()
+      try await withTemporaryDirectory { directory in
+        let (file, target) = ("\(directory)/backup", Place(engine: .sqlite, address: "\(directory)/new"))
+        let now = bench.host.clock.wallTime
+        try BackupFile.write(origin.source(), to: file, at: WallTime(milliseconds: now.milliseconds + 90_000))
+        func restore(at time: WallTime) throws(CaravanError) {
+          _ = try BackupFile.restore(file, at: time) { () throws(CaravanError) in
+            try target.sink(bench.host)
+          } checking: { () throws(CaravanError) in
+            try target.source()
+          }
+        }
+        let error = #expect(throws: CaravanError.self) { try restore(at: now) }
+        #expect(error?.code == .invalidData && error?.message.contains("90 s from now") == true)
+        #expect(!FileManager.default.fileExists(atPath: target.address))
+        try restore(at: WallTime(milliseconds: now.milliseconds + 90_000))
+      }
+    }
+  }
+
   private struct BeyondReach: ArchiveSource {
     func export(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError) { try take(.reach(.max)) }
   }
@@ -247,7 +273,7 @@ import Testing
         chunk[try #require(Data(good).firstRange(of: Data([7, 7, 7]))).lowerBound] = 8
         #expect(try refusal(chunk).contains("among the chunks of database notes/development/ada: chunk "))
         #expect(throws: CaravanError.self) {
-          try BackupFile.restore(bad) { () throws(CaravanError) in
+          try BackupFile.restore(bad, at: bench.host.clock.wallTime) { () throws(CaravanError) in
             try SQLiteRestore(StoreOptions(.directory("\(directory)/new")), host: bench.host)
           } checking: { () throws(CaravanError) in
             try SQLiteSnapshot("\(directory)/new")

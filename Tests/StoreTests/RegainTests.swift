@@ -45,7 +45,7 @@ import Wire
     _ body: (StoreBench) async throws -> Void
   ) async throws {
     try await BackupTests.with(engine) { place in
-      _ = try BackupFile.restore(backup) { () throws(CaravanError) in
+      _ = try BackupFile.restore(backup, at: host.clock.wallTime) { () throws(CaravanError) in
         try place.sink(host)
       } checking: { () throws(CaravanError) in
         try place.source()

@@ -49,7 +49,7 @@ enum Backups {
       return text(of: try BackupFile.write(source(options), to: file, at: host.clock.wallTime), file)
     case restore.name:
       let file = options.operands[0]
-      let summary = try BackupFile.restore(file) { () throws(CaravanError) in
+      let summary = try BackupFile.restore(file, at: host.clock.wallTime) { () throws(CaravanError) in
         try sink(options, host)
       } checking: { () throws(CaravanError) in
         try source(options)

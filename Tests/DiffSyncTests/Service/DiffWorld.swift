@@ -98,7 +98,7 @@ final class DiffWorld: Sendable {
     stopStorage()
     restores.withLock { $0 += 1 }
     let (cloud, host) = (cloud, host("storage"))
-    _ = try BackupFile.restore(backup) { () throws(CaravanError) in
+    _ = try BackupFile.restore(backup, at: host.clock.wallTime) { () throws(CaravanError) in
       try SQLiteRestore(.simulation(.directory(cloud)), host: host)
     } checking: { () throws(CaravanError) in
       try SQLiteSnapshot(cloud)

@@ -20,11 +20,11 @@ struct Disaster: Sendable {
 
   mutating func run(until end: Instant, clock: any Clock) async {
     let span = Int((end - clock.now).wholeMilliseconds)
-    guard (try? await clock.sleep(for: dice.milliseconds(span / 3...2 * span / 3))) != nil, backUp(clock) else {
+    guard (try? await clock.sleep(for: dice.milliseconds(span / 3...2 * span / 3))) != nil, backUp() else {
       return
     }
     var isAgain = false
-    var last = WallTime(milliseconds: 0)
+    var last = storage.machine.host.clock.wallTime
     repeat {
       guard (try? await clock.sleep(for: dice.milliseconds(2_000...span / 3))) != nil, clock.now < end else { return }
       // What is given must have a later time than before: a clock that was set back in between is the operator's fault.
@@ -39,9 +39,10 @@ struct Disaster: Sendable {
   }
 
   /// - Returns: false: there is nothing that could be backed up.
-  private func backUp(_ clock: any Clock) -> Bool {
+  private func backUp() -> Bool {
     do throws(CaravanError) {
-      let summary = try BackupFile.write(SQLiteSnapshot(storage.directory), to: path, at: clock.wallTime)
+      let now = storage.machine.host.clock.wallTime
+      let summary = try BackupFile.write(SQLiteSnapshot(storage.directory), to: path, at: now)
       suite.ground.recorder.note("a backup has \(summary.records) records of \(summary.zones.count) zones")
       return true
     } catch {
@@ -57,7 +58,7 @@ struct Disaster: Sendable {
     var options = StoreOptions.simulation(.directory(directory))
     options.tombstones = suite.scale.tombstones
     do throws(CaravanError) {
-      let summary = try BackupFile.restore(path) { () throws(CaravanError) in
+      let summary = try BackupFile.restore(path, at: host.clock.wallTime) { () throws(CaravanError) in
         try SQLiteRestore(options, host: host)
       } checking: { () throws(CaravanError) in
         try SQLiteSnapshot(directory)
