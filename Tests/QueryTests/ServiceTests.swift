@@ -259,6 +259,43 @@ import Wire
     #expect(try world.findAll(Query(database: places[1], type: "photos")).map(\.name) == ["a", "b", "c"])
   }
 
+  @Test("BEN-30 a database that nobody asked about for 30 days leaves the index, and comes back with the next question")
+  func unasked() throws {
+    let (world, instance, type) = try Self.started()
+    func indexed(_ name: String) throws -> UInt64 {
+      let before = instance.count("caravan_query_rows_indexed_total")
+      try world.save([(name, RecordFields())], type: type, to: zone("photos"))
+      try world.simulation.run(for: .seconds(5))
+      return instance.count("caravan_query_rows_indexed_total") - before
+    }
+    #expect(try indexed("a") == 1)
+    #expect(try world.findAll(query()).map(\.name) == ["a"])
+    instance.machine.adjustWallTime(by: .seconds(29 * 86_400))
+    #expect(try indexed("b") == 1)
+    #expect(try world.findAll(query()).map(\.name) == ["a", "b"], "which counts as asked about")
+    instance.machine.adjustWallTime(by: .seconds(29 * 86_400))
+    #expect(try indexed("c") == 1)
+    instance.machine.adjustWallTime(by: .seconds(86_400))
+    #expect(try indexed("d") == 0)
+    #expect(try indexed("e") == 0)
+    #expect(try world.findAll(query()).map(\.name) == ["a", "b", "c", "d", "e"])
+    #expect(try indexed("f") == 1)
+  }
+
+  @Test("BEN-30 what nobody asked about for 30 days is not taken up again after a restart", arguments: [29, 30])
+  func unaskedAtStart(days: Int) throws {
+    let (world, first, type) = try Self.started()
+    try world.save([("a", RecordFields())], type: type, to: zone("photos"))
+    #expect(try world.findAll(query()).map(\.name) == ["a"])
+    first.service.shutDown()
+    try world.simulation.run(within: .seconds(5)) { first.task.result != nil }
+    try world.save([("b", RecordFields())], type: type, to: zone("photos"))
+    let second = try world.startQuery(wallTimeLater: .seconds(days * 86_400))
+    try world.waitUntilServed()
+    #expect(second.count("caravan_query_rows_indexed_total") == (days < 30 ? 1 : 0))
+    #expect(try world.findAll(query()).map(\.name) == ["a", "b"])
+  }
+
   @Test("another user's records are in no answer") func otherDatabases() throws {
     let (world, _, type) = try Self.started()
     let bobs = DatabaseID(container: album.container, owner: UserID(unchecked: "bob"))

@@ -64,23 +64,25 @@ final class World: Sendable {
   }
 
   /// A query process of this name, with the index it had before, if any.
-  func startQuery(_ name: String = "query") throws -> Instance {
-    let host = simulation.host("\(name)-\(hosts.wrappingAdd(1, ordering: .relaxed).newValue)").host
+  func startQuery(_ name: String = "query", wallTimeLater later: Duration = .zero) throws -> Instance {
+    let machine = simulation.host("\(name)-\(hosts.wrappingAdd(1, ordering: .relaxed).newValue)")
+    machine.adjustWallTime(by: later)
+    let host = machine.host
     let bus = hub.connect(as: name)
     let path = "\(directory.path)/\(name)"
     let service = try QueryService(bus: bus, host: host, directory: path, survivesPowerCut: false)
     let task = simulation.start { try await service.run() }
-    return Instance(service: service, metrics: host.metrics, bus: bus, task: task)
+    return Instance(service: service, machine: machine, bus: bus, task: task)
   }
 
   struct Instance: Sendable {
     let service: QueryService
-    let metrics: MetricsRegistry
+    let machine: SimulatedHost
     let bus: InProcessBus
     let task: SimulatedTask<Void>
 
     func count(_ metric: String) -> UInt64 {
-      guard case .counter(let value) = metrics.snapshot()[metric] else { return 0 }
+      guard case .counter(let value) = machine.host.metrics.snapshot()[metric] else { return 0 }
       return value
     }
   }

@@ -4,6 +4,11 @@ package enum QueryLimits {
   package static let defaultRows = 100
   /// Bodies of one answer; a page ends early rather than go beyond.
   package static let answerBytes = 1 << 20
+  /// A database that nobody has asked about for so long leaves the index, when it changes or its partition is taken
+  /// over.
+  package static let unaskedMilliseconds: Int64 = 30 * 86_400_000
+  /// So exactly is known when it was asked about last: a question writes that down no more often.
+  package static let askedMilliseconds: Int64 = 86_400_000
   /// Indexes of one table, made when a query first could use them; later ones are answered by scanning.
   package static let indexesPerTable = 16
   /// Record types kept, by id.

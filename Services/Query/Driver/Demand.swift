@@ -1,23 +1,61 @@
 import Model
+import QueryCore
 import Runtime
 
 /// Which databases of one partition the index is to have. An index costs every save of what is in it, and most
-/// databases are never asked about: so each is indexed from the first question on, and a partition is followed from the
-/// first question about any of its databases.
+/// databases are never asked about: so each is indexed from the first question on until there was none for long
+/// (`QueryLimits.unaskedMilliseconds`), and a partition is followed from the first question about any of its databases.
 final class Demand: Sendable {
-  private let databases: Mutex<Set<DatabaseID>>
+  /// What a question does to the index.
+  enum Ask {
+    /// The database is there.
+    case known
+    /// It is there; that it was asked about is to be written down.
+    case renew
+    /// All it has is to be read first.
+    case include
+  }
+
+  /// When each was asked about last, to a day.
+  private let asked: Mutex<[DatabaseID: WallTime]>
+  private let clock: any Clock
   /// Somebody asks.
   private let first = Latch()
   /// Whether what is heard of is taken in by now; false: it never will be.
   private let followed = Promise<Bool>()
 
-  init(_ databases: Set<DatabaseID>) {
-    self.databases = Mutex(databases)
-    if !databases.isEmpty { first.open() }
+  init(_ asked: [DatabaseID: WallTime], clock: any Clock) {
+    self.asked = Mutex(asked)
+    self.clock = clock
+    if !asked.isEmpty { first.open() }
   }
 
-  func includes(_ database: DatabaseID) -> Bool { databases.withLock { $0.contains(database) } }
-  func include(_ database: DatabaseID) { databases.withLock { _ = $0.insert(database) } }
+  var now: WallTime { clock.wallTime }
+
+  func includes(_ database: DatabaseID) -> Bool { asked.withLock { $0[database] != nil } }
+  func include(_ database: DatabaseID) { asked.withLock { $0[database] = now } }
+
+  func ask(_ database: DatabaseID) -> Ask {
+    asked.withLock { asked in
+      guard let last = asked[database] else { return .include }
+      guard now.milliseconds - last.milliseconds >= QueryLimits.askedMilliseconds else { return .known }
+      asked[database] = now
+      return .renew
+    }
+  }
+
+  /// Takes a database out if nobody has asked about it for long; the next question includes it anew.
+  func drop(_ database: DatabaseID) -> Bool {
+    asked.withLock { asked in
+      guard let last = asked[database], Self.isUnasked(since: last, at: now) else { return false }
+      asked[database] = nil
+      return true
+    }
+  }
+
+  static func isUnasked(since last: WallTime, at now: WallTime) -> Bool {
+    now.milliseconds - last.milliseconds >= QueryLimits.unaskedMilliseconds
+  }
 
   /// Returns when the partition is to be followed, or the task is cancelled.
   func waitForFirst() async { await first.wait() }

@@ -54,6 +54,11 @@ struct IndexFeeder: ChangeConsumer {
   func take(_ changes: [Change]) async throws(CaravanError) {
     var batch = Batch()
     for change in changes where demand.includes(change.zone.database) {
+      guard !demand.drop(change.zone.database) else {
+        try await flush(&batch)
+        try await index.forget(change.zone.database)
+        continue
+      }
       let known: ZoneProgress? =
         if let recent = batch.zones[change.zone] { recent.progress } else {
           try await index.progress(of: change.zone)
@@ -113,7 +118,7 @@ struct IndexFeeder: ChangeConsumer {
   func include(_ database: DatabaseID) async throws(CaravanError) {
     guard !demand.includes(database) else { return }
     for head in try await storage.zones(of: database) { try await read(required(head.zone, "zone").model(), from: nil) }
-    try await index.want(database)
+    try await index.want(database, at: demand.now)
     demand.include(database)
   }
 

@@ -5,7 +5,7 @@ import SQLite
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 2
+  private static let version = 3
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -13,7 +13,7 @@ struct IndexFile: Sendable {
     -- Databases that were asked about: of no others is anything kept.
     CREATE TABLE wanted(
       container TEXT NOT NULL, environment TEXT NOT NULL, owner TEXT NOT NULL, partition INTEGER NOT NULL,
-      PRIMARY KEY(container, environment, owner)) WITHOUT ROWID;
+      asked INTEGER NOT NULL, PRIMARY KEY(container, environment, owner)) WITHOUT ROWID;
     CREATE INDEX wanted_of_partition ON wanted(partition);
     CREATE TABLE cursors(partition INTEGER PRIMARY KEY, position INTEGER NOT NULL);
     CREATE TABLE zones(

@@ -81,6 +81,15 @@ struct IndexTables {
     return table
   }
 
+  mutating func drop(_ database: DatabaseID) throws(CaravanError) {
+    let place = (database.container.text, database.environment.rawValue, database.ownerText)
+    let ids = try connection.all(
+      "DELETE FROM tables WHERE container = ? AND environment = ? AND owner = ? RETURNING id", place.0, place.1, place.2
+    ) { row in row.integer(0) }
+    for id in ids { try connection.execute("DROP TABLE \(Self.name(id))") }
+    known = known.filter { $0.key.database != database }
+  }
+
   /// Whether queries of these fields need `addIndexes` first.
   mutating func lacksIndexes(_ key: TableKey, fields: [UInt32]) throws(CaravanError) -> Bool {
     guard let table = try find(key) else { return false }

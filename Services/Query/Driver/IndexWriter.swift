@@ -28,22 +28,39 @@ actor IndexWriter {
     }
   }
 
-  /// Databases that are kept.
-  func wanted(in partition: Partition) throws(CaravanError) -> Set<DatabaseID> {
+  /// Databases that are kept, and when they were asked about last.
+  func wanted(in partition: Partition) throws(CaravanError) -> [DatabaseID: WallTime] {
     let rows = try connection.all(
-      "SELECT container, environment, owner FROM wanted WHERE partition = ?", partition.number
+      "SELECT container, environment, owner, asked FROM wanted WHERE partition = ?", partition.number
     ) { row throws(CaravanError) in
-      try Environment(rawValue: row.text(1)).map { (environment) throws(CaravanError) in
-        try DatabaseID(container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
-      }
+      guard let environment = Environment(rawValue: row.text(1)) else { return (DatabaseID, WallTime)?.none }
+      let database = try DatabaseID(
+        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
+      return (database, WallTime(milliseconds: row.integer(3)))
     }
-    return Set(rows.compactMap(\.self))
+    return Dictionary(rows.compactMap(\.self)) { first, _ in first }
   }
 
-  func want(_ database: DatabaseID) throws(CaravanError) {
+  func want(_ database: DatabaseID, at now: WallTime) throws(CaravanError) {
     try connection.run(
-      "INSERT OR IGNORE INTO wanted(container, environment, owner, partition) VALUES(?, ?, ?, ?)",
-      database.container.text, database.environment.rawValue, database.ownerText, Partition(of: database).number)
+      "INSERT OR REPLACE INTO wanted(container, environment, owner, partition, asked) VALUES(?, ?, ?, ?, ?)",
+      database.container.text, database.environment.rawValue, database.ownerText, Partition(of: database).number,
+      now.milliseconds)
+  }
+
+  /// Drops all there is of a database.
+  func forget(_ database: DatabaseID) throws(CaravanError) {
+    try changing { () throws(CaravanError) in
+      let zones = try connection.all(
+        "SELECT name FROM zones WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
+        database.environment.rawValue, database.ownerText
+      ) { row in row.text(0) }
+      for zone in zones { try forget(ZoneID(database, zone)) }
+      try tables.drop(database)
+      try connection.run(
+        "DELETE FROM wanted WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
+        database.environment.rawValue, database.ownerText)
+    }
   }
 
   func progress(of zone: ZoneID) throws(CaravanError) -> ZoneProgress? {
@@ -66,14 +83,17 @@ actor IndexWriter {
 
   /// One transaction: the updates in order, and the cursor with them.
   func apply(_ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil) throws(CaravanError) {
-    do throws(CaravanError) {
-      try connection.transaction { () throws(CaravanError) in
-        for update in updates { try apply(update) }
-        guard let cursor else { return }
-        try connection.run(
-          "INSERT OR REPLACE INTO cursors(partition, position) VALUES(?, ?)", cursor.partition.number, cursor.position)
-      }
-    } catch {
+    try changing { () throws(CaravanError) in
+      for update in updates { try apply(update) }
+      guard let cursor else { return }
+      try connection.run(
+        "INSERT OR REPLACE INTO cursors(partition, position) VALUES(?, ?)", cursor.partition.number, cursor.position)
+    }
+  }
+
+  /// One transaction, in which tables may come and go.
+  private func changing(_ body: () throws(CaravanError) -> Void) throws(CaravanError) {
+    do throws(CaravanError) { try connection.transaction { () throws(CaravanError) in try body() } } catch {
       tables.forget()
       throw error
     }
@@ -164,14 +184,9 @@ actor IndexWriter {
     guard let table = try tables.find(key) else { return nil }
     let lacksIndexes = try tables.lacksIndexes(key, fields: indexed)
     guard lacksIndexes || !table.fields.isSuperset(of: fields) else { return table.name }
-    do throws(CaravanError) {
-      try connection.transaction { () throws(CaravanError) in
-        _ = try tables.make(key, fields: fields)
-        try tables.addIndexes(key, fields: indexed)
-      }
-    } catch {
-      tables.forget()
-      throw error
+    try changing { () throws(CaravanError) in
+      _ = try tables.make(key, fields: fields)
+      try tables.addIndexes(key, fields: indexed)
     }
     return table.name
   }

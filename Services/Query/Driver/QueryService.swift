@@ -84,8 +84,8 @@ final class QueryWork: PartitionWork {
 
   func serve(_ lease: PartitionLease) async throws {
     let partition = lease.partition
-    let wanted = try await desk.writer.wanted(in: partition)
-    let demand = Demand(wanted)
+    let wanted = try await stillWanted(in: partition)
+    let demand = Demand(wanted, clock: host.clock)
     let feeder = IndexFeeder(
       partition: partition, demand: demand, index: desk.writer, storage: storage, types: desk.types,
       metrics: desk.metrics)
@@ -97,7 +97,10 @@ final class QueryWork: PartitionWork {
     ) { [desk] (request: QueryRequest, _) async throws(CaravanError) in
       try await desk.find(request, in: partition) { (database) async throws(CaravanError) in
         try await demand.follow()
-        if !demand.includes(database) {
+        switch demand.ask(database) {
+        case .known: break
+        case .renew: try await desk.writer.want(database, at: demand.now)
+        case .include:
           try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
         }
         // Who asks sees what has been heard of, also what waits for more of its kind.
@@ -121,6 +124,16 @@ final class QueryWork: PartitionWork {
       try await self.endpoints.add(find)
       lease.serving()
     }
+  }
+
+  /// What the index has, and when it was asked about last; it loses what nobody has asked about for long.
+  private func stillWanted(in partition: Partition) async throws(CaravanError) -> [DatabaseID: WallTime] {
+    var wanted = try await desk.writer.wanted(in: partition)
+    for (database, last) in wanted where Demand.isUnasked(since: last, at: host.clock.wallTime) {
+      try await desk.writer.forget(database)
+      wanted[database] = nil
+    }
+    return wanted
   }
 
   /// The index and its cursor are this instance's own: there is nothing to say.
