@@ -132,6 +132,13 @@ public final class Connection {
 
   /// Rows that the newest INSERT, UPDATE or DELETE touched.
   public var changedRows: Int { Int(sqlite3_changes64(handle)) }
+  /// Changes with every commit that has written something; one that has not, waits for no disk either. "The number of
+  /// dirty cache entries that have been written to disk" (https://sqlite.org/c3ref/c_dbstatus_options.html).
+  public var pagesWritten: Int32 {
+    var (pages, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 0)
+    return pages
+  }
   public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
   /// False once a failure (full disk, for one) has rolled the whole transaction back by itself.
   public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -117,6 +117,7 @@ extension LocalStore {
     do {
       try change(table) { (state) throws(CaravanError) in
         for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: state) }
+        if !session.choices.isEmpty { try planAtOnce(&state) }
         try applyWaiting(&state)
         try leaveOld(&state)
         try chunkTable.sweepUnlessWriting(openWrites)

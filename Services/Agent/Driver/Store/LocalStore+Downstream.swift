@@ -15,8 +15,11 @@ extension LocalStore {
     // What it was asked for when the table was still synced is not told again: it comes when it is synced again.
     guard !before.isLocalOnly else { return PullSummary() }
     let wasResyncing = before.isResyncing
-    // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
-    let summary = try change(table, isLast || !sound.isEmpty ? .atOnce : .later) {
+    // What is lost is asked for again, with the token: one page need not be waited for, and many are durable with the
+    // last of them. But an app hears of a conflict only when it is there to stay.
+    var isAwaited = !sound.isEmpty || isLast && (hasPagesLater || wasResyncing)
+    if isLast, !isAwaited { isAwaited = try before.rows.areChanged(database) }
+    let summary = try change(table, isAwaited ? .atOnce : .later) {
       (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
@@ -38,6 +41,7 @@ extension LocalStore {
       try state.save(database)
       return summary
     }
+    if !isLast, !isAwaited { hasPagesLater = true }
     tellNewsIfAny(of: table)
     if wasResyncing, isLast { try tellCollectable(of: table) }
     return summary

@@ -28,6 +28,8 @@ extension LocalStore: SyncStore {
     tables.values.filter { !$0.isLocalOnly }.sorted { $0.number < $1.number }.map(\.table)
   }
 
+  public func check(_ table: TableID) throws(CaravanError) { _ = try state(table) }
+
   public func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
     let state = try state(table)
     let lacking = try database.first(

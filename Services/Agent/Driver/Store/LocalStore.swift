@@ -56,6 +56,8 @@ public actor LocalStore {
   var mayLose: Set<Int64> = []
   /// The lowest op whose end is recorded and not yet on the disk: a power cut would bring it back.
   var settledLater: UInt64?
+  /// Pages of changes that have more behind them were taken in, and are not yet on the disk.
+  var hasPagesLater = false
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 
@@ -188,6 +190,7 @@ public actor LocalStore {
     _ durability: TransactionDurability = .atOnce, _ body: () throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result {
     let mark = chunkFile.mark
+    let before = try database.pagesWritten
     do {
       let result = try database.committing(durably: durability == .atOnce) { () throws(CaravanError) in
         try database.transaction { () throws(CaravanError) in
@@ -196,8 +199,9 @@ public actor LocalStore {
           return result
         }
       }
-      if durability == .atOnce {
-        settledLater = nil
+      // A commit of nothing waits for no disk.
+      if durability == .atOnce, try database.pagesWritten != before {
+        (settledLater, hasPagesLater) = (nil, false)
         chunkFile.settleFreed()
       }
       if cursors.isEmpty { chunkFile.releaseFreed() }

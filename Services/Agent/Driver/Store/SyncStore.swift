@@ -1,8 +1,8 @@
 public import AgentCore
 public import Model
 
-/// The local store as the sync engine sees it. Every call is one transaction and durable when it returns; a failed
-/// call (`storageFull`, for one) has changed nothing.
+/// The local store as the sync engine sees it. Every call is one transaction, and durable when it returns unless the
+/// cloud would say the same again (`record`, `apply`); a failed call (`storageFull`, for one) has changed nothing.
 ///
 /// Upstream, one table at a time:
 ///
@@ -37,6 +37,8 @@ public protocol SyncStore: Sendable {
 
   /// Every table that takes part in sync, in the order of their creation.
   func syncedTables() async -> [TableID]
+  /// - Throws: `tableNotFound`.
+  func check(_ table: TableID) async throws(CaravanError)
   /// - Throws: `tableNotFound`.
   func syncState(of table: TableID) async throws(CaravanError) -> TableSyncState
   /// The cloud's answer to the table's proposal. Field ids in bodies are those of this type from now on.
@@ -80,7 +82,8 @@ public protocol SyncStore: Sendable {
   /// What the rows of a page want and is not here, where none of them can be taken in without it and all of it comes in
   /// one answer; otherwise nothing. Brought along when the page is applied, it saves a transaction.
   func chunks(lackedBy page: [IncomingEntry], of table: TableID) async throws(CaravanError) -> [ChunkNeed]
-  /// Applies a change page row by row in its order (SIM-67) and moves the table's token on.
+  /// Applies a change page row by row in its order (SIM-67) and moves the table's token on. A power cut may undo a
+  /// single page that meets no local change; several are durable with the last: what was undone is asked for again.
   /// - Parameters:
   ///   - chunks: which its rows want; of those that are damaged, or that nobody wants, nothing is kept.
   ///   - token: the change token after this page.
