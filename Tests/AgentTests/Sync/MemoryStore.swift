@@ -102,6 +102,8 @@ final class MemoryStore: SyncStore {
 
   func syncedTables() -> [TableID] { state.withLock { $0.tables.keys.sorted() } }
 
+  func isSynced(_ table: TableID) throws(CaravanError) -> Bool { try !syncState(of: table).isLocalOnly }
+
   func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
     try state.withLock { state throws(CaravanError) in
       guard let found = state.tables[table] else { throw CaravanError(.tableNotFound, "no table \(table)") }

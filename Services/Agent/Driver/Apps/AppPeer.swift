@@ -27,7 +27,7 @@ struct AppPeer: Sendable {
       guard let session = try await welcome() else { return socket.shutDown() }
       peers.identify(owner, as: session.app)
       await withDiscardingTaskGroup { group in
-        do throws(CaravanError) { try await self.serve(session, in: &group) } catch { self.refuse(0, error) }
+        do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch { self.refuse(0, error) }
         self.socket.shutDown()
         await session.end()
         group.cancelAll()
@@ -67,19 +67,25 @@ struct AppPeer: Sendable {
 
   // MARK: Requests
 
-  private func serve(_ session: AppSession, in group: inout DiscardingTaskGroup) async throws(CaravanError) {
+  private func serve(
+    _ session: AppSession, _ peers: AppPeers, in group: inout DiscardingTaskGroup
+  ) async throws(CaravanError) {
     while true {
       switch try await socket.next() {
       case .closed: return
       case .woken: await deliver(session)
-      case .frame(let frame): try await handle(try frame.request(), session, in: &group)
+      case .frame(let frame):
+        let request = try frame.request()
+        // Before it is carried out: there may be something to tell at once.
+        if case .watch? = request.kind { peers.watches(owner) }
+        await handle(request, session, in: &group)
       }
     }
   }
 
   private func handle(
     _ request: AppRequest, _ session: AppSession, in group: inout DiscardingTaskGroup
-  ) async throws(CaravanError) {
+  ) async {
     if case .syncNow? = request.kind {
       let socket = socket
       group.addTask {

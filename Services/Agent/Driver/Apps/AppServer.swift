@@ -74,8 +74,15 @@ public final class AppServer: Service {
 
 /// The connections that live, and whose apps they are.
 final class AppPeers: Sendable {
+  private struct Connection {
+    let socket: FrameSocket
+    var app: ContainerID?
+    /// It has asked to be told of some table.
+    var isWatching = false
+  }
+
   private struct State {
-    var connections: [UInt64: (socket: FrameSocket, app: ContainerID?)] = [:]
+    var connections: [UInt64: Connection] = [:]
     var last: UInt64 = 0
     var isShutDown = false
   }
@@ -87,16 +94,17 @@ final class AppPeers: Sendable {
     state.withLock { state in
       guard !state.isShutDown, state.connections.count < AppLimits.connections else { return nil }
       state.last += 1
-      state.connections[state.last] = (socket, nil)
+      state.connections[state.last] = Connection(socket: socket)
       return state.last
     }
   }
 
   func identify(_ owner: UInt64, as app: ContainerID) { state.withLock { $0.connections[owner]?.app = app } }
+  func watches(_ owner: UInt64) { state.withLock { $0.connections[owner]?.isWatching = true } }
   func remove(_ owner: UInt64) { state.withLock { _ = $0.connections.removeValue(forKey: owner) } }
 
   func wake(_ app: ContainerID) {
-    let sockets = state.withLock { $0.connections.values.filter { $0.app == app }.map(\.socket) }
+    let sockets = state.withLock { $0.connections.values.filter { $0.isWatching && $0.app == app }.map(\.socket) }
     for socket in sockets { socket.wake() }
   }
 

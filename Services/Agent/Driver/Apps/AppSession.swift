@@ -233,7 +233,7 @@ public actor AppSession {
 
   private func syncNow(_ request: SyncNow) async throws(CaravanError) {
     guard request.read || request.write else { throw CaravanError(.invalidData, "sync what? read, write or both") }
-    _ = try await store.syncState(of: table(request.table))
+    _ = try await store.isSynced(table(request.table))
     guard waiting < AppLimits.waitingRequests else {
       throw CaravanError(
         .serverBusy, "\(waiting) syncs of this app wait already: retry later", retryAfterMilliseconds: 500)
@@ -244,7 +244,7 @@ public actor AppSession {
   }
 
   private func watch(_ table: TableID) async throws(CaravanError) {
-    _ = try await store.syncState(of: table)
+    _ = try await store.isSynced(table)
     guard watched[table] != nil || watched.count < AppLimits.watchedTables else {
       throw CaravanError(.limitExceeded, "\(watched.count) tables are watched, which is the limit")
     }

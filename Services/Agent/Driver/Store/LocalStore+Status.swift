@@ -66,7 +66,6 @@ extension LocalStore {
   /// Tells whoever listens when the table has new rows or conflicts.
   func tellNewsIfAny(of table: TableID) {
     guard let state = tables[table] else { return }
-    let conflicts = (try? conflictCount(of: state)) ?? 0
-    if state.news > 0 || conflicts > 0 { tellNews(table) }
+    if state.news > 0 || (try? conflictCount(of: state)) ?? 0 > 0 { tellNews(table) }
   }
 }

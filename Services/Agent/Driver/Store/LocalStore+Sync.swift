@@ -28,7 +28,7 @@ extension LocalStore: SyncStore {
     tables.values.filter { !$0.isLocalOnly }.sorted { $0.number < $1.number }.map(\.table)
   }
 
-  public func check(_ table: TableID) throws(CaravanError) { _ = try state(table) }
+  public func isSynced(_ table: TableID) throws(CaravanError) -> Bool { try !state(table).isLocalOnly }
 
   public func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
     let state = try state(table)

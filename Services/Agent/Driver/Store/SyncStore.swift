@@ -38,7 +38,7 @@ public protocol SyncStore: Sendable {
   /// Every table that takes part in sync, in the order of their creation.
   func syncedTables() async -> [TableID]
   /// - Throws: `tableNotFound`.
-  func check(_ table: TableID) async throws(CaravanError)
+  func isSynced(_ table: TableID) async throws(CaravanError) -> Bool
   /// - Throws: `tableNotFound`.
   func syncState(of table: TableID) async throws(CaravanError) -> TableSyncState
   /// The cloud's answer to the table's proposal. Field ids in bodies are those of this type from now on.

@@ -25,7 +25,7 @@ extension SyncEngine: SyncControl {
   }
 
   public func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
-    guard try await !store.syncState(of: table).isLocalOnly else {
+    guard try await store.isSynced(table) else {
       throw CaravanError(.invalidData, "\(table) is local only: have it synced first")
     }
     let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
