@@ -67,5 +67,12 @@ public struct HybridStamp: Sendable, Hashable, Comparable {
   /// The first stamp of a millisecond.
   public init(milliseconds: Int64) { rawValue = UInt64(max(0, milliseconds)) << 16 }
 
+  /// The same moment by a clock that says so many milliseconds more.
+  public func moved(by milliseconds: Int64) -> HybridStamp {
+    let (time, overflow) = Int64(rawValue >> 16).addingReportingOverflow(milliseconds)
+    let held = overflow ? (milliseconds < 0 ? 0 : Int64.max >> 16) : min(max(0, time), Int64.max >> 16)
+    return HybridStamp(rawValue: UInt64(held) << 16 | rawValue & 0xffff)
+  }
+
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

@@ -58,7 +58,11 @@ extension DeviceSession {
   func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> Checked {
     try PushCheck.batch(push.mutations.map(\.name))
     var checked = Checked(mutations: push.mutations)
+    // Devices' clocks are wrong; how long ago an edit was they know (E16).
+    let now = cloud.host.clock.wallTime.milliseconds
+    let error = push.clockMilliseconds == 0 ? 0 : now - Int64(clamping: push.clockMilliseconds)
     for index in checked.mutations.indices {
+      checked.mutations[index].moveStamps(by: error)
       let id = checked.mutations[index].type
       if id != 0, checked.types[id] == nil { checked.types[id] = try await type(id, in: zone) }
       try check(&checked.mutations[index], checked.types[id], in: zone)
@@ -103,11 +107,18 @@ extension DeviceSession {
 }
 
 extension Wire.Mutation {
+  fileprivate mutating func moveStamps(by milliseconds: Int64) {
+    func moved(_ stamp: UInt64) -> UInt64 { HybridStamp(rawValue: stamp).moved(by: milliseconds).rawValue }
+    if stamp > 0 { stamp = moved(stamp) }
+    for index in fieldStamps.indices { fieldStamps[index].stamp = moved(fieldStamps[index].stamp) }
+  }
+
   /// Takes over what the record type says of its records.
   fileprivate mutating func obey(_ type: Model.RecordType) {
     if scope == .known { knownFields = type.fields.map(\.id).max() ?? 0 }
     guard let settings = type.settings else { return }
     if settings.conflicts != .manual { policy = ConflictPolicy(settings.conflicts) }
+    guard kind == .save else { return }
     hideExpired = settings.hidesExpired
     if settings.ttlMilliseconds > 0, expires == nil, ttlMilliseconds == 0 { ttlMilliseconds = settings.ttlMilliseconds }
   }

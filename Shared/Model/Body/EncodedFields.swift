@@ -57,6 +57,11 @@ package struct EncodedFields: Sendable {
   /// Ids of the fields in here, also of those without a value.
   package var ids: [UInt32] { slices.map(\.id) }
 
+  /// Ids of the fields that differ, also of those that only one of the two has.
+  package func changes(from old: EncodedFields) -> [UInt32] {
+    Set(ids + old.ids).filter { self[$0] != old[$0] }.sorted()
+  }
+
   /// A field's content without its id, as it stands; empty: it is null, or not in here.
   package subscript(id: UInt32) -> [UInt8] {
     slices.first { $0.id == id }.map { $0.content.flatMap { bytes[$0] } } ?? []

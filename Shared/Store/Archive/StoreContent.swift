@@ -141,4 +141,9 @@ public enum ArchiveLimits {
     }
     return reach
   }
+
+  /// The time of the restore that made it, in Unix milliseconds; later where numbers had gone further than the clock.
+  static func time(ofReach reach: UInt64) -> Int64 {
+    Int64(clamping: min(reach, StoreLimits.highestNumber)) + beginningOfTime
+  }
 }

@@ -10,6 +10,11 @@ public struct ZonePast: Sendable, Hashable {
     self.lost = lost
     self.purged = purged
   }
+
+  /// When the restore was that took a version back, in Unix milliseconds, as far as its number tells; nil: none did.
+  func restored(_ version: Seq) -> Int64? {
+    lost.first { $0.contains(version) }.map { ArchiveLimits.time(ofReach: $0.through) }
+  }
 }
 
 /// One life of a zone that is over.

@@ -27,10 +27,13 @@ struct ZoneDraft {
   private var name = ""
   /// The lost version that it brings back, or builds on.
   private var regaining: (version: Seq, isUnchanged: Bool)?
+  /// When it was made, at the latest: what is offered was there before the restore.
+  private var madeBy: Int64
 
   init(_ commit: Commit, on zone: ZoneCommit) {
     facts = zone.facts
     now = zone.now
+    madeBy = zone.now
     writer = commit.op.writer
     isAtomic = commit.isAtomic
     start = zone.zoneSeq
@@ -53,8 +56,9 @@ struct ZoneDraft {
     defer { count += 1 }
     let head = heads[mutation.name]
     var fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
-    (name, regaining) = (mutation.name, nil)
+    (name, regaining, madeBy) = (mutation.name, nil, now)
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
+      if mutation.isOffer { madeBy = min(now, past.restored(version) ?? now) }
       switch Regain.standing(of: version, isOffer: mutation.isOffer, head, past) {
       case .known where head?.isInSight(at: now) ?? false: return .merged(name: mutation.name)
       case .newer: (fits, regaining) = (true, (version, mutation.isOffer))
@@ -91,7 +95,7 @@ struct ZoneDraft {
     do throws(CaravanError) {
       let rules = SaveRules(
         save: content, base: mutation.base, terms: terms, stored: stored(name), isLive: isLive(name), fits: fits,
-        writer: writer, lists: facts.lists, version: seq + 1, now: now, isRegained: regaining != nil)
+        writer: writer, lists: facts.lists, version: seq + 1, now: madeBy, isRegained: regaining != nil)
       switch try rules.decide() {
       case .conflict: return .conflict(name: name)
       case .keep: return .merged(name: name)

@@ -406,6 +406,7 @@ public struct Push: WireMessage, Equatable {
   public var chunks: [Chunk]
   public var atomic: Bool
   public var database: DatabaseScope
+  public var clockMilliseconds: UInt64
   public var slackMilliseconds: UInt32
   public var toleratedRows: UInt32
 
@@ -418,6 +419,7 @@ public struct Push: WireMessage, Equatable {
     chunks: [Chunk] = [],
     atomic: Bool = false,
     database: DatabaseScope = .`private`,
+    clockMilliseconds: UInt64 = 0,
     slackMilliseconds: UInt32 = 0,
     toleratedRows: UInt32 = 0
   ) {
@@ -429,6 +431,7 @@ public struct Push: WireMessage, Equatable {
     self.chunks = chunks
     self.atomic = atomic
     self.database = database
+    self.clockMilliseconds = clockMilliseconds
     self.slackMilliseconds = slackMilliseconds
     self.toleratedRows = toleratedRows
   }
@@ -443,6 +446,7 @@ public struct Push: WireMessage, Equatable {
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if clockMilliseconds != 0 { m.pointee.has_clock_milliseconds = 1; m.pointee.clock_milliseconds = clockMilliseconds }
     if slackMilliseconds != 0 { m.pointee.has_slack_milliseconds = 1; m.pointee.slack_milliseconds = slackMilliseconds }
     if toleratedRows != 0 { m.pointee.has_tolerated_rows = 1; m.pointee.tolerated_rows = toleratedRows }
     return m
@@ -457,6 +461,7 @@ public struct Push: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
     slackMilliseconds = m.pointee.has_slack_milliseconds != 0 ? m.pointee.slack_milliseconds : 0
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }

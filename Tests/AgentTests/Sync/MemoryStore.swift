@@ -147,7 +147,7 @@ final class MemoryStore: SyncStore {
         state.tables[table]?.rows[mutation.name]?.isDirty = false
         state.tables[table]?.rows[mutation.name]?.op = op
       }
-      let plan = PushPlan(op: op, epoch: state.epoch, table: table, mutations: mutations)
+      let plan = PushPlan(op: op, epoch: state.epoch, table: table, type: type.id, mutations: mutations)
       state.plans[op] = plan
       return plan
     }

@@ -51,25 +51,32 @@ import Wire
     }
   }
 
-  /// Both change `x` without each other; then the first is back, and when it has nothing left to say, the second.
+  /// Both change `x` without each other, the second a second later; then one is back, and when it has nothing left to
+  /// say, the other.
+  /// - Parameter number: nil: it deletes the row.
   private static func apart(
-    _ suite: SuiteWorld, _ first: RunningDevice, _ one: Int64, _ second: RunningDevice, _ other: Int64
+    _ suite: SuiteWorld, _ first: RunningDevice, _ one: Int64?, _ second: RunningDevice, _ other: Int64?,
+    backwards: Bool = false
   ) async throws {
-    let names = [first, second].map(\.name)
-    for name in names { suite.hub.disconnect(name) }
-    try await first.update("x", one)
-    // Another millisecond, so that it is later.
+    for device in [first, second] { suite.hub.disconnect(device.name) }
+    try await change(first, to: one)
     try await first.clock.sleep(for: .seconds(1))
-    try await second.update("x", other)
-    suite.hub.reconnect(names[0])
-    try await first.until("its change is settled") { try await first.isSettled() }
-    suite.hub.reconnect(names[1])
+    try await change(second, to: other)
+    let back = backwards ? [second, first] : [first, second]
+    suite.hub.reconnect(back[0].name)
+    try await back[0].until("its change is settled") { try await back[0].isSettled() }
+    suite.hub.reconnect(back[1].name)
   }
 
-  private static func until(_ a: RunningDevice, _ b: RunningDevice, have number: Int64) async throws {
+  private static func change(_ device: RunningDevice, to number: Int64?) async throws {
+    if let number { return try await device.update("x", number) }
+    try await device.store.delete(RunningDevice.table, selection: Selection("name = ?", [.text("x")]))
+  }
+
+  private static func until(_ a: RunningDevice, _ b: RunningDevice, have number: Int64?) async throws {
     for device in [a, b] {
-      try await device.until("x is \(number)") {
-        guard try await device.numbers() == ["x": number] else { return false }
+      try await device.until("x is \(number.map(String.init) ?? "gone")") {
+        guard try await device.numbers()["x"] == number else { return false }
         return try await device.isSettled()
       }
     }
@@ -84,14 +91,46 @@ import Wire
       try await Self.until(a, b, have: 1)
       try await b.update("x", 2)
       try await Self.until(a, b, have: 2)
-      // In conflict, whoever comes last under lastWriterWins; under fieldMerge a field that both changed stays as the
-      // first left it, for a whole row does not say when its fields were edited.
       try await Self.apart(suite, a, 3, b, 4)
-      try await Self.until(a, b, have: policy == .lastWriterWins ? 4 : 3)
+      try await Self.until(a, b, have: 4)
       try await Self.apart(suite, b, 5, a, 6)
-      try await Self.until(a, b, have: policy == .lastWriterWins ? 6 : 5)
+      try await Self.until(a, b, have: 6)
       try await b.update("x", 7)
       try await Self.until(a, b, have: 7)
+    }
+  }
+
+  @Test(
+    "UNI-02, E16: the later edit stays, whichever comes first to the cloud, and whatever a device's clock says",
+    arguments: [Model.ConflictPolicy.lastWriterWins, .fieldMerge], [-1, 0, 1])
+  func laterEdit(policy: Model.ConflictPolicy, ahead: Int) throws {
+    try Self.simulate(policy, aheadOfA: Self.years * ahead) { suite, a, b in
+      var number: Int64 = 0
+      for (first, second) in [(a, b), (b, a)] {
+        for backwards in [false, true] {
+          number += 2
+          try await Self.apart(suite, first, number - 1, second, number, backwards: backwards)
+          try await Self.until(a, b, have: number)
+        }
+      }
+    }
+  }
+
+  @Test("UNI-02, UNI-09: under lastWriterWins a deletion is an edit as any other", arguments: [false, true])
+  func laterDeletion(backwards: Bool) throws {
+    try Self.simulate(.lastWriterWins) { suite, a, b in
+      try await Self.apart(suite, a, nil, b, 1, backwards: backwards)
+      try await Self.until(a, b, have: 1)
+      try await Self.apart(suite, b, 2, a, nil, backwards: backwards)
+      try await Self.until(a, b, have: nil)
+    }
+  }
+
+  @Test("UNI-09: under fieldMerge what was deleted stays deleted", arguments: [false, true])
+  func deletionWins(backwards: Bool) throws {
+    try Self.simulate(.fieldMerge) { suite, a, b in
+      try await Self.apart(suite, a, nil, b, 1, backwards: backwards)
+      try await Self.until(a, b, have: nil)
     }
   }
 

@@ -7,6 +7,8 @@ public struct PushPlan: Sendable, Hashable {
   public let op: UInt64
   public let epoch: UInt64
   public let table: TableID
+  /// Record type of its rows.
+  public let type: UInt32
   /// Oldest local change first, at most one for each row.
   public let mutations: [Mutation]
   /// So many of them may be lost.
@@ -16,11 +18,13 @@ public struct PushPlan: Sendable, Hashable {
 
   /// - Parameter mayLose: rows that the table may lose now.
   public init(
-    op: UInt64, epoch: UInt64, table: TableID, mutations: [Mutation], toleratedRows: Int = 0, mayLose: UInt64 = 0
+    op: UInt64, epoch: UInt64, table: TableID, type: UInt32, mutations: [Mutation], toleratedRows: Int = 0,
+    mayLose: UInt64 = 0
   ) {
     self.op = op
     self.epoch = epoch
     self.table = table
+    self.type = type
     self.mutations = mutations
     self.toleratedRows = toleratedRows
     losableRows = min(toleratedRows, Int(clamping: mayLose))

@@ -45,7 +45,7 @@ extension LocalStore {
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
     return PushPlan(
-      op: op, epoch: meta.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated,
+      op: op, epoch: meta.epoch, table: state.table, type: type.id, mutations: mutations, toleratedRows: tolerated,
       mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
@@ -98,13 +98,25 @@ extension LocalStore {
       armed.objects ? 2 : 1)
     var mutation = Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
     mutation.isOffer = row.head.presence == .lost
-    // A program in the cloud decides conflicts of this table from all three copies (CK-34, CK-36).
-    if state.type?.settings?.conflicts == .serverExtension, body != nil,
-      let ancestor = try ancestor(of: row.key, in: state)
-    {
-      mutation.terms = WriteTerms(ancestor: ancestor)
-    }
+    mutation.terms = try terms(of: row, body, in: state)
     return mutation
+  }
+
+  /// What the cloud needs to decide a conflict of the row, where its type wants that (UNI-02): which fields were edited
+  /// since they came from there, and when; and for a program all three copies (CK-34, CK-36). Edits that wait together
+  /// count as of the last of them.
+  private func terms(of row: StoredRow, _ body: [UInt8]?, in state: TableState) throws(CaravanError) -> WriteTerms? {
+    guard let policy = state.type?.settings?.conflicts, policy != .manual, policy != .deterministic else { return nil }
+    // What is offered is from before the restore, and the cloud knows best when that was.
+    guard row.head.presence != .lost else { return nil }
+    let edited = HybridStamp(rawValue: UInt64(max(0, row.change)))
+    var terms = WriteTerms(stamp: edited)
+    guard let body, let ancestor = try ancestor(of: row.key, in: state) else { return terms }
+    if policy == .serverExtension { terms.ancestor = ancestor }
+    if let old = try? EncodedFields(ancestor), let new = try? EncodedFields(body) {
+      for field in new.changes(from: old) { terms.fieldStamps[field] = edited }
+    }
+    return terms
   }
 
   private static func mutation(
@@ -132,7 +144,8 @@ extension LocalStore {
       }
       plans.append(
         PushPlan(
-          op: head.op, epoch: head.epoch, table: state.table, mutations: mutations, toleratedRows: tolerated))
+          op: head.op, epoch: head.epoch, table: state.table, type: state.type?.id ?? 0, mutations: mutations,
+          toleratedRows: tolerated))
     }
     return plans
   }

@@ -229,8 +229,10 @@ public actor LocalStore {
     }
   }
 
+  /// A hybrid timestamp: the time of the change, and later than all changes before it whatever became of the clock.
   func nextChange() -> Int64 {
-    lastChange += 1
+    let now = HybridStamp(milliseconds: host.clock.wallTime.milliseconds)
+    lastChange = max(lastChange + 1, Int64(clamping: now.rawValue))
     return lastChange
   }
 

@@ -9,7 +9,7 @@ struct StoredRow {
   var key: Int64
   var id: String
   var head: RowHead
-  /// Grows with every local change of any row: the order of collection.
+  /// When it was last changed here, a `HybridStamp`: the order of collection.
   var change: Int64
   var extra: [UInt8]
   /// By column of the schema.

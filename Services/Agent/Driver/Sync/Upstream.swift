@@ -164,8 +164,9 @@ struct Upstream: Sendable {
     if current.mayHaveArrived { crew.metrics.resent.add() }
     let push = Push(
       container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
-      mutations: plan.mutations.map { Wire.Mutation(pushed: $0) }, chunks: current.riders,
-      slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
+      mutations: plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }, chunks: current.riders,
+      clockMilliseconds: UInt64(clamping: crew.clock.wallTime.milliseconds), slackMilliseconds: slackMilliseconds,
+      toleratedRows: UInt32(plan.losableRows))
     slackMilliseconds = 0
     pending?.bytesUp += FramePacking.Load(.push(push)).bytes
     guard current.lacksTicket,
@@ -287,10 +288,10 @@ extension Model.Mutation {
 }
 
 extension Wire.Mutation {
-  /// The cloud finds the chunks in the body.
-  fileprivate init(pushed mutation: Model.Mutation) {
+  /// The cloud finds the chunks in the body. What is deleted has its type's conflict policy, too.
+  fileprivate init(pushed mutation: Model.Mutation, type: UInt32) {
     self.init(mutation)
-    chunks = []
+    (self.type, chunks) = (type, [])
   }
 }
 
@@ -309,7 +310,9 @@ extension FramePacking.Load {
   init(_ operation: Operation.Kind) {
     switch operation {
     case .push(let push):
-      let rows = push.mutations.reduce(128) { $0 + 48 + $1.name.utf8.count + $1.body.count + $1.ancestor.count }
+      let rows = push.mutations.reduce(128) {
+        $0 + 56 + $1.name.utf8.count + $1.body.count + $1.ancestor.count + 16 * $1.fieldStamps.count
+      }
       self.init(bytes: push.chunks.reduce(rows) { $0 + 48 + $1.bases.count + $1.data.count })
     case .pull(let pull): self.init(bytes: 192 + pull.token.count, isPull: true)
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })

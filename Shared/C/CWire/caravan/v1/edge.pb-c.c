@@ -2798,7 +2798,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[11] =
 {
   {
     "container",
@@ -2897,6 +2897,18 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "clock_milliseconds",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Push, has_clock_milliseconds),
+    offsetof(Caravan__V1__Push, clock_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "slack_milliseconds",
     60,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2924,20 +2936,21 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
 static const unsigned caravan__v1__push__field_indices_by_name[] = {
   6,   /* field[6] = atomic */
   5,   /* field[5] = chunks */
+  8,   /* field[8] = clock_milliseconds */
   0,   /* field[0] = container */
   7,   /* field[7] = database */
   4,   /* field[4] = mutations */
   2,   /* field[2] = op */
   3,   /* field[3] = op_floor */
-  8,   /* field[8] = slack_milliseconds */
-  9,   /* field[9] = tolerated_rows */
+  9,   /* field[9] = slack_milliseconds */
+  10,   /* field[10] = tolerated_rows */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__push__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 60, 8 },
-  { 0, 10 }
+  { 60, 9 },
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
 {
@@ -2947,7 +2960,7 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   "Caravan__V1__Push",
   "caravan.v1",
   sizeof(Caravan__V1__Push),
-  10,
+  11,
   caravan__v1__push__field_descriptors,
   caravan__v1__push__field_indices_by_name,
   2,  caravan__v1__push__number_ranges,
