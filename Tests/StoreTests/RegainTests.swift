@@ -107,6 +107,34 @@ import Wire
   }
 
   @Test(
+    "UNI-18, E16: an offer was made before the restore: an edit of after it is later, though it comes first",
+    arguments: [Model.ConflictPolicy.fieldMerge, .lastWriterWins], BackupTests.Engine.allCases)
+  func offersAreOld(policy: Model.ConflictPolicy, engine: BackupTests.Engine) async throws {
+    func row(_ number: Int64, _ base: Base, _ stamp: HybridStamp? = nil) -> Model.Mutation {
+      var terms = WriteTerms(policy: policy, stamp: stamp)
+      if let stamp { terms.fieldStamps = [1: stamp] }
+      return Sample.save("a", base: base, [1: .integer(number)], terms)
+    }
+    try await Self.withRestored(engine) { (old) async throws in
+      try await old.commit(Sample.zone(), [row(1, .absent)])
+    } _: { (bench) async throws in
+      bench.clock.advance(by: .seconds(10))
+      var offer = row(2, .version(3))
+      offer.isOffer = true
+      #expect(try await Self.outcome(bench, offer) == .accepted(version: Self.reach + 2))
+      let restored = HybridStamp(milliseconds: ManualClock().wallTime.milliseconds)
+      let edit = row(3, .version(1), restored.moved(by: 5_000))
+      _ = try await Self.outcome(bench, edit, by: "phone")
+      let body = try await bench.store.fetch(["a"], in: Sample.zone())[0].body
+      #expect(try RecordFields(body: body)[1] == .integer(3))
+      let before = row(4, .version(1), restored.moved(by: -5_000))
+      _ = try await Self.outcome(bench, before, by: "laptop")
+      let after = try await bench.store.fetch(["a"], in: Sample.zone())[0].body
+      #expect(after == body, "and one of before it is not")
+    }
+  }
+
+  @Test(
     "I9, UNI-18: what was deleted since the restore is not offered back", arguments: BackupTests.Engine.allCases)
   func deletions(engine: BackupTests.Engine) async throws {
     try await Self.withRestored(engine) { (old) async throws in
