@@ -75,6 +75,13 @@ extension RowHead {
     }
   }
 
+  /// Nobody knows of a push that the row is in, if it says it is in one: whatever became of it, the row goes again.
+  public mutating func forgetPush() {
+    guard flags.syncPending else { return }
+    flags.syncPending = false
+    rearm(RowChange(cells: true, objects: true))
+  }
+
   /// As Table 3(a), U2, and E1: SP←0 alone would leave a row clean that the cloud does not have.
   private mutating func rearm(_ armed: RowChange) {
     flags = Disruption.u2.recovered(flags, changedObjects: armed.objects)

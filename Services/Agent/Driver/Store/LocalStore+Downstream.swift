@@ -294,6 +294,8 @@ extension LocalStore {
     for key in try state.rows.keys(where: "_flags <> 0", database) {
       // Its head counts, whatever has become of its content.
       guard var row = try state.rows.unverified(key: key, database)?.row else { continue }
+      // Nothing of the table is in flight: what says otherwise is damaged.
+      row.head.forgetPush()
       row.head.reset(lost: lost)
       try state.rows.updateHead(row, database)
     }

@@ -52,14 +52,29 @@ extension LocalStore {
       {
         row in row.integer(0)
       })
+    // Where the row says other than the plan, the row is damaged: its flags are in no sum.
+    for key in planned {
+      guard var row = try state.rows.unverified(key: key, database)?.row, !row.head.flags.syncPending else { continue }
+      (row.head.flags.syncPending, row.head.flags.inConflict) = (true, false)
+      try state.rows.updateHead(row, database)
+    }
     var torn = 0
     // Closed rows in no push need nothing; they are not even read.
     for key in try state.rows.keys(where: "_flags <> 0 AND (_flags > 255 OR _flags & 4)", database) {
-      guard var row = try state.rows.soundRow(key: key, database) else { continue }
+      guard let (found, isSound) = try state.rows.unverified(key: key, database) else { continue }
+      if !isSound { damage.note(row: key, of: state.table) }
+      var row = found
       guard !planned.contains(key) else {
         // Its objects were opened while it was in flight, and nothing that is in flight is overwritten.
         guard row.head.flags.openObjects > 0 else { continue }
         row.head.flags.openObjects = 0
+        try state.rows.updateHead(row, database)
+        continue
+      }
+      guard isSound else {
+        // Its content is seen to with all that is damaged; of its push nobody knows any more.
+        row.head.flags.openObjects = 0
+        row.head.forgetPush()
         try state.rows.updateHead(row, database)
         continue
       }
