@@ -26,6 +26,8 @@ public enum Limits {
   /// Items of one list.
   public static let listItems = 4_096
   public static let chunkBytes = 256 << 10
+  /// Of a frame over a link that does not let it pass whole, its envelope included.
+  public static let chunksPerFrame = frameBytes / chunkBytes + 1
   /// Chunks of one object: 4,096 of 64 KiB are 256 MiB.
   public static let chunksPerObject = 4_096
   /// An object of more chunks has them listed in a chunk of its own: with each change of a row all of it travels.

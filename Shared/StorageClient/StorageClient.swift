@@ -256,6 +256,27 @@ extension StorageClient {
     let reply: MissingChunksReply = try await call(.missing, in: Partition(of: database), request)
     return try ChunkHash.list(reply.hashes)
   }
+
+  /// Stages parts of a frame.
+  public func stage(_ parts: [Chunk], in database: DatabaseID) async throws(CaravanError) {
+    let most = Limits.chunkBatchBytes / Limits.chunkBytes
+    for start in stride(from: 0, to: parts.count, by: most) {
+      let put = Array(parts[start..<min(start + most, parts.count)])
+      let request = ParcelRequest(database: DatabaseRef(database), put: put)
+      let _: ParcelReply = try await call(.parcel, in: Partition(of: database), request)
+    }
+  }
+
+  /// The frame that the chunks are together.
+  /// - Throws: `chunksMissing`.
+  public func frame(of hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [UInt8] {
+    let request = ParcelRequest(database: DatabaseRef(database), get: ChunkHash.joined(hashes))
+    let reply: ParcelReply = try await call(.parcel, in: Partition(of: database), request)
+    guard reply.chunks.count == hashes.count, reply.chunks.allSatisfy({ !$0.data.isEmpty }) else {
+      throw CaravanError(.chunksMissing, "parts of the frame are not here: send them again")
+    }
+    return reply.chunks.flatMap(\.data)
+  }
 }
 
 // MARK: The log, leases and cursors

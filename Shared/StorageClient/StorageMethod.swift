@@ -27,6 +27,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case drop
   /// `MissingChunksRequest` → `MissingChunksReply`
   case missing
+  /// `ParcelRequest` → `ParcelReply`
+  case parcel
   /// `ReadLogRequest` → `ReadLogReply`
   case log
   /// `Empty` → `LogHeadsReply`, whatever the partition
@@ -56,8 +58,9 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   /// Whether asking a second time does no harm when the first answer was lost.
   var isRepeatable: Bool {
     switch self {
-    case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .log, .heads,
-      .lease, .cursor, .quota, .move, .status, .schedule, .actions:
+    case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .parcel,
+      .log,
+      .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

@@ -33,6 +33,12 @@ package enum RequestRules {
     }
   }
 
+  package static func check(parts hashes: [ChunkHash]) throws(CaravanError) {
+    guard hashes.count <= Limits.chunksPerFrame else {
+      throw CaravanError(.limitExceeded, "a frame in \(hashes.count) chunks: the limit is \(Limits.chunksPerFrame)")
+    }
+  }
+
   package static func check(leases names: [String], holder: String) throws(CaravanError) {
     guard (1...StoreLimits.leasesPerRequest).contains(names.count) else {
       throw CaravanError(.limitExceeded, "\(names.count) leases in one request: 1 to \(StoreLimits.leasesPerRequest)")

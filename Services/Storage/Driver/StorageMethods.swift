@@ -43,6 +43,7 @@ struct StorageMethods: Sendable {
     case .changed: serve(method, StorageLimits.readsInFlight, changedZones)
     case .drop: serve(method, StorageLimits.leasesInFlight, drop)
     case .missing: serve(method, StorageLimits.readsInFlight, missing)
+    case .parcel: serve(method, StorageLimits.chunkRequestsInFlight, parcel)
     case .log: serve(method, StorageLimits.readsInFlight, log)
     case .heads: serve(method, StorageLimits.leasesInFlight, heads)
     case .lease: serve(method, StorageLimits.leasesInFlight, lease)
@@ -221,6 +222,18 @@ struct StorageMethods: Sendable {
     let hashes = try ChunkHash.list(request.hashes)
     try RequestRules.check(hashes: hashes)
     return MissingChunksReply(hashes: ChunkHash.joined(try await store.missing(hashes, in: database)))
+  }
+
+  /// Frames of devices whose links do not let them pass whole: sync's, who sees to whose they are.
+  private func parcel(_ request: ParcelRequest, _ partition: Partition) async throws(CaravanError) -> ParcelReply {
+    let database = try required(request.database, "database").model()
+    try RequestRules.check(database, in: partition)
+    try await traffic.stage(request.put, in: database)
+    let wanted = try ChunkHash.list(request.get)
+    try RequestRules.check(parts: wanted)
+    guard !wanted.isEmpty else { return ParcelReply() }
+    let found = try await store.chunks(wanted, in: database, maxBytes: Limits.chunksPerFrame * Limits.chunkBytes)
+    return ParcelReply(chunks: found.map { Chunk(hash: $0.hash.bytes, data: $0.bytes ?? []) })
   }
 
   // MARK: The log

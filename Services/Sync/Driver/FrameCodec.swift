@@ -23,9 +23,7 @@ actor FrameCodec {
   }
 
   /// - Throws: `limitExceeded` before anything of that size is made; `invalidData`.
-  nonisolated func open(_ payload: [UInt8]) async throws(CaravanError) -> Exchange {
-    try FrameCheck.message(bytes: payload.count)
-    let frame = try Frame.decode(payload)
+  nonisolated func open(_ frame: Frame) async throws(CaravanError) -> Exchange {
     let stated = Int(frame.plainBytes)
     try FrameCheck.envelope(plainBytes: stated, bodyBytes: frame.body.count, isCompressed: frame.compression == .zstd)
     let plain =

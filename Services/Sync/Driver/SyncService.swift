@@ -38,9 +38,12 @@ package final class SyncService: Service {
             throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not an exchange subject")
           }
           return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
-            let exchange = try await codec.open(incoming.message.payload)
+            let parcels = Parcels(of: user, cloud)
+            let (frame, form) = try await parcels.open(incoming.message.payload)
+            let exchange = try await codec.open(frame)
             let session = DeviceSession(user: user, device: device, epoch: exchange.epoch, cloud: cloud)
-            return try await codec.close(ExchangeReply(results: session.run(exchange.operations)))
+            return await parcels.close(
+              try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
           }
         }
       ])

@@ -99,15 +99,21 @@ public struct Frame: WireMessage, Equatable {
   public var compression: FrameCompression
   public var plainBytes: UInt32
   public var body: [UInt8]
+  public var parcel: Parcel?
+  public var most: UInt32
 
   public init(
     compression: FrameCompression = .none,
     plainBytes: UInt32 = 0,
-    body: [UInt8] = []
+    body: [UInt8] = [],
+    parcel: Parcel? = nil,
+    most: UInt32 = 0
   ) {
     self.compression = compression
     self.plainBytes = plainBytes
     self.body = body
+    self.parcel = parcel
+    self.most = most
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Frame> {
@@ -115,6 +121,8 @@ public struct Frame: WireMessage, Equatable {
     if compression != .none { m.pointee.has_compression = 1; m.pointee.compression = compression.c }
     if plainBytes != 0 { m.pointee.has_plain_bytes = 1; m.pointee.plain_bytes = plainBytes }
     if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
+    if let parcel { m.pointee.parcel = parcel.pack(into: &arena) }
+    if most != 0 { m.pointee.has_most = 1; m.pointee.most = most }
     return m
   }
 
@@ -122,6 +130,8 @@ public struct Frame: WireMessage, Equatable {
     compression = m.pointee.has_compression != 0 ? FrameCompression(c: m.pointee.compression) : .none
     plainBytes = m.pointee.has_plain_bytes != 0 ? m.pointee.plain_bytes : 0
     body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
+    parcel = if let p = m.pointee.parcel { try Parcel(c: p) } else { nil }
+    most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -132,6 +142,41 @@ public struct Frame: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, caravan__v1__frame__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct Parcel: WireMessage, Equatable {
+  public var container: String
+  public var chunks: [UInt8]
+
+  public init(
+    container: String = "",
+    chunks: [UInt8] = []
+  ) {
+    self.container = container
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Parcel> {
+    let m = arena.make(Caravan__V1__Parcel.self, caravan__v1__parcel__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !chunks.isEmpty { m.pointee.has_chunks = 1; m.pointee.chunks = arena.bytes(chunks) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Parcel>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__parcel__get_packed_size(m)) { caravan__v1__parcel__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__parcel__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 

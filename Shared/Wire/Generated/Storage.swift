@@ -1696,6 +1696,76 @@ public struct MissingChunksReply: WireMessage, Equatable {
   }
 }
 
+public struct ParcelRequest: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var put: [Chunk]
+  public var get: [UInt8]
+
+  public init(
+    database: DatabaseRef? = nil,
+    put: [Chunk] = [],
+    get: [UInt8] = []
+  ) {
+    self.database = database
+    self.put = put
+    self.get = get
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ParcelRequest> {
+    let m = arena.make(Caravan__V1__ParcelRequest.self, caravan__v1__parcel_request__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    (m.pointee.n_put, m.pointee.put) = arena.messages(put) { $0.pack(into: &$1) }
+    if !get.isEmpty { m.pointee.has_get = 1; m.pointee.get = arena.bytes(get) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ParcelRequest>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    put = try copyMessages(m.pointee.n_put, m.pointee.put) { (p) throws(WireError) in try Chunk(c: p) }
+    get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__parcel_request__get_packed_size(m)) { caravan__v1__parcel_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__parcel_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct ParcelReply: WireMessage, Equatable {
+  public var chunks: [Chunk]
+
+  public init(
+    chunks: [Chunk] = []
+  ) {
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ParcelReply> {
+    let m = arena.make(Caravan__V1__ParcelReply.self, caravan__v1__parcel_reply__init)
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ParcelReply>) throws(WireError) {
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__parcel_reply__get_packed_size(m)) { caravan__v1__parcel_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__parcel_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
 public struct ReadLogRequest: WireMessage, Equatable {
   public var partition: UInt32
   public var after: UInt64

@@ -4,8 +4,7 @@ extension Checker {
   static let nothingLost = Checker("I1 acknowledged writes are never lost") { history in
     let survivors = Survivors(history)
     let undeleted = history.undeleted
-    // The cloud had it as well when it was overwritten, and was to give it back.
-    let unheld = history.forgotten.intersection(history.overwritten)
+    let unheld = history.unheld
     var rows: [ChangeTag: RowKey] = [:]
     for version in history.lost + history.versions { if let tag = version.tag { rows[tag] = version.row } }
     return history.writes.values.sorted { $0.tag < $1.tag }.compactMap { write in

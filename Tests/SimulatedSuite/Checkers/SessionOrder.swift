@@ -82,6 +82,8 @@ private struct Reader {
     else {
       return false
     }
+    // What the cloud had then it may have forgotten.
+    guard history.restores == 0 else { return true }
     guard shares.count == 1, case .numbers(let range) = shares[0] else { return true }
     return !(numbers[key] ?? []).allSatisfy(range.contains)
   }

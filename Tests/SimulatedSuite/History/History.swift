@@ -230,6 +230,13 @@ public struct History: Sendable, Hashable {
   /// Content that the cloud forgot.
   public var forgotten: Set<ChangeTag> { Set(lost.compactMap(\.tag)) }
 
+  /// What the cloud forgot and no device may have held: it was left to the cloud, or, where it was written over in
+  /// place, was to come from there again.
+  public var unheld: Set<ChangeTag> {
+    let shared = Set(shares.values.flatMap(\.keys))
+    return forgotten.filter { overwritten.contains($0) || (writes[$0].map { shared.contains($0.place) } ?? false) }
+  }
+
   /// What the cloud forgot and had again from the device that wrote it.
   public var sentAgain: Set<ChangeTag> {
     forgotten.intersection(versions.compactMap { $0.tag?.device == $0.writer ? $0.tag : nil })

@@ -9,6 +9,11 @@ extension App {
     if table.hasKey { content.name = "k\(dice.below(12))" }
     content.n = Int64(dice.below(1_000))
     content.note = String(repeating: dice.pick(["a", "bc", "def"]), count: dice.below(12))
+    // More than such a link bears, and nothing that could be packed to much less.
+    if hasFrailLinks, shareDice.happens(50) {
+      content.note = String(
+        decoding: shareDice.bytes(shareDice.within(2_000...25_000)).map { 0x20 + $0 % 95 }, as: UTF8.self)
+    }
     return content
   }
 

@@ -15,6 +15,7 @@ struct App: Sendable {
   /// Of what tables keep, and of larger objects.
   var shareDice: Dice
   private let hasShares: Bool
+  let hasFrailLinks: Bool
   let hasLargeChunks: Bool
   /// Set up in this life of the agent.
   private var preparedLife = 0
@@ -30,6 +31,7 @@ struct App: Sendable {
     dice = Dice(seed: seed, "app \(device.name)")
     shareDice = Dice(seed: seed, "shares of \(device.name)")
     hasShares = !suite.scale.shares.isEmpty
+    hasFrailLinks = suite.scale.hasFrailLinks
     hasLargeChunks = suite.scale.hasLargeChunks
   }
 

@@ -11,6 +11,9 @@ public struct FragmentSize: Sendable, Hashable {
   public var isUnbroken: Bool { bytes == EngineLimits.largestMessage }
   public var isLeast: Bool { bytes == EngineLimits.fragmentBytes }
 
+  /// Frames up to this go whole: they are a little larger than the rows in them, for which there are `bytes`.
+  public var whole: Int { isUnbroken ? .max : isLeast ? bytes : bytes * 5 / 4 }
+
   /// A message of so many bytes, or with such an answer, was lost on its way. Those that were on their way together
   /// count once.
   /// - Parameter limit: `bytes` when it was sent.

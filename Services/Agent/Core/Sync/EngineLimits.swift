@@ -28,8 +28,7 @@ public enum EngineLimits {
   /// Hashes in one request for chunks: rather more than an answer holds, so that an object of about its size does not
   /// need a second one for its last chunk. What an answer leaves out is asked for again.
   public static let chunksPerRequest = Limits.chunkBatchBytes * 3 / 2 / (64 << 10)
-  /// The most that is entrusted to one message as long as nothing is lost, and the least after losses, unless a row's
-  /// cells are larger.
+  /// The most that is entrusted to one message as long as nothing is lost, and the least after losses.
   public static let largestMessage = Limits.chunkBatchBytes
   public static let fragmentBytes = 4 << 10
   /// What a loss divides it by, and how many large messages pass before it doubles.

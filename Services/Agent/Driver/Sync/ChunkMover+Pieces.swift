@@ -36,7 +36,7 @@ extension ChunkMover {
     return sent
   }
 
-  private func putPiece(_ piece: LocalChunk, of table: TableID, _ gate: Gate) async throws(CaravanError) -> Int {
+  func putPiece(_ piece: LocalChunk, of table: TableID, _ gate: Gate) async throws(CaravanError) -> Int {
     if piece.bytes.count <= exchanger.fragment.bytes {
       do throws(CaravanError) {
         _ = try await send([Chunk(hash: piece.hash.bytes, data: piece.bytes)], plain: [piece.bytes.count], of: table)

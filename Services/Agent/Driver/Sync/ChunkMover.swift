@@ -20,6 +20,8 @@ actor ChunkMover {
   private var tickets = Tickets<Ticket>()
   /// Chunks that have gone ahead of their rows. The cloud may have lost them since: then it asks.
   private var arrived: Set<ChunkHash> = []
+  /// What has come of parts of answers.
+  var begun: [ChunkHash: [UInt8]] = [:]
   /// The cloud's clock minus ours, in milliseconds.
   private var cloudOffset: Int64 = 0
 

@@ -122,11 +122,13 @@ struct Downstream: Sendable {
         ownBodies: lacksRows, slackMilliseconds: slackMilliseconds, ownThrough: ownThrough))
   }
 
+  var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
+
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
       try await gate.check()
       let maximumBytes = min(Limits.pageBytes, crew.exchanger.fragment.bytes)
-      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)])[0])
+      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)], by: courier)[0])
     } catch {
       return .failure(error)
     }
@@ -184,7 +186,7 @@ struct Downstream: Sendable {
   private func beginning() async throws(CaravanError) -> Beginning {
     let question = Operation.Kind.pull(
       Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
-    switch try await crew.exchanger.exchange([question])[0] {
+    switch try await crew.exchanger.exchange([question], by: courier)[0] {
     case .pull(let page): return page.resetRequired ? Beginning(page) : Beginning()
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return Beginning()
     case let other: throw .unexpected(other, to: "a pull")

@@ -14,6 +14,8 @@ actor Exchanger {
   private nonisolated let sizes = Mutex(FragmentSize())
   private var codec: FrameCodec
   private var bus: (any MessageBus)?
+  /// Of which some may have come.
+  private var owed: [TableID: OwedAnswer] = [:]
   private var epoch: UInt64 = 0
 
   init(identity: DeviceIdentity, metrics: SyncMetrics, meter: Meter) {
@@ -30,29 +32,77 @@ actor Exchanger {
   func use(_ bus: (any MessageBus)?) { self.bus = bus }
 
   /// Of the store whose operations come from now on.
-  func use(epoch: UInt64) { self.epoch = epoch }
+  func use(epoch: UInt64) { (self.epoch, owed) = (epoch, [:]) }
 
   /// One frame: a result for each operation, in order; refusals of single operations are results too.
   /// - Throws: why the frame as a whole got no answer.
-  func exchange(_ operations: [Operation.Kind]) async throws(CaravanError) -> [Result.Kind] {
+  /// - Parameter courier: carries what the link does not let pass whole; nil: it is small.
+  func exchange(
+    _ operations: [Operation.Kind], by courier: Courier? = nil
+  ) async throws(CaravanError) -> [Result.Kind] {
     precondition(!operations.isEmpty, "an empty frame")
+    let operations = withinBudget(operations)
+    let exchange = Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) })
+    let courier = fragment.isUnbroken ? nil : courier
+    var payload = try codec.encode(exchange, courier?.form)
+    if let courier, let parcel = owed[courier.table]?.answer(to: operations) {
+      return try await fetch(parcel, by: courier, operations)
+    }
+    // What the courier does takes exchanges as well, and must not wait for them while this holds one.
+    if let courier { payload = try await courier.packed(payload) }
+    switch try await carry(payload, operations) {
+    case .reply(let reply): return try results(reply, of: operations)
+    case .parcel(let parcel):
+      guard let courier else { throw .unknownResult }
+      if owed.count >= EngineLimits.chunksInParts { owed = [:] }
+      owed[courier.table] = OwedAnswer(to: operations, parcel)
+      return try await fetch(parcel, by: courier, operations)
+    }
+  }
+
+  /// Where the connection ends meanwhile, the same question asked again goes on with this answer.
+  private func fetch(
+    _ parcel: Parcel, by courier: Courier, _ operations: [Operation.Kind]
+  ) async throws(CaravanError) -> [Result.Kind] {
+    do throws(CaravanError) {
+      let answer = try await courier.fetch(parcel)
+      owed[courier.table] = nil
+      return try results(codec.decode(Frame.decode(answer)), of: operations)
+    } catch {
+      if !error.isTransient, error.code != .networkNotPermitted { owed[courier.table] = nil }
+      throw error
+    }
+  }
+
+  private enum Answer {
+    case reply(ExchangeReply)
+    case parcel(Parcel)
+  }
+
+  private func carry(_ payload: [UInt8], _ operations: [Operation.Kind]) async throws(CaravanError) -> Answer {
     try await limiter.acquire()
     defer { limiter.release() }
-    let operations = withinBudget(operations)
-    let payload = try codec.encode(Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) }))
     let expected = operations.reduce(0) { $0 + $1.expectedAnswer }
     let passage = try await pass(
       payload, in: metrics.bytesUp, expecting: expected, to: .exchange(user: identity.user, device: identity.device),
       deadline: EngineLimits.exchangeDeadline, failedShares: Self.shares(operations, nil))
     metrics.bytesDown.add(passage.answer.count)
-    let reply: ExchangeReply
-    do throws(CaravanError) { reply = try codec.decode(passage.answer) } catch {
+    let answer: Answer
+    do throws(CaravanError) { answer = try read(passage.answer) } catch {
       meter.settle(passage.reservation, up: payload.count, down: passage.answer.count)
       throw error
     }
+    var reply: ExchangeReply?
+    if case .reply(let whole) = answer { reply = whole }
     meter.settle(
       passage.reservation, up: payload.count, down: passage.answer.count, shares: Self.shares(operations, reply))
-    return try results(reply, of: operations)
+    return answer
+  }
+
+  private func read(_ answer: [UInt8]) throws(CaravanError) -> Answer {
+    let frame = try Frame.decode(answer)
+    if let parcel = frame.parcel { return .parcel(parcel) }
+    return .reply(try codec.decode(frame))
   }
 
   /// Says which notifications were taken over, when nothing else is to be said. One that gets lost is repeated by the

@@ -18,26 +18,32 @@ struct FrameCodec: ~Copyable {
     plain = metrics.counter(.framesSent, [.outcome: "plain"])
   }
 
-  mutating func encode(_ exchange: Exchange) throws(CaravanError) -> [UInt8] {
+  /// - Parameter form: how the answer is to come; nil: whole.
+  mutating func encode(_ exchange: Exchange, _ form: Courier.Form? = nil) throws(CaravanError) -> [UInt8] {
     let body = exchange.encoded()
     guard body.count <= Limits.frameBytes else {
       throw CaravanError(
         .limitExceeded, "a frame of \(body.count) bytes: the limit is \(Limits.frameBytes), make its rows smaller")
     }
+    let parcel = form.map { Parcel(container: $0.container) }
+    let most = UInt32(clamping: form?.most ?? 0)
     if worthCompressing(body) {
       let packed = try compress(body)
       if packed.count < body.count {
         compressed.add()
-        return Frame(compression: .zstd, plainBytes: UInt32(body.count), body: packed).encoded()
+        return Frame(
+          compression: .zstd, plainBytes: UInt32(body.count), body: packed, parcel: parcel, most: most
+        ).encoded()
       }
     }
     plain.add()
-    return Frame(compression: .none, plainBytes: UInt32(body.count), body: body).encoded()
+    return Frame(
+      compression: .none, plainBytes: UInt32(body.count), body: body, parcel: parcel, most: most
+    ).encoded()
   }
 
-  /// - Throws: `invalidData` or `limitExceeded` when the bytes are no frame with an answer in it.
-  mutating func decode(_ bytes: [UInt8]) throws(CaravanError) -> ExchangeReply {
-    let frame = try Frame.decode(bytes)
+  /// - Throws: `invalidData` or `limitExceeded` when there is no answer in the frame.
+  mutating func decode(_ frame: Frame) throws(CaravanError) -> ExchangeReply {
     switch frame.compression {
     case .none: return try ExchangeReply.decode(frame.body)
     case .zstd: return try ExchangeReply.decode(decompress(frame.body))

@@ -15,6 +15,14 @@ private struct Rider: Sendable {
   let operations: [Operation.Kind]
   /// Whom the end of the session answers.
   var waiters: [SyncWaiters.Answer] = []
+
+  var courier: Courier? {
+    switch role {
+    case .errands: nil
+    case .up(let session): session.courier
+    case .down(let session): session.courier
+    }
+  }
 }
 
 extension SyncEngine {
@@ -26,9 +34,9 @@ extension SyncEngine {
       let loads = rider.operations.map { FramePacking.Load($0) }
       return FramePacking.Load(bytes: loads.reduce(0) { $0 + $1.bytes }, isPull: loads.contains(where: \.isPull))
     }
-    let fragment = exchanger.fragment
-    let limit = fragment.isUnbroken ? EngineLimits.frameBytes : fragment.bytes
-    let frames = FramePacking.frames(loads, bytes: limit).map { Array(riders[$0]) }
+    // What breaks takes no other's answer with it.
+    let frames =
+      exchanger.fragment.isUnbroken ? FramePacking.frames(loads).map { Array(riders[$0]) } : riders.map { [$0] }
     guard !frames.isEmpty else { return answered() }
     let last = frames.count - 1
     await withDiscardingTaskGroup { group in
@@ -54,7 +62,8 @@ extension SyncEngine {
   private func carry(_ frame: [Rider], isLast: Bool) async {
     let answer: Swift.Result<[Result.Kind], CaravanError>
     do throws(CaravanError) {
-      answer = .success(try await exchanger.exchange(frame.flatMap(\.operations)))
+      answer = .success(
+        try await exchanger.exchange(frame.flatMap(\.operations), by: frame.lazy.compactMap(\.courier).first))
     } catch {
       answer = .failure(error)
     }

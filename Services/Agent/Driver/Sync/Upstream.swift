@@ -93,7 +93,7 @@ struct Upstream: Sendable {
       let operations = await pushOperations()
       if operations.isEmpty { return }
       try await gate.check()
-      do { results = try await crew.exchanger.exchange(operations) } catch {
+      do { results = try await crew.exchanger.exchange(operations, by: courier) } catch {
         unanswered(error)
         throw error
       }
@@ -125,6 +125,8 @@ struct Upstream: Sendable {
     let answer: Disruption.Answer = lacksChunks ? .lacksObjects : pending == nil ? .whole : .missing
     return .upstream(inFlight: pending?.mayHaveArrived ?? false, answer)
   }
+
+  var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
 
   // MARK: Steps
 

@@ -52,6 +52,51 @@ void   caravan__v1__frame__free_unpacked
   assert(message->base.descriptor == &caravan__v1__frame__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__parcel__init
+                     (Caravan__V1__Parcel         *message)
+{
+  static const Caravan__V1__Parcel init_value = CARAVAN__V1__PARCEL__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__parcel__get_packed_size
+                     (const Caravan__V1__Parcel *message)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__parcel__pack
+                     (const Caravan__V1__Parcel *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__parcel__pack_to_buffer
+                     (const Caravan__V1__Parcel *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Parcel *
+       caravan__v1__parcel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Parcel *)
+     protobuf_c_message_unpack (&caravan__v1__parcel__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__parcel__free_unpacked
+                     (Caravan__V1__Parcel *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__parcel__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__exchange__init
                      (Caravan__V1__Exchange         *message)
 {
@@ -2240,7 +2285,7 @@ const ProtobufCEnumDescriptor caravan__v1__frame__compression__descriptor =
   caravan__v1__frame__compression__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[5] =
 {
   {
     "compression",
@@ -2278,16 +2323,43 @@ static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[3] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "parcel",
+    120,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Frame, parcel),
+    &caravan__v1__parcel__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "most",
+    121,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Frame, has_most),
+    offsetof(Caravan__V1__Frame, most),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__frame__field_indices_by_name[] = {
   2,   /* field[2] = body */
   0,   /* field[0] = compression */
+  4,   /* field[4] = most */
+  3,   /* field[3] = parcel */
   1,   /* field[1] = plain_bytes */
 };
-static const ProtobufCIntRange caravan__v1__frame__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__frame__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 120, 3 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
 {
@@ -2297,11 +2369,62 @@ const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
   "Caravan__V1__Frame",
   "caravan.v1",
   sizeof(Caravan__V1__Frame),
-  3,
+  5,
   caravan__v1__frame__field_descriptors,
   caravan__v1__frame__field_indices_by_name,
-  1,  caravan__v1__frame__number_ranges,
+  2,  caravan__v1__frame__number_ranges,
   (ProtobufCMessageInit) caravan__v1__frame__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__parcel__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Parcel, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "chunks",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__Parcel, has_chunks),
+    offsetof(Caravan__V1__Parcel, chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__parcel__field_indices_by_name[] = {
+  1,   /* field[1] = chunks */
+  0,   /* field[0] = container */
+};
+static const ProtobufCIntRange caravan__v1__parcel__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__parcel__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Parcel",
+  "Parcel",
+  "Caravan__V1__Parcel",
+  "caravan.v1",
+  sizeof(Caravan__V1__Parcel),
+  2,
+  caravan__v1__parcel__field_descriptors,
+  caravan__v1__parcel__field_indices_by_name,
+  1,  caravan__v1__parcel__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__parcel__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__exchange__field_descriptors[2] =

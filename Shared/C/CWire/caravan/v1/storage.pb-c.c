@@ -1582,6 +1582,96 @@ void   caravan__v1__missing_chunks_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__missing_chunks_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__parcel_request__init
+                     (Caravan__V1__ParcelRequest         *message)
+{
+  static const Caravan__V1__ParcelRequest init_value = CARAVAN__V1__PARCEL_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__parcel_request__get_packed_size
+                     (const Caravan__V1__ParcelRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__parcel_request__pack
+                     (const Caravan__V1__ParcelRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__parcel_request__pack_to_buffer
+                     (const Caravan__V1__ParcelRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ParcelRequest *
+       caravan__v1__parcel_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ParcelRequest *)
+     protobuf_c_message_unpack (&caravan__v1__parcel_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__parcel_request__free_unpacked
+                     (Caravan__V1__ParcelRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__parcel_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__parcel_reply__init
+                     (Caravan__V1__ParcelReply         *message)
+{
+  static const Caravan__V1__ParcelReply init_value = CARAVAN__V1__PARCEL_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__parcel_reply__get_packed_size
+                     (const Caravan__V1__ParcelReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__parcel_reply__pack
+                     (const Caravan__V1__ParcelReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__parcel_reply__pack_to_buffer
+                     (const Caravan__V1__ParcelReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__parcel_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ParcelReply *
+       caravan__v1__parcel_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ParcelReply *)
+     protobuf_c_message_unpack (&caravan__v1__parcel_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__parcel_reply__free_unpacked
+                     (Caravan__V1__ParcelReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__parcel_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__read_log_request__init
                      (Caravan__V1__ReadLogRequest         *message)
 {
@@ -5362,6 +5452,108 @@ const ProtobufCMessageDescriptor caravan__v1__missing_chunks_reply__descriptor =
   caravan__v1__missing_chunks_reply__field_indices_by_name,
   1,  caravan__v1__missing_chunks_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__missing_chunks_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__parcel_request__field_descriptors[3] =
+{
+  {
+    "database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ParcelRequest, database),
+    &caravan__v1__database_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "put",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ParcelRequest, n_put),
+    offsetof(Caravan__V1__ParcelRequest, put),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "get",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ParcelRequest, has_get),
+    offsetof(Caravan__V1__ParcelRequest, get),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__parcel_request__field_indices_by_name[] = {
+  0,   /* field[0] = database */
+  2,   /* field[2] = get */
+  1,   /* field[1] = put */
+};
+static const ProtobufCIntRange caravan__v1__parcel_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__parcel_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ParcelRequest",
+  "ParcelRequest",
+  "Caravan__V1__ParcelRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ParcelRequest),
+  3,
+  caravan__v1__parcel_request__field_descriptors,
+  caravan__v1__parcel_request__field_indices_by_name,
+  1,  caravan__v1__parcel_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__parcel_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__parcel_reply__field_descriptors[1] =
+{
+  {
+    "chunks",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ParcelReply, n_chunks),
+    offsetof(Caravan__V1__ParcelReply, chunks),
+    &caravan__v1__chunk__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__parcel_reply__field_indices_by_name[] = {
+  0,   /* field[0] = chunks */
+};
+static const ProtobufCIntRange caravan__v1__parcel_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__parcel_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ParcelReply",
+  "ParcelReply",
+  "Caravan__V1__ParcelReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ParcelReply),
+  1,
+  caravan__v1__parcel_reply__field_descriptors,
+  caravan__v1__parcel_reply__field_indices_by_name,
+  1,  caravan__v1__parcel_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__parcel_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__read_log_request__field_descriptors[3] =

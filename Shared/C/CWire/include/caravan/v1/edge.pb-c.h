@@ -18,6 +18,7 @@ PROTOBUF_C__BEGIN_DECLS
 #include "caravan/v1/storage.pb-c.h"
 
 typedef struct Caravan__V1__Frame Caravan__V1__Frame;
+typedef struct Caravan__V1__Parcel Caravan__V1__Parcel;
 typedef struct Caravan__V1__Exchange Caravan__V1__Exchange;
 typedef struct Caravan__V1__Operation Caravan__V1__Operation;
 typedef struct Caravan__V1__Hello Caravan__V1__Hello;
@@ -157,10 +158,41 @@ struct  Caravan__V1__Frame
    */
   protobuf_c_boolean has_body;
   ProtobufCBinaryData body;
+  /*
+   * Over a link that does not let all of it pass (MOB-23): where its parts are.
+   */
+  Caravan__V1__Parcel *parcel;
+  /*
+   * The device's: an answer of more than so many bytes comes as a parcel. 0: any comes whole.
+   */
+  protobuf_c_boolean has_most;
+  uint32_t most;
 };
 #define CARAVAN__V1__FRAME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__frame__descriptor) \
-    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL} }
+    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL}, NULL, 0, 0 }
+
+
+/*
+ * With chunks, what they are together is the frame, and the one that names them has no body. A device stages what it
+ * sends before, and fetches what it is sent, as it does with the chunks of objects.
+ */
+struct  Caravan__V1__Parcel
+{
+  ProtobufCMessage base;
+  /*
+   * whose private database has them
+   */
+  char *container;
+  /*
+   * hashes, 32 bytes each
+   */
+  protobuf_c_boolean has_chunks;
+  ProtobufCBinaryData chunks;
+};
+#define CARAVAN__V1__PARCEL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__parcel__descriptor) \
+    , NULL, 0, {0,NULL} }
 
 
 struct  Caravan__V1__Exchange
@@ -1315,6 +1347,25 @@ Caravan__V1__Frame *
 void   caravan__v1__frame__free_unpacked
                      (Caravan__V1__Frame *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__Parcel methods */
+void   caravan__v1__parcel__init
+                     (Caravan__V1__Parcel         *message);
+size_t caravan__v1__parcel__get_packed_size
+                     (const Caravan__V1__Parcel   *message);
+size_t caravan__v1__parcel__pack
+                     (const Caravan__V1__Parcel   *message,
+                      uint8_t             *out);
+size_t caravan__v1__parcel__pack_to_buffer
+                     (const Caravan__V1__Parcel   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Parcel *
+       caravan__v1__parcel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__parcel__free_unpacked
+                     (Caravan__V1__Parcel *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Exchange methods */
 void   caravan__v1__exchange__init
                      (Caravan__V1__Exchange         *message);
@@ -2232,6 +2283,9 @@ void   caravan__v1__diff_value__free_unpacked
 typedef void (*Caravan__V1__Frame_Closure)
                  (const Caravan__V1__Frame *message,
                   void *closure_data);
+typedef void (*Caravan__V1__Parcel_Closure)
+                 (const Caravan__V1__Parcel *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Exchange_Closure)
                  (const Caravan__V1__Exchange *message,
                   void *closure_data);
@@ -2388,6 +2442,7 @@ extern const ProtobufCEnumDescriptor    caravan__v1__sync_begin_status__descript
 extern const ProtobufCEnumDescriptor    caravan__v1__sync_continue_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__frame__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__frame__compression__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__parcel__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__operation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello__descriptor;

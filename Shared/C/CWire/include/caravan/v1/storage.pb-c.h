@@ -51,6 +51,8 @@ typedef struct Caravan__V1__DeleteZoneReply Caravan__V1__DeleteZoneReply;
 typedef struct Caravan__V1__Chunk Caravan__V1__Chunk;
 typedef struct Caravan__V1__MissingChunksRequest Caravan__V1__MissingChunksRequest;
 typedef struct Caravan__V1__MissingChunksReply Caravan__V1__MissingChunksReply;
+typedef struct Caravan__V1__ParcelRequest Caravan__V1__ParcelRequest;
+typedef struct Caravan__V1__ParcelReply Caravan__V1__ParcelReply;
 typedef struct Caravan__V1__ReadLogRequest Caravan__V1__ReadLogRequest;
 typedef struct Caravan__V1__LogEntry Caravan__V1__LogEntry;
 typedef struct Caravan__V1__ReadLogReply Caravan__V1__ReadLogReply;
@@ -928,6 +930,40 @@ struct  Caravan__V1__MissingChunksReply
 #define CARAVAN__V1__MISSING_CHUNKS_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__missing_chunks_reply__descriptor) \
     , 0, {0,NULL} }
+
+
+/*
+ * Parts of frames, staged like any chunks, and read.
+ */
+struct  Caravan__V1__ParcelRequest
+{
+  ProtobufCMessage base;
+  Caravan__V1__DatabaseRef *database;
+  size_t n_put;
+  Caravan__V1__Chunk **put;
+  /*
+   * hashes, 32 bytes each
+   */
+  protobuf_c_boolean has_get;
+  ProtobufCBinaryData get;
+};
+#define CARAVAN__V1__PARCEL_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__parcel_request__descriptor) \
+    , NULL, 0,NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__ParcelReply
+{
+  ProtobufCMessage base;
+  /*
+   * in the order asked; absent ones come without data
+   */
+  size_t n_chunks;
+  Caravan__V1__Chunk **chunks;
+};
+#define CARAVAN__V1__PARCEL_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__parcel_reply__descriptor) \
+    , 0,NULL }
 
 
 struct  Caravan__V1__ReadLogRequest
@@ -2075,6 +2111,44 @@ Caravan__V1__MissingChunksReply *
 void   caravan__v1__missing_chunks_reply__free_unpacked
                      (Caravan__V1__MissingChunksReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ParcelRequest methods */
+void   caravan__v1__parcel_request__init
+                     (Caravan__V1__ParcelRequest         *message);
+size_t caravan__v1__parcel_request__get_packed_size
+                     (const Caravan__V1__ParcelRequest   *message);
+size_t caravan__v1__parcel_request__pack
+                     (const Caravan__V1__ParcelRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__parcel_request__pack_to_buffer
+                     (const Caravan__V1__ParcelRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ParcelRequest *
+       caravan__v1__parcel_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__parcel_request__free_unpacked
+                     (Caravan__V1__ParcelRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ParcelReply methods */
+void   caravan__v1__parcel_reply__init
+                     (Caravan__V1__ParcelReply         *message);
+size_t caravan__v1__parcel_reply__get_packed_size
+                     (const Caravan__V1__ParcelReply   *message);
+size_t caravan__v1__parcel_reply__pack
+                     (const Caravan__V1__ParcelReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__parcel_reply__pack_to_buffer
+                     (const Caravan__V1__ParcelReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ParcelReply *
+       caravan__v1__parcel_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__parcel_reply__free_unpacked
+                     (Caravan__V1__ParcelReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ReadLogRequest methods */
 void   caravan__v1__read_log_request__init
                      (Caravan__V1__ReadLogRequest         *message);
@@ -2638,6 +2712,12 @@ typedef void (*Caravan__V1__MissingChunksRequest_Closure)
 typedef void (*Caravan__V1__MissingChunksReply_Closure)
                  (const Caravan__V1__MissingChunksReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ParcelRequest_Closure)
+                 (const Caravan__V1__ParcelRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ParcelReply_Closure)
+                 (const Caravan__V1__ParcelReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ReadLogRequest_Closure)
                  (const Caravan__V1__ReadLogRequest *message,
                   void *closure_data);
@@ -2756,6 +2836,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__delete_zone_reply__descript
 extern const ProtobufCMessageDescriptor caravan__v1__chunk__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__missing_chunks_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__missing_chunks_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__parcel_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__parcel_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_log_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__log_entry__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__read_log_reply__descriptor;

@@ -1,0 +1,55 @@
+import Crypto
+import Model
+import Runtime
+import StorageClient
+import SyncCore
+import Wire
+
+/// Frames of a device over a link that does not let them pass whole (MOB-23). A row is never cut, however large: what
+/// carries it travels as chunks do, whose parts are kept where they have arrived.
+struct Parcels: Sendable {
+  /// How a device wants its answer.
+  struct Form: Sendable {
+    let container: String
+    let most: Int
+  }
+
+  private let user: UserID
+  private let cloud: Cloud
+
+  init(of user: UserID, _ cloud: Cloud) {
+    self.user = user
+    self.cloud = cloud
+  }
+
+  /// - Returns: the frame with its body, and how it is to be answered; nil: whole.
+  /// - Throws: `chunksMissing` when parts of it are not here; what a frame is refused for.
+  func open(_ payload: [UInt8]) async throws(CaravanError) -> (Frame, Form?) {
+    try FrameCheck.message(bytes: payload.count)
+    let outer = try Frame.decode(payload)
+    guard let parcel = outer.parcel else { return (outer, nil) }
+    let form = outer.most > 0 ? Form(container: parcel.container, most: Int(outer.most)) : nil
+    guard !parcel.chunks.isEmpty else { return (outer, form) }
+    let whole = try await cloud.storage.frame(of: ChunkHash.list(parcel.chunks), in: database(parcel.container))
+    try FrameCheck.message(bytes: whole.count)
+    return (try Frame.decode(whole), form)
+  }
+
+  /// What cannot be staged goes whole: perhaps it passes.
+  func close(_ answer: [UInt8], _ form: Form?) async -> [UInt8] {
+    guard let form, answer.count > form.most else { return answer }
+    let parts = stride(from: 0, to: answer.count, by: Limits.chunkBytes).map { start in
+      let bytes = Array(answer[start..<min(start + Limits.chunkBytes, answer.count)])
+      return Chunk(hash: SHA256.hash(bytes).bytes, data: bytes)
+    }
+    do throws(CaravanError) { try await cloud.storage.stage(parts, in: database(form.container)) } catch {
+      cloud.host.log.info("an answer could not be staged", [.user: user, .error: error.description])
+      return answer
+    }
+    return Frame(parcel: Parcel(container: form.container, chunks: parts.flatMap(\.hash))).encoded()
+  }
+
+  private func database(_ container: String) throws(CaravanError) -> DatabaseID {
+    try DeviceScope.database(container: container, environment: cloud.environment, of: user)
+  }
+}
