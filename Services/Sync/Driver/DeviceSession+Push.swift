@@ -58,11 +58,8 @@ extension DeviceSession {
   func checked(_ push: Push, of zone: ZoneID) async throws(CaravanError) -> Checked {
     try PushCheck.batch(push.mutations.map(\.name))
     var checked = Checked(mutations: push.mutations)
-    // Devices' clocks are wrong; how long ago an edit was they know (E16).
-    let now = cloud.host.clock.wallTime.milliseconds
-    let error = push.clockMilliseconds == 0 ? 0 : now - Int64(clamping: push.clockMilliseconds)
     for index in checked.mutations.indices {
-      checked.mutations[index].moveStamps(by: error)
+      checked.mutations[index].moveStamps(by: clockError)
       let id = checked.mutations[index].type
       if id != 0, checked.types[id] == nil { checked.types[id] = try await type(id, in: zone) }
       try check(&checked.mutations[index], checked.types[id], in: zone)

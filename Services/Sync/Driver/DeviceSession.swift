@@ -9,14 +9,18 @@ struct DeviceSession: Sendable {
   let device: DeviceID
   /// Which life of the device's store speaks.
   let epoch: UInt64
+  /// By how many milliseconds the device's clock is slow, as far as it told (E16).
+  let clockError: Int64
   let cloud: Cloud
   /// Everything of one user lies here.
   let partition: Partition
 
-  init(user: UserID, device: DeviceID, epoch: UInt64, cloud: Cloud) {
+  /// - Parameter clock: what the device's says, in Unix milliseconds; 0: nobody asked it.
+  init(user: UserID, device: DeviceID, epoch: UInt64, clock: UInt64 = 0, cloud: Cloud) {
     self.user = user
     self.device = device
     self.epoch = epoch
+    clockError = clock == 0 ? 0 : cloud.host.clock.wallTime.milliseconds - Int64(clamping: clock)
     self.cloud = cloud
     partition = Partition(of: DatabaseID(container: .system, environment: cloud.environment, owner: user))
   }

@@ -41,7 +41,8 @@ package final class SyncService: Service {
             let parcels = Parcels(of: user, cloud)
             let (frame, form) = try await parcels.open(incoming.message.payload)
             let exchange = try await codec.open(frame)
-            let session = DeviceSession(user: user, device: device, epoch: exchange.epoch, cloud: cloud)
+            let session = DeviceSession(
+              user: user, device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, cloud: cloud)
             return await parcels.close(
               try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
           }

@@ -101,19 +101,22 @@ public struct Frame: WireMessage, Equatable {
   public var body: [UInt8]
   public var parcel: Parcel?
   public var most: UInt32
+  public var clockMilliseconds: UInt64
 
   public init(
     compression: FrameCompression = .none,
     plainBytes: UInt32 = 0,
     body: [UInt8] = [],
     parcel: Parcel? = nil,
-    most: UInt32 = 0
+    most: UInt32 = 0,
+    clockMilliseconds: UInt64 = 0
   ) {
     self.compression = compression
     self.plainBytes = plainBytes
     self.body = body
     self.parcel = parcel
     self.most = most
+    self.clockMilliseconds = clockMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Frame> {
@@ -123,6 +126,7 @@ public struct Frame: WireMessage, Equatable {
     if !body.isEmpty { m.pointee.has_body = 1; m.pointee.body = arena.bytes(body) }
     if let parcel { m.pointee.parcel = parcel.pack(into: &arena) }
     if most != 0 { m.pointee.has_most = 1; m.pointee.most = most }
+    if clockMilliseconds != 0 { m.pointee.has_clock_milliseconds = 1; m.pointee.clock_milliseconds = clockMilliseconds }
     return m
   }
 
@@ -132,6 +136,7 @@ public struct Frame: WireMessage, Equatable {
     body = m.pointee.has_body != 0 ? copyBytes(m.pointee.body) : []
     parcel = if let p = m.pointee.parcel { try Parcel(c: p) } else { nil }
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
+    clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
   public func encoded() -> [UInt8] {
@@ -451,7 +456,6 @@ public struct Push: WireMessage, Equatable {
   public var chunks: [Chunk]
   public var atomic: Bool
   public var database: DatabaseScope
-  public var clockMilliseconds: UInt64
   public var slackMilliseconds: UInt32
   public var toleratedRows: UInt32
 
@@ -464,7 +468,6 @@ public struct Push: WireMessage, Equatable {
     chunks: [Chunk] = [],
     atomic: Bool = false,
     database: DatabaseScope = .`private`,
-    clockMilliseconds: UInt64 = 0,
     slackMilliseconds: UInt32 = 0,
     toleratedRows: UInt32 = 0
   ) {
@@ -476,7 +479,6 @@ public struct Push: WireMessage, Equatable {
     self.chunks = chunks
     self.atomic = atomic
     self.database = database
-    self.clockMilliseconds = clockMilliseconds
     self.slackMilliseconds = slackMilliseconds
     self.toleratedRows = toleratedRows
   }
@@ -491,7 +493,6 @@ public struct Push: WireMessage, Equatable {
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
-    if clockMilliseconds != 0 { m.pointee.has_clock_milliseconds = 1; m.pointee.clock_milliseconds = clockMilliseconds }
     if slackMilliseconds != 0 { m.pointee.has_slack_milliseconds = 1; m.pointee.slack_milliseconds = slackMilliseconds }
     if toleratedRows != 0 { m.pointee.has_tolerated_rows = 1; m.pointee.tolerated_rows = toleratedRows }
     return m
@@ -506,7 +507,6 @@ public struct Push: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
-    clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
     slackMilliseconds = m.pointee.has_slack_milliseconds != 0 ? m.pointee.slack_milliseconds : 0
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }

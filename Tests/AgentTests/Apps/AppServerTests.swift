@@ -381,7 +381,7 @@ struct AppServerTests {
 extension AppFixture {
   func apply(_ page: [IncomingEntry]) async throws {
     let table = TableID(app: ContainerID(unchecked: "album"), name: "photos")
-    try await store.apply(page, to: table, token: [1], isLast: true, bytesDown: 0)
+    try await store.apply(page, to: table, token: [1], end: .last, bytesDown: 0)
   }
 
   /// A connection that has said hello as `app` with its token, which the library has fetched.

@@ -159,7 +159,7 @@ struct AppSessionFuzzTests {
         StoreFixture.entry(name, version, "y", photo: [1, 2, UInt8(draw.below(9))]),
         StoreFixture.tombstone(name, version),
       ])
-      try await store.apply([page], to: table, token: [1], isLast: draw.below(2) == 0, bytesDown: 0)
+      try await store.apply([page], to: table, token: [1], end: draw.below(2) == 0 ? .last : .more, bytesDown: 0)
     case 3:
       let chunks = (0..<9).flatMap { StoreFixture.chunks([1, 2, UInt8($0)]) }
       try await store.stage(chunks, bytesDown: 0, for: table)

@@ -243,7 +243,7 @@ struct DamageTests {
       #expect(try await f.store.syncState(of: F.photos).lacksRows)
       try await f.store.reset(F.photos)
       try await f.apply(
-        [F.entry(rotten, 1, name, photo: [1, 2, 3]), F.entry(sound, 2, "sound")], token: [1], isLast: true)
+        [F.entry(rotten, 1, name, photo: [1, 2, 3]), F.entry(sound, 2, "sound")], token: [1], end: .last)
       try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
       #expect(try await f.names() == [name, "sound", "new"])
       #expect(try await f.photo(rotten) == [1, 2, 3])
@@ -336,7 +336,7 @@ struct DamageTests {
         try Rot.turnBit(of: photo, in: $0)
       }
       try await f.store.reset(F.photos)
-      try await f.apply([F.entry("other", 5, "other")], token: [1], isLast: true)
+      try await f.apply([F.entry("other", 5, "other")], token: [1], end: .last)
       #expect(try await f.names() == ["other"])
       #expect(try await f.status().torn == 0)
     }

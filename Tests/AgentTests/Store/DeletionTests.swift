@@ -65,7 +65,7 @@ import Wire
         let stale = Model.Entry(
           name: id, version: 1, created: 1, type: 7, body: isOwn ? [] : RecordFields([1: .text("k")]).body, writer: "d")
         try await f.store.apply(
-          [IncomingEntry(entry: stale, isOwn: isOwn)], to: table, token: [1], isLast: true, bytesDown: 0)
+          [IncomingEntry(entry: stale, isOwn: isOwn)], to: table, token: [1], end: .last, bytesDown: 0)
       }
       #expect(try await f.store.conflicts(table).isEmpty)
       #expect(try await collect().mutations.map(\.base) == [.absent])

@@ -73,21 +73,21 @@ struct DurabilityTests {
     }
   }
 
-  @Test("one page of changes waits for nothing, several are on the disk with the last of them")
+  @Test("BEN-01, UNI-10: what an app can read is on the disk; of several pages, with the last of them")
   func pages() async throws {
     try await with { f, syncs in
       _ = try await f.apply([F.entry("a", 1, "a")], token: [1])
-      #expect(syncs.take() == 0)
-      _ = try await f.apply([F.entry("b", 2, "b")], token: [2], isLast: false)
-      _ = try await f.apply([F.entry("c", 3, "c")], token: [3], isLast: false)
+      #expect(syncs.take() == 1)
+      _ = try await f.apply([F.entry("b", 2, "b")], token: [2], end: .more)
+      _ = try await f.apply([F.entry("c", 3, "c")], token: [3], end: .more)
       #expect(syncs.take() == 0)
       _ = try await f.apply([F.entry("d", 4, "d")], token: [4])
       #expect(syncs.take() == 1)
-      _ = try await f.apply([], token: [5])
-      #expect(syncs.take() == 0)
-      #expect(try await f.names().sorted() == ["a", "b", "c", "d"])
-      let id = try await f.synced("e", version: 6)
-      try await f.edit("e", at: 0, [1])
+      _ = try await f.apply([F.entry("e", 5, "e")], token: [5], end: .unknown)
+      #expect(syncs.take() == 1, "it came with a notification: nobody knows whether there will be another")
+      #expect(try await f.names().sorted() == ["a", "b", "c", "d", "e"])
+      let id = try await f.synced("f", version: 6)
+      try await f.edit("f", at: 0, [1])
       _ = syncs.take()
       _ = try await f.apply([F.entry(id, 7, "theirs")], token: [7])
       #expect(try await f.status().conflicts == 1)

@@ -140,12 +140,12 @@ struct QueryTableTests {
       for change in [late, TableChange(replication: .full)] {
         try await f.store.updateTable(F.photos, change)
         try await f.store.reset(F.photos)
-        try await f.apply([F.entry("row-1", 2, "xaver")], token: [1], isLast: false)
+        try await f.apply([F.entry("row-1", 2, "xaver")], token: [1], end: .more)
         #expect(try await f.store.syncState(of: F.photos).lacksRows)
         // The session that began it is over, and so is the agent.
         try await f.crash()
         #expect(try await f.store.syncState(of: F.photos).lacksRows)
-        try await f.apply([F.entry("row-2", 3, "yves")], token: [2], isLast: false)
+        try await f.apply([F.entry("row-2", 3, "yves")], token: [2], end: .more)
         #expect(try await f.store.syncState(of: F.photos).lacksRows)
         try await f.apply([], token: [3])
         #expect(try await !f.store.syncState(of: F.photos).lacksRows)
@@ -180,7 +180,7 @@ struct QueryTableTests {
       try await f.crash()
       let echo = Model.Entry(name: id, version: 7, created: 1, type: 7, writer: "d")
       let summary = try await f.store.apply(
-        [IncomingEntry(entry: echo, isOwn: true)], to: table, token: [1], isLast: true, bytesDown: 0)
+        [IncomingEntry(entry: echo, isOwn: true)], to: table, token: [1], end: .last, bytesDown: 0)
       #expect(summary.isUnexplained)
       #expect(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999)?.mutations.map(\.base) == [.absent])
     }

@@ -140,8 +140,8 @@ final class StoreFixture {
   }
 
   @discardableResult
-  func apply(_ page: [IncomingEntry], token: [UInt8] = [1], isLast: Bool = true) async throws -> PullSummary {
-    try await store.apply(page, to: Self.photos, token: token, isLast: isLast, bytesDown: 0)
+  func apply(_ page: [IncomingEntry], token: [UInt8] = [1], end: PageEnd = .last) async throws -> PullSummary {
+    try await store.apply(page, to: Self.photos, token: token, end: end, bytesDown: 0)
   }
 
   func accept(_ plan: PushPlan, from version: UInt64) async throws {

@@ -336,7 +336,7 @@ struct DownstreamStoreTests {
       try await f.store.reset(StoreFixture.photos)
       #expect(try await f.names() == ["kept", "gone", "edited"])
       #expect(try await f.store.syncState(of: StoreFixture.photos).token == [])
-      try await f.apply([StoreFixture.entry(kept, 1, "kept again")], isLast: false)
+      try await f.apply([StoreFixture.entry(kept, 1, "kept again")], end: .more)
       #expect(try await f.names() == ["kept again", "gone", "edited"])
       let summary = try await f.apply([StoreFixture.entry(edited, 2, "edited elsewhere")])
       #expect(summary.removed == 1 && summary.conflicts == 1)

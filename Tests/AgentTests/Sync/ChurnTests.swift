@@ -113,7 +113,7 @@ import Wire
         let entry = Model.Entry(
           name: id, version: version, created: 5, type: 1, body: isOwn ? [] : body, writer: isOwn ? "me" : "other")
         let summary = try await store.apply(
-          [IncomingEntry(entry: entry, isOwn: isOwn)], to: table, token: [1], isLast: true, bytesDown: 0)
+          [IncomingEntry(entry: entry, isOwn: isOwn)], to: table, token: [1], end: .last, bytesDown: 0)
         #expect(summary.applied == applied)
         #expect(!summary.isUnexplained)
       }

@@ -6,7 +6,7 @@ internal import SQLite
 extension LocalStore {
   @discardableResult
   public func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], isLast: Bool,
+    _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], end: PageEnd,
     bytesDown: Int
   ) throws(CaravanError) -> PullSummary {
     let sound = chunks.filter { ChunkHash(of: $0.bytes) == $0.hash }
@@ -15,11 +15,9 @@ extension LocalStore {
     // What it was asked for when the table was still synced is not told again: it comes when it is synced again.
     guard !before.isLocalOnly else { return PullSummary() }
     let wasResyncing = before.isResyncing
-    // What is lost is asked for again, with the token: one page need not be waited for, and many are durable with the
-    // last of them. But an app hears of a conflict only when it is there to stay.
-    var isAwaited = !sound.isEmpty || isLast && (hasPagesLater || wasResyncing)
-    if isLast, !isAwaited { isAwaited = try before.rows.areChanged(database) }
-    let summary = try change(table, isAwaited ? .atOnce : .later) {
+    let isLast = end == .last
+    // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
+    let summary = try change(table, end == .more && sound.isEmpty ? .later : .atOnce) {
       (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
@@ -41,7 +39,6 @@ extension LocalStore {
       try state.save(database)
       return summary
     }
-    if !isLast, !isAwaited { hasPagesLater = true }
     tellNewsIfAny(of: table)
     if wasResyncing, isLast { try tellCollectable(of: table) }
     return summary

@@ -56,8 +56,6 @@ public actor LocalStore {
   var mayLose: Set<Int64> = []
   /// The lowest op whose end is recorded and not yet on the disk: a power cut would bring it back.
   var settledLater: UInt64?
-  /// Pages of changes that have more behind them were taken in, and are not yet on the disk.
-  var hasPagesLater = false
   /// Of writes and cursors.
   var lastHandle: UInt64 = 0
 
@@ -201,7 +199,7 @@ public actor LocalStore {
       }
       // A commit of nothing waits for no disk.
       if durability == .atOnce, try database.pagesWritten != before {
-        (settledLater, hasPagesLater) = (nil, false)
+        settledLater = nil
         chunkFile.settleFreed()
       }
       if cursors.isEmpty { chunkFile.releaseFreed() }

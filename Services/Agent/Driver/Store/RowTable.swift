@@ -172,12 +172,6 @@ struct RowTable {
     return try database.statement(text: text).first { row in Int(row.integer(0)) } ?? 0
   }
 
-  /// Whether any row has local changes, whatever becomes of them.
-  func areChanged(_ database: Connection) throws(CaravanError) -> Bool {
-    let text = "SELECT EXISTS (SELECT 1 FROM \(quotedName) WHERE _flags <> 0)"
-    return try database.statement(text: text).first { row in row.flag(0) } ?? false
-  }
-
   /// The last of all ids; empty: there is no row.
   func newestID(_ database: Connection) throws(CaravanError) -> String {
     try database.statement(text: "SELECT max(_id) FROM \(quotedName)").first { row in row.text(0) } ?? ""

@@ -15,7 +15,7 @@ public import Model
 ///
 /// Downstream, one table at a time:
 ///
-///     try await store.apply(page, to: table, token: newToken, isLast: !more)
+///     try await store.apply(page, to: table, token: newToken, end: more ? .more : .last)
 ///     while let missing = try await store.missingChunks(of: table, limit: …), !missing.isEmpty {
 ///       download, then try await store.stage(chunks)
 ///     }
@@ -82,15 +82,14 @@ public protocol SyncStore: Sendable {
   /// What the rows of a page want and is not here, where none of them can be taken in without it and all of it comes in
   /// one answer; otherwise nothing. Brought along when the page is applied, it saves a transaction.
   func chunks(lackedBy page: [IncomingEntry], of table: TableID) async throws(CaravanError) -> [ChunkNeed]
-  /// Applies a change page row by row in its order (SIM-67) and moves the table's token on. A power cut may undo a
-  /// single page that meets no local change; several are durable with the last: what was undone is asked for again.
+  /// Applies a change page row by row in its order (SIM-67) and moves the table's token on. Pages with more behind them
+  /// are durable with the last: what a power cut undoes is asked for again.
   /// - Parameters:
   ///   - chunks: which its rows want; of those that are damaged, or that nobody wants, nothing is kept.
   ///   - token: the change token after this page.
-  ///   - isLast: nothing follows: after a reset, rows that the cloud had and did not name are now known to be deleted.
   @discardableResult
   func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], isLast: Bool, bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, bytesDown: Int
   ) async throws(CaravanError) -> PullSummary
   /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
   func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]

@@ -76,14 +76,14 @@ struct Downstream: Sendable {
     var page: PullResult? = try await opened(result)
     while let current = page {
       guard current.more else {
-        try await takeIn(current)
+        try await takeIn(current, end: .last)
         break
       }
       let reading = self
       async let following = reading.ask(current.token)
       // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
       try? await crew.clock.sleep(for: .microseconds(100))
-      try await takeIn(current)
+      try await takeIn(current, end: .more)
       page = isUnexplained ? nil : try await opened(following.get())
     }
     answer = .whole
@@ -109,7 +109,7 @@ struct Downstream: Sendable {
     else { return false }
     token = state.token
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
-    try await takeIn(PullResult(page: news.page, token: news.token, more: true))
+    try await takeIn(PullResult(page: news.page, token: news.token, more: true), end: .unknown)
     answer = .whole
     try await fetchObjects()
     return true
@@ -211,14 +211,14 @@ struct Downstream: Sendable {
     if !beginning.lost.isEmpty { try await proposeAgain() }
   }
 
-  private mutating func takeIn(_ result: PullResult) async throws(CaravanError) {
+  private mutating func takeIn(_ result: PullResult, end: PageEnd) async throws(CaravanError) {
     let entries = try EntryPage.decode(result.page).entries.map {
       IncomingEntry(entry: $0.model(), isOwn: $0.own)
     }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return }
     let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
     let summary = try await crew.store.apply(
-      entries, with: brought.chunks, to: table, token: result.token, isLast: !result.more,
+      entries, with: brought.chunks, to: table, token: result.token, end: end,
       bytesDown: result.page.count + brought.bytes)
     token = result.token
     if !result.more { isResyncing = false }

@@ -10,6 +10,7 @@ actor Exchanger {
   private let identity: DeviceIdentity
   private let metrics: SyncMetrics
   private let meter: Meter
+  private let clock: any Clock
   private let limiter = Limiter(permits: EngineLimits.exchangesInFlight, waiters: EngineLimits.exchangesWaiting)
   private nonisolated let sizes = Mutex(FragmentSize())
   private var codec: FrameCodec
@@ -18,8 +19,9 @@ actor Exchanger {
   private var owed: [TableID: OwedAnswer] = [:]
   private var epoch: UInt64 = 0
 
-  init(identity: DeviceIdentity, metrics: SyncMetrics, meter: Meter) {
+  init(identity: DeviceIdentity, metrics: SyncMetrics, meter: Meter, clock: any Clock) {
     self.identity = identity
+    self.clock = clock
     self.metrics = metrics
     self.meter = meter
     codec = FrameCodec(metrics: metrics.registry)
@@ -44,7 +46,8 @@ actor Exchanger {
     let operations = withinBudget(operations)
     let exchange = Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) })
     let courier = fragment.isUnbroken ? nil : courier
-    var payload = try codec.encode(exchange, courier?.form)
+    let now = operations.contains(where: \.isStamped) ? UInt64(clamping: clock.wallTime.milliseconds) : 0
+    var payload = try codec.encode(exchange, courier?.form, clock: now)
     if let courier, let parcel = owed[courier.table]?.answer(to: operations) {
       return try await fetch(parcel, by: courier, operations)
     }
@@ -215,5 +218,12 @@ extension CaravanError {
     if case .failure(let failure) = result { return failure.model() }
     return CaravanError(
       .internalError, "the cloud answered \(operation) with something else: update the agent or the cloud")
+  }
+}
+
+extension Operation.Kind {
+  /// It says when edits were made.
+  fileprivate var isStamped: Bool {
+    if case .push(let push) = self { push.mutations.contains { $0.stamp > 0 } } else { false }
   }
 }

@@ -18,8 +18,12 @@ struct FrameCodec: ~Copyable {
     plain = metrics.counter(.framesSent, [.outcome: "plain"])
   }
 
-  /// - Parameter form: how the answer is to come; nil: whole.
-  mutating func encode(_ exchange: Exchange, _ form: Courier.Form? = nil) throws(CaravanError) -> [UInt8] {
+  /// - Parameters:
+  ///   - form: how the answer is to come; nil: whole.
+  ///   - clock: Unix milliseconds; 0: nothing in it needs it.
+  mutating func encode(
+    _ exchange: Exchange, _ form: Courier.Form?, clock: UInt64
+  ) throws(CaravanError) -> [UInt8] {
     let body = exchange.encoded()
     guard body.count <= Limits.frameBytes else {
       throw CaravanError(
@@ -32,13 +36,15 @@ struct FrameCodec: ~Copyable {
       if packed.count < body.count {
         compressed.add()
         return Frame(
-          compression: .zstd, plainBytes: UInt32(body.count), body: packed, parcel: parcel, most: most
+          compression: .zstd, plainBytes: UInt32(body.count), body: packed, parcel: parcel, most: most,
+          clockMilliseconds: clock
         ).encoded()
       }
     }
     plain.add()
     return Frame(
-      compression: .none, plainBytes: UInt32(body.count), body: body, parcel: parcel, most: most
+      compression: .none, plainBytes: UInt32(body.count), body: body, parcel: parcel, most: most,
+      clockMilliseconds: clock
     ).encoded()
   }
 

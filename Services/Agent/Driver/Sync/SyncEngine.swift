@@ -66,7 +66,7 @@ public actor SyncEngine: Service {
     self.host = host
     metrics = SyncMetrics(host.metrics)
     meter = Meter(store: store, host: host)
-    exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter)
+    exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter, clock: host.clock)
     alarm = Alarm(clock: host.clock, ring: signal)
     coalescer.setLink(link)
     meter.use(link)

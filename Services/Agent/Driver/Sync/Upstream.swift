@@ -167,8 +167,7 @@ struct Upstream: Sendable {
     let push = Push(
       container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
       mutations: plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }, chunks: current.riders,
-      clockMilliseconds: UInt64(clamping: crew.clock.wallTime.milliseconds), slackMilliseconds: slackMilliseconds,
-      toleratedRows: UInt32(plan.losableRows))
+      slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
     slackMilliseconds = 0
     pending?.bytesUp += FramePacking.Load(.push(push)).bytes
     guard current.lacksTicket,

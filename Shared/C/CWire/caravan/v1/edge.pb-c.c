@@ -2285,7 +2285,7 @@ const ProtobufCEnumDescriptor caravan__v1__frame__compression__descriptor =
   caravan__v1__frame__compression__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[6] =
 {
   {
     "compression",
@@ -2347,9 +2347,22 @@ static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "clock_milliseconds",
+    122,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Frame, has_clock_milliseconds),
+    offsetof(Caravan__V1__Frame, clock_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__frame__field_indices_by_name[] = {
   2,   /* field[2] = body */
+  5,   /* field[5] = clock_milliseconds */
   0,   /* field[0] = compression */
   4,   /* field[4] = most */
   3,   /* field[3] = parcel */
@@ -2359,7 +2372,7 @@ static const ProtobufCIntRange caravan__v1__frame__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 120, 3 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
 {
@@ -2369,7 +2382,7 @@ const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
   "Caravan__V1__Frame",
   "caravan.v1",
   sizeof(Caravan__V1__Frame),
-  5,
+  6,
   caravan__v1__frame__field_descriptors,
   caravan__v1__frame__field_indices_by_name,
   2,  caravan__v1__frame__number_ranges,
@@ -2921,7 +2934,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
 {
   {
     "container",
@@ -3020,18 +3033,6 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[11] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "clock_milliseconds",
-    9,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__Push, has_clock_milliseconds),
-    offsetof(Caravan__V1__Push, clock_milliseconds),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
     "slack_milliseconds",
     60,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3059,21 +3060,20 @@ static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[11] =
 static const unsigned caravan__v1__push__field_indices_by_name[] = {
   6,   /* field[6] = atomic */
   5,   /* field[5] = chunks */
-  8,   /* field[8] = clock_milliseconds */
   0,   /* field[0] = container */
   7,   /* field[7] = database */
   4,   /* field[4] = mutations */
   2,   /* field[2] = op */
   3,   /* field[3] = op_floor */
-  9,   /* field[9] = slack_milliseconds */
-  10,   /* field[10] = tolerated_rows */
+  8,   /* field[8] = slack_milliseconds */
+  9,   /* field[9] = tolerated_rows */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__push__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 60, 9 },
-  { 0, 11 }
+  { 60, 8 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
 {
@@ -3083,7 +3083,7 @@ const ProtobufCMessageDescriptor caravan__v1__push__descriptor =
   "Caravan__V1__Push",
   "caravan.v1",
   sizeof(Caravan__V1__Push),
-  11,
+  10,
   caravan__v1__push__field_descriptors,
   caravan__v1__push__field_indices_by_name,
   2,  caravan__v1__push__number_ranges,

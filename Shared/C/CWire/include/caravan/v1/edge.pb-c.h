@@ -167,10 +167,15 @@ struct  Caravan__V1__Frame
    */
   protobuf_c_boolean has_most;
   uint32_t most;
+  /*
+   * Where stamps of edits are in it: what the device's clock, by which they are, says as it sends this.
+   */
+  protobuf_c_boolean has_clock_milliseconds;
+  uint64_t clock_milliseconds;
 };
 #define CARAVAN__V1__FRAME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__frame__descriptor) \
-    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL}, NULL, 0, 0 }
+    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL}, NULL, 0, 0, 0, 0 }
 
 
 /*
@@ -335,11 +340,6 @@ struct  Caravan__V1__Push
   protobuf_c_boolean has_database;
   Caravan__V1__DatabaseScope database;
   /*
-   * what the device's clock says as it sends this: stamps are by it
-   */
-  protobuf_c_boolean has_clock_milliseconds;
-  uint64_t clock_milliseconds;
-  /*
    * how much later it may still come, as its app declared (MOB-08)
    */
   protobuf_c_boolean has_slack_milliseconds;
@@ -352,7 +352,7 @@ struct  Caravan__V1__Push
 };
 #define CARAVAN__V1__PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__push__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__Settle

@@ -1,0 +1,9 @@
+/// What is behind a page of changes.
+public enum PageEnd: Sendable, Hashable {
+  /// Another page, which is asked for.
+  case more
+  /// Nobody has said: it came with a notification.
+  case unknown
+  /// Nothing: after a reset, rows that the cloud had and did not name are now known to be deleted.
+  case last
+}
