@@ -193,10 +193,14 @@ struct ServiceHostTests {
         #expect(info["type"]?.stringValue == "io.nats.micro.v1.info_response")
         #expect(info["endpoints"]?.arrayValue?.first?["subject"]?.stringValue == "svc.schema.echo")
         #expect(info["endpoints"]?.arrayValue?.first?["queue_group"]?.stringValue == "schema")
-        let stats = try await ask(.stats, nil, nil, 2)
+        // A request is counted when it has been answered.
+        var (stats, endpoints) = ([JSON](), [JSON]())
+        try await eventually("four requests are counted") {
+          stats = try await ask(.stats, nil, nil, 2)
+          endpoints = stats.compactMap { $0["endpoints"]?.arrayValue?.first }
+          return endpoints.compactMap { $0["num_requests"]?.intValue }.reduce(0, +) == 4
+        }
         #expect(stats.allSatisfy { $0["type"]?.stringValue == "io.nats.micro.v1.stats_response" })
-        let endpoints = stats.compactMap { $0["endpoints"]?.arrayValue?.first }
-        #expect(endpoints.compactMap { $0["num_requests"]?.intValue }.reduce(0, +) == 4)
         #expect(endpoints.compactMap { $0["num_errors"]?.intValue }.reduce(0, +) == 1)
         #expect(endpoints.contains { $0["last_error"]?.stringValue?.hasPrefix("invalidData") == true })
         #expect((stats[0]["data"]?["resident_bytes"]?.intValue ?? 0) > 1 << 20)

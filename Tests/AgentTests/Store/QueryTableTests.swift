@@ -128,6 +128,43 @@ struct QueryTableTests {
     }
   }
 
+  @Test("UNI-15: a row that somebody else was making under its key goes when he gives up")
+  func madeTwice() async throws {
+    try await F.with { f in
+      let table = try await Self.makeKeys(f)
+      func open() async throws -> UInt64 {
+        try await f.store.openWrite(
+          table, cells: [CellValue("name", .text("k")), CellValue("n", .integer(9))], objects: [], owner: f.owner
+        ).handle
+      }
+      let (first, second) = (try await open(), try await open())
+      try await f.store.closeWrite(first, owner: f.owner)
+      await #expect(throws: CaravanError.self) { try await f.store.closeWrite(second, owner: f.owner) }
+      let plan = try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
+      try await f.store.record([.accepted(version: 7)], of: plan.op, bytesUp: 0)
+      #expect(try await f.rows(in: table).count == 1)
+      try await f.store.abandonWrite(second, owner: f.owner)
+      #expect(try await f.rows(in: table).isEmpty)
+    }
+  }
+
+  /// A table of numbers by name, of which numbers below 5 are kept.
+  private static func makeKeys(_ f: F) async throws -> TableID {
+    let table = TableID(app: F.app, name: "keys")
+    try await f.store.createTable(
+      table, schema: try SchemaText(parsing: "name VARCHAR PRIMARY KEY, n INTEGER"), localOnly: false,
+      properties: TableChange(replication: .query(RowQuery("n < 5"))))
+    try await f.store.agree(
+      on: Model.RecordType(
+        id: 7, definition: 7, name: "keys",
+        fields: [
+          Model.FieldDefinition(id: 1, name: "name", kind: .text),
+          Model.FieldDefinition(id: 2, name: "n", kind: .integer),
+        ]),
+      for: table)
+    return table
+  }
+
   @Test("UNI-15: own rows that were left come again as a whole until the table's new query has been told all")
   func ownRowsAgain() async throws {
     try await Self.with { f in
@@ -156,18 +193,7 @@ struct QueryTableTests {
   @Test("UNI-15: the echo of a row that was left is no echo of one that has been made anew under its key")
   func madeAnew() async throws {
     try await F.with { f in
-      let table = TableID(app: F.app, name: "keys")
-      try await f.store.createTable(
-        table, schema: try SchemaText(parsing: "name VARCHAR PRIMARY KEY, n INTEGER"), localOnly: false,
-        properties: TableChange(replication: .query(RowQuery("n < 5"))))
-      try await f.store.agree(
-        on: Model.RecordType(
-          id: 7, definition: 7, name: "keys",
-          fields: [
-            Model.FieldDefinition(id: 1, name: "name", kind: .text),
-            Model.FieldDefinition(id: 2, name: "n", kind: .integer),
-          ]),
-        for: table)
+      let table = try await Self.makeKeys(f)
       func write(_ number: Int64) async throws -> String {
         try await f.store.write(table, cells: [CellValue("name", .text("k")), CellValue("n", .integer(number))])[0]
       }

@@ -122,6 +122,39 @@ import Wire
     }
   }
 
+  @Test("I7, UNI-18: what was pushed over a version the cloud had, too, and lost with it", arguments: [false, true])
+  func pushedAndBroughtBack(isTold: Bool) async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.synced("first", version: 8)
+      func rename(_ old: String, _ new: String) async throws {
+        _ = try await f.store.write(
+          StoreFixture.photos, cells: [CellValue("name", .text(new))], selection: Selection("name = ?", [.text(old)]))
+      }
+      try await rename("first", "second")
+      let plan = try #require(try await f.collect())
+      try await rename("second", "third")
+      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      let version = 9 + LostRange.gap
+      let there = StoreFixture.entry(row, version, "second")
+      if isTold {
+        try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)])
+        try await f.apply([there])
+      } else {
+        let again = try #require(try await f.collect())
+        try await f.store.record([.conflict(server: there.entry)], of: again.op, bytesUp: 0)
+      }
+      #expect(try await f.rows().map(\.state) == [.dirty])
+      let last = try #require(try await f.collect())
+      #expect(last.mutations.map(\.base) == [.version(version)])
+      // What it is based on is what an app would be shown.
+      let theirs = StoreFixture.entry(row, version + 1, "theirs").entry
+      try await f.store.record([.conflict(server: theirs)], of: last.op, bytesUp: 0)
+      let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
+      #expect(conflict.ancestor?.cells.first?.value == .text("second"))
+    }
+  }
+
   @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
   func changed() async throws {
     try await StoreFixture.with { f in

@@ -98,7 +98,7 @@ extension LocalStore {
         }
         // Most changes have a version to say what they are based on.
         if row.head.confirmed == 0 || row.head.presence.isLost {
-          arrival.equalsAncestor = try ancestor(of: row.key, in: state) == entry.body
+          arrival.equalsAncestor = try isOwnPast(entry, of: row, in: state)
         }
       }
     }
@@ -125,9 +125,7 @@ extension LocalStore {
       row.head.contest()
       try state.rows.updateHead(row, database)
       summary.conflicts += 1
-    case (.adopt, var row?):
-      row.head = row.head.adopting(entry.version)
-      try state.rows.updateHead(row, database)
+    case (.adopt, let row?): try adopt(entry, by: row, in: state)
     case (.apply, nil), (.remove, nil), (.conflict, nil), (.adopt, nil):
       preconditionFailure("\(decision) was decided for a row that does not exist")
     }

@@ -253,14 +253,12 @@ extension LocalStore {
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
     let (isLost, version) = (row.head.presence.isLost, row.head.version)
-    if case .conflict = result, let server, !server.isDeleted,
-      isLost || version == 0 || server.version > version + LostRange.gap,
-      try ancestor(of: row.key, in: state) == server.body
+    let mayBeForgotten = isLost || version == 0 || server?.version ?? 0 > version + LostRange.gap
+    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted, try isOwnPast(server, of: row, in: state)
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
-      row.head = row.head.adopting(server.version)
       summary.dirty += 1
-      return try state.rows.updateHead(row, database)
+      return try adopt(server, by: row, in: state)
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     let isEdited = row.head.flags.isDirty
@@ -292,11 +290,29 @@ extension LocalStore {
       summary.lacksChunks = summary.lacksChunks || lacking > 0
     case .rearmed:
       // A cloud that was restored since may have had it, and others may bring it back.
-      if isEdited, row.head.version == 0, let body = planned.body {
-        try setAncestor(body, version: 0, of: row.key, in: state)
+      if isEdited, let body = planned.body {
+        if row.head.version == 0 { try setAncestor(body, version: 0, of: row.key, in: state) }
+        if case .aborted = outcome { unheard.add(body, of: row.key, in: table) }
       }
       summary.dirty += 1
     }
+    try state.rows.updateHead(row, database)
+  }
+
+  /// Whether the cloud's copy is what the row's change was made from.
+  func isOwnPast(_ copy: Entry, of row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
+    if try ancestor(of: row.key, in: state) == copy.body { return true }
+    guard unheard.have(copy.body, of: row.key, in: state.table) else { return false }
+    return try absentChunks(copy.body, in: state).isEmpty
+  }
+
+  /// The row's change is based on what is its own past.
+  func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
+    var row = changed
+    if try ancestor(of: row.key, in: state) != copy.body {
+      try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+    }
+    row.head = row.head.adopting(copy.version)
     try state.rows.updateHead(row, database)
   }
 

@@ -219,8 +219,10 @@ extension LocalStore {
         let given = writes.filter { $0.table == table }
         let isTorn = try restore(given, in: &state)
         try applyWaiting(&state)
-        // Of what was not to be kept, nothing went as long as it was open.
-        try leaveStrangers(among: given.flatMap(\.targets).compactMap(\.key), in: state)
+        // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
+        for id in given.flatMap(\.rows) {
+          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: state) }
+        }
         try leaveOld(&state)
         try chunkTable.sweepUnlessWriting(openWrites)
         return isTorn

@@ -50,6 +50,7 @@ public actor LocalStore {
   var readLast: PartReader.Current?
   var resolutions: [TableID: ResolutionSession] = [:]
   var deletions = RecentDeletions()
+  var unheard = UnheardPushes()
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Numbers of the tables that are registered with a tolerance of loss.

@@ -140,6 +140,14 @@ struct RowTable {
     }
   }
 
+  /// As `soundRow(key:)`.
+  func soundRow(id: String, _ database: Connection) throws(CaravanError) -> StoredRow? {
+    do { return try row(id: id, database) } catch {
+      guard error.code == .rowTorn else { throw error }
+      return nil
+    }
+  }
+
   private func sound(_ row: Row) throws(CaravanError) -> StoredRow {
     let found = stored(row)
     guard found.isSound else {
