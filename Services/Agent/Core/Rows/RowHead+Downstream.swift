@@ -82,6 +82,8 @@ public enum ArrivalDecision: Sendable, Hashable {
   /// that was of another version before the reset.
   private static func ownEcho(_ arrival: Arrival, at head: RowHead) -> ArrivalDecision {
     if arrival.isDeleted { return .ignore }
+    // The cloud never had it, as far as is known here: what has come is another one of the same key.
+    if head.version == 0, head.flags.isDirty { return .unexplained }
     return head.confirmed == head.version || arrival.version == head.version ? .adopt : .unexplained
   }
 

@@ -306,10 +306,10 @@ extension LocalStore {
     return try absentChunks(copy.body, in: state).isEmpty
   }
 
-  /// The row's change is based on what is its own past.
+  /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
   func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
     var row = changed
-    if try ancestor(of: row.key, in: state) != copy.body {
+    if unheard.have(copy.body, of: row.key, in: state.table) {
       try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
     }
     row.head = row.head.adopting(copy.version)

@@ -9,6 +9,8 @@ struct UnheardPushes {
 
   /// Beyond the limit all are forgotten: an app may then be asked about its own past.
   mutating func add(_ body: [UInt8], of key: Int64, in table: TableID) {
+    // Echoes have none either.
+    guard !body.isEmpty else { return }
     if count == StoreLimits.unheardPushes { (contents, count) = ([:], 0) }
     if contents[table, default: [:]].updateValue(ChunkHash(of: body), forKey: key) == nil { count += 1 }
   }
