@@ -148,6 +148,29 @@ struct QueryTableTests {
     }
   }
 
+  @Test("UNI-15: nor of one that is in conflict with it, and was reset")
+  func contestedAnew() async throws {
+    try await F.with { f in
+      let table = try await Self.makeKeys(f)
+      func write(_ number: Int64) async throws -> PushPlan {
+        try await f.store.write(table, cells: [CellValue("name", .text("k")), CellValue("n", .integer(number))])
+        return try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
+      }
+      let left = try await write(9)
+      try await f.store.record([.accepted(version: 7)], of: left.op, bytesUp: 0)
+      try await f.store.updateTable(table, TableChange(replication: .full))
+      let anew = try await write(3)
+      var there = Model.Entry(name: left.mutations[0].name, version: 7, created: 1, type: 7, writer: "d")
+      if case .save(_, let body, _) = left.mutations[0].change { there.body = body }
+      try await f.store.record([.conflict(server: there)], of: anew.op, bytesUp: 0)
+      try await f.store.reset(table, lost: [], token: [])
+      there.body = []
+      let summary = try await f.store.apply(
+        [IncomingEntry(entry: there, isOwn: true)], to: table, token: [1], end: .last, bytesDown: 0)
+      #expect(summary.isUnexplained)
+    }
+  }
+
   /// A table of numbers by name, of which numbers below 5 are kept.
   private static func makeKeys(_ f: F) async throws -> TableID {
     let table = TableID(app: F.app, name: "keys")

@@ -155,6 +155,25 @@ import Wire
     }
   }
 
+  @Test("UNI-18: the echo that names a row again after a reset leaves what its change was made from as it was")
+  func echo() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.synced("first", version: 8)
+      _ = try await f.store.write(
+        StoreFixture.photos, cells: [CellValue("name", .text("second"))],
+        selection: Selection("name = ?", [.text("first")]))
+      try await f.store.reset(StoreFixture.photos)
+      let named = Model.Entry(name: row, version: 8, created: 8, type: 7, writer: "d")
+      try await f.apply([IncomingEntry(entry: named, isOwn: true)])
+      let plan = try #require(try await f.collect())
+      #expect(plan.mutations.map(\.base) == [.version(8)])
+      try await f.store.record([.conflict(server: StoreFixture.entry(row, 9, "theirs").entry)], of: plan.op, bytesUp: 0)
+      let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
+      #expect(conflict.ancestor?.cells.first?.value == .text("first"))
+    }
+  }
+
   @Test("UNI-18: what an app changed or deleted since a lost version is sent as that")
   func changed() async throws {
     try await StoreFixture.with { f in
