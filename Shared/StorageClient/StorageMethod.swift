@@ -59,8 +59,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .parcel,
-      .log,
-      .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions:
+      .log, .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

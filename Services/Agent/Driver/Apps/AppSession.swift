@@ -233,6 +233,7 @@ public actor AppSession {
 
   private func syncNow(_ request: SyncNow) async throws(CaravanError) {
     guard request.read || request.write else { throw CaravanError(.invalidData, "sync what? read, write or both") }
+    // Whether it is, the engine says; here, that there is such a table.
     _ = try await store.isSynced(table(request.table))
     guard waiting < AppLimits.waitingRequests else {
       throw CaravanError(

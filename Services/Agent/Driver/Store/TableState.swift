@@ -136,8 +136,7 @@ struct TableState {
         bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
       (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0), lastSync, bytesUp, bytesDown, refused,
-      news,
-      fault?.rawValue ?? 0, number)
+      news, fault?.rawValue ?? 0, number)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {

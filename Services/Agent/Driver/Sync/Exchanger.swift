@@ -44,13 +44,13 @@ actor Exchanger {
   ) async throws(CaravanError) -> [Result.Kind] {
     precondition(!operations.isEmpty, "an empty frame")
     let operations = withinBudget(operations)
-    let exchange = Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) })
     let courier = fragment.isUnbroken ? nil : courier
-    let now = operations.contains(where: \.isStamped) ? UInt64(clamping: clock.wallTime.milliseconds) : 0
-    var payload = try codec.encode(exchange, courier?.form, clock: now)
     if let courier, let parcel = owed[courier.table]?.answer(to: operations) {
       return try await fetch(parcel, by: courier, operations)
     }
+    let exchange = Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) })
+    let now = operations.contains(where: \.isStamped) ? UInt64(clamping: clock.wallTime.milliseconds) : 0
+    var payload = try codec.encode(exchange, courier?.form, clock: now)
     // What the courier does takes exchanges as well, and must not wait for them while this holds one.
     if let courier { payload = try await courier.packed(payload) }
     switch try await carry(payload, operations) {
