@@ -120,8 +120,8 @@ let package = Package(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
       driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding", "Backup"],
       main: backends + [
-        "StoreSQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Objects", "ObjectsS3", "SchemaClient",
-        "StorageCore", "Backup",
+        "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Encoding", "Objects", "ObjectsS3",
+        "SchemaClient", "StorageCore", "Backup",
       ])
     + service(
       "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing", "DiffSync"],
@@ -250,7 +250,7 @@ let package = Package(
         ], path: "Tests/Trials", swiftSettings: house),
       .executableTarget(
         name: "caravan-store-bench",
-        dependencies: ["Store", "StoreSQLite", "StorePostgres", "PostgreSQL", "Runtime", "Model"],
+        dependencies: ["Store", "StoreSQLite", "Runtime", "Model"],
         path: "Tests/Benchmarks/Store", swiftSettings: house),
     ]
     // libFuzzer brings its own `main`, so this links only where it is asked for.

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// Goal: what updates leave behind does not stay (BEN-16). Method: a file whose records have been written once, and the
-/// same after most were written again, four times over; `caravan-store-bench amplification` does it at full size.
+/// same after most were written again, four times over; `caravan bench amplification` does it at full size.
 @Suite(.timeLimit(.minutes(2))) struct CompactionTests {
   private static let records = 1_500
   private static let rounds = 4

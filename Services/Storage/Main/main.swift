@@ -127,7 +127,7 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
   return lanes
 }
 
-if let code = Backups.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
+StoreTool.run(Array(CommandLine.arguments.dropFirst()))
 
 Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",

@@ -1,6 +1,5 @@
 import Foundation
 import Model
-import PostgreSQL
 import Runtime
 import Store
 import StoreSQLite
@@ -9,10 +8,6 @@ import StoreSQLite
 // clients of 16 users.
 //
 //     caravan-store-bench [SECONDS [DIRECTORY]]
-//
-// Or what 100,000 updates leave on the disk (BEN-16), on PostgreSQL, too, if an empty database of one is named:
-//
-//     caravan-store-bench amplification [DIRECTORY [postgresql://…]]
 //
 // Or rows with objects of 1 MiB:
 //
@@ -23,19 +18,6 @@ if CommandLine.arguments.dropFirst().first == "chunks" {
   let directory = "\(parent)/caravan-store-bench-\(ProcessInfo.processInfo.processIdentifier)"
   try await LongChunks(host: Host.live(logLevel: .error)).run(in: directory)
   try FileManager.default.removeItem(atPath: directory)
-  exit(0)
-}
-
-if CommandLine.arguments.dropFirst().first == "amplification" {
-  let parent = CommandLine.arguments.dropFirst(2).first ?? NSTemporaryDirectory()
-  let directory = "\(parent)/caravan-store-bench-\(ProcessInfo.processInfo.processIdentifier)"
-  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-  let amplification = try Amplification(host: Host.live(logLevel: .error))
-  try await amplification.sqlite(in: directory)
-  try FileManager.default.removeItem(atPath: directory)
-  if let address = CommandLine.arguments.dropFirst(3).first {
-    try await amplification.postgres(ConnectionString(address))
-  }
   exit(0)
 }
 

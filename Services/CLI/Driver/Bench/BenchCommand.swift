@@ -11,6 +11,7 @@ public enum BenchCommand {
     "rows", "N", "rows of a zone or a device (catchup, flat, start)", default: 100_000, in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let zoneRows = Flag<Int>("rows", "N", "rows of a zone (changes)", default: 20_000, in: 1_000...1_000_000)
+  static let updates = Flag<Int>("rows", "N", "updates (amplification)", default: 100_000, in: 1_000...10_000_000)
   static let devices = Flag<Int>("devices", "N", "devices told (fanout)", default: 100, in: 1...10_000)
 
   static let trace = Flag<String>(
@@ -35,6 +36,9 @@ public enum BenchCommand {
     Command(
       "caravan bench changes", "What snapshots cost beside the plain way, and to know each row's last writer.",
       flags: [asJSON, zoneRows, Flag<String?>.postgres]),
+    Command(
+      "caravan bench amplification", "What a store takes after each record was updated ten times, and before.",
+      flags: [asJSON, updates, Flag<String?>.postgres]),
     Command(
       "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
       flags: [asJSON, trace, photos, hours, seed]),
@@ -76,6 +80,8 @@ public enum BenchCommand {
       case "changes":
         try await WriterBench(suite: suite, report: report, rows: options[zoneRows]).run()
         try await SnapshotBench(suite: suite, report: report, rows: options[zoneRows]).run()
+      case "amplification":
+        try await AmplificationBench(suite: suite, report: report, updates: options[updates]).run()
       case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
       case "conflicts": try await ConflictsBench(suite: suite, report: report, rounds: min(options[rounds], 20)).run()
       case "start": try await StartBench(suite: suite, report: report, rows: options[rows]).run()

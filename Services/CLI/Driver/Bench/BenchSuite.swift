@@ -13,6 +13,10 @@ internal import Runtime
 actor BenchSuite {
   nonisolated let host: Host
   nonisolated let directory: String
+  /// Of storage.
+  nonisolated let engine: RowEngine
+  /// Of devices.
+  nonisolated let deviceEngine: RowEngine
   private let programs: String
   private let urls: [String]
   private var children: [ChildProcess]
@@ -40,7 +44,8 @@ actor BenchSuite {
     let suite: BenchSuite
     do {
       let ready = try await readyLine("\(directory)/up.log", up, host)
-      suite = BenchSuite(host: host, directory: directory, programs: programs, urls: [ready], child: up)
+      suite = BenchSuite(
+        host: host, directory: directory, programs: programs, postgres: postgres, urls: [ready], child: up)
     } catch {
       await up.stop(clock: host.clock)
       throw error
@@ -52,10 +57,17 @@ actor BenchSuite {
     await suite.stop()
   }
 
-  private init(host: Host, directory: String, programs: String, urls: [String], child: ChildProcess) {
+  private init(
+    host: Host, directory: String, programs: String, postgres: String?, urls: [String], child: ChildProcess
+  ) {
     self.host = host
     self.directory = directory
     self.programs = programs
+    deviceEngine = RowEngine(programs: programs, directory: directory, host: host)
+    engine =
+      postgres == nil
+      ? RowEngine(programs: programs, directory: "\(directory)/suite/storage", host: host)
+      : RowEngine(programs: programs, directory: directory, postgres: postgres, host: host)
     self.urls = urls
     children = [child]
   }
@@ -195,12 +207,6 @@ actor BenchSuite {
       NATSOptions(urls: urls, credentials: credentials, name: "\(service)-floor"), host: host)
     try await bus.waitUntilConnected(deadline: .seconds(10))
     return bus
-  }
-
-  /// Databases of the embedded store; none on PostgreSQL.
-  nonisolated var storageFiles: [String] {
-    (0..<Int(Partition.count)).map { "\(directory)/suite/storage/store-\($0).db" }
-      .filter { unsafe access($0, F_OK) == 0 }
   }
 
   // MARK: Processes

@@ -31,8 +31,7 @@ struct CatchupBench: Sendable {
     report.line(
       "upload", ["rows": Double(uploaded), "rows_per_s": Double(uploaded) / (clock.now - uploadStart).seconds])
     try await readStorage(user, expecting: uploaded)
-    let floor = try Floors(host: suite.host, directory: suite.directory).rawSQLite(
-      rowBytes: 250, batch: 1000, seconds: 1)
+    let floor = try await suite.deviceEngine.rowsPerSecond(bytes: 250, batch: 1000, seconds: 1)
     let socket = try await suite.agent("catchup-b", user: user)
     try await CaravanClient.withConnection(to: socket, app: "bench") { client in
       let table = try await client.createTable("catchup", "text VARCHAR")

@@ -3,9 +3,8 @@ internal import BusNATS
 internal import Glibc
 internal import Model
 internal import Runtime
-internal import SQLite
 
-/// What the machine itself can do, measured in the same run as ours.
+/// What disk and broker can do by themselves, measured in the same run as ours.
 struct Floors: Sendable {
   let host: Host
   let directory: String
@@ -52,26 +51,5 @@ struct Floors: Sendable {
       group.cancelAll()
       return samples
     }
-  }
-
-  /// Rows a second that SQLite inserts durably, `batch` a transaction, under keys that ascend as ours do.
-  func rawSQLite(rowBytes: Int, batch: Int, seconds: Double) throws(CaravanError) -> Double {
-    let path = "\(directory)/floor.db"
-    defer { for suffix in ["", "-wal", "-shm"] { unsafe unlink(path + suffix) } }
-    let db = try Connection(.file(path))
-    defer { db.close() }
-    try db.execute("CREATE TABLE rows(key INTEGER PRIMARY KEY, body BLOB NOT NULL)")
-    let body = host.random.bytes(rowBytes)
-    let start = host.clock.now
-    var rows = 0
-    while (host.clock.now - start).seconds < seconds {
-      try db.transaction { () throws(CaravanError) in
-        for _ in 0..<batch {
-          rows += 1
-          try db.run("INSERT INTO rows(key, body) VALUES (?, ?)", Int64(rows), body)
-        }
-      }
-    }
-    return Double(rows) / (host.clock.now - start).seconds
   }
 }

@@ -2,7 +2,8 @@ internal import BusNATS
 internal import Model
 internal import Runtime
 
-/// Durable saves a second: 1, 8 and 64 devices of as many users, rows of 250 bytes, singly and in batches of 100.
+/// Durable saves a second: 1, 8 and 64 devices of as many users, rows of 250 bytes, singly and in batches of 100,
+/// beside what as many clients of the engine insert.
 struct ThroughputBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
@@ -12,17 +13,17 @@ struct ThroughputBench: Sendable {
   private static let container = "bench"
 
   func run() async throws {
-    let floors = Floors(host: suite.host, directory: suite.directory)
     for batch in [1, 100] {
-      let floor = try floors.rawSQLite(rowBytes: Self.rowBytes, batch: batch, seconds: 1)
       for clients in [1, 8, 64] {
+        let floor = try await suite.engine.rowsPerSecond(
+          bytes: Self.rowBytes, batch: batch, clients: clients, seconds: 1)
         let (rows, samples) = try await measure(clients: clients, batch: batch)
         report.line(
           batch == 1 ? "single" : "batch_\(batch)",
           [
             "clients": Double(clients), "rows_per_s": rows, "p50_ms": samples.p50, "p99_ms": samples.p99,
             "ratio": rows / floor,
-          ], floor: ["sqlite_rows_per_s": floor])
+          ], floor: ["\(suite.engine.name)_rows_per_s": floor])
       }
     }
   }

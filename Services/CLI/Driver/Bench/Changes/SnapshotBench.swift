@@ -1,6 +1,5 @@
 internal import Model
 internal import Runtime
-internal import SQLite
 internal import Wire
 
 /// Reading a zone by snapshots, beside the plain way, while it is written at twice the reader's speed (BEN-29, CK-53):
@@ -27,26 +26,28 @@ struct SnapshotBench: Sendable {
     var read = Samples()
     var write = Samples()
     /// Entries that only snapshots had, and their bytes: the most there were.
-    var kept = (rows: 0, bytes: 0)
+    var kept = (rows: 0.0, bytes: 0.0)
   }
 
   func run() async throws {
+    let raw = try await suite.engine.rowsPerSecond(bytes: Self.rowBytes, batch: Self.page, among: rows, seconds: 1)
+    let floor = 1e3 * Double(Self.page) / raw
     let plain = try await measure("plain", bySnapshots: false)
-    say("plain", plain)
-    say("snapshots", try await measure("snapshots", bySnapshots: true), beside: plain)
+    say("plain", plain, floor: floor)
+    say("snapshots", try await measure("snapshots", bySnapshots: true), beside: plain, floor: floor)
   }
 
-  private func say(_ figure: String, _ figures: Figures, beside plain: Figures? = nil) {
+  private func say(_ figure: String, _ figures: Figures, beside plain: Figures? = nil, floor: Double) {
     var values: [(String, Double)] = [
       ("rows", Double(rows)), ("pages", Double(figures.pages)), ("consistent_states", Double(figures.states)),
       ("page_p50_ms", figures.read.p50), ("batch_write_p50_ms", figures.write.p50),
-      ("kept_rows", Double(figures.kept.rows)), ("kept_bytes_per_row", Double(figures.kept.bytes) / Double(rows)),
+      ("kept_rows", figures.kept.rows), ("kept_bytes_per_row", figures.kept.bytes / Double(rows)),
     ]
     if let plain {
       values.append(("page_ratio", figures.read.p50 / plain.read.p50))
       values.append(("write_ratio", figures.write.p50 / plain.write.p50))
     }
-    report.line(figure, values)
+    report.line(figure, values, floor: [("\(suite.engine.name)_batch_write_ms", floor)])
   }
 
   private func measure(_ zone: String, bySnapshots: Bool) async throws -> Figures {
@@ -88,22 +89,10 @@ struct SnapshotBench: Sendable {
         figures.written += numbers.count
       }
       guard figures.pages % Self.pagesPerLook == 0 else { continue }
-      let kept = try keptRows()
+      let weight = try await suite.engine.weigh()
+      let kept = (rows: try weight.number("superseded_rows"), bytes: try weight.number("superseded_bytes"))
       if kept.rows > figures.kept.rows { figures.kept = kept }
     }
     return figures
-  }
-
-  /// In the store's own files; of a suite on PostgreSQL, none.
-  private func keptRows() throws(CaravanError) -> (rows: Int, bytes: Int) {
-    var sum = (rows: 0, bytes: 0)
-    for path in suite.storageFiles {
-      let db = try Connection(.file(path))
-      defer { db.close() }
-      let kept = try db.prepare("SELECT count(*), coalesce(sum(length(body) + length(name) + 24), 0) FROM superseded")
-        .first { (rows: Int($0.integer(0)), bytes: Int($0.integer(1))) }
-      sum = (sum.rows + (kept?.rows ?? 0), sum.bytes + (kept?.bytes ?? 0))
-    }
-    return sum
   }
 }

@@ -29,10 +29,10 @@ struct ContentionBench: Sendable {
   }
 
   func run() async throws {
-    let floor = try Floors(host: suite.host, directory: suite.directory).rawSQLite(
-      rowBytes: 250, batch: 1, seconds: 0.5)
     for isShared in [false, true] {
       for writers in [1, 4, 16, 64] {
+        let floor = try await suite.engine.rowsPerSecond(
+          bytes: 250, batch: 1, clients: writers, among: Int(Self.shared), seconds: 0.5)
         let start = suite.host.clock.now
         let figures = try await measure(writers, isShared: isShared)
         let took = (suite.host.clock.now - start).seconds
@@ -42,7 +42,7 @@ struct ContentionBench: Sendable {
             "writers": Double(writers), "saves_per_s": Double(figures.saves - figures.aborted) / took,
             "abort_percent": 100 * Double(figures.conflicts) / Double(max(1, figures.tries)),
             "abort_percent_with_retry": 100 * Double(figures.aborted) / Double(max(1, figures.saves)),
-          ], floor: ["sqlite_rows_per_s": floor])
+          ], floor: ["\(suite.engine.name)_rows_per_s": floor])
       }
     }
   }

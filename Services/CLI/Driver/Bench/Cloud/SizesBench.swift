@@ -2,7 +2,8 @@ internal import BusNATS
 internal import Model
 internal import Runtime
 
-/// BEN-21: how long a save takes by how many records it has, beside SQLite inserting as many bytes under one fsync.
+/// BEN-21: how long a save takes by how many records it has, beside the engine inserting as many bytes in one
+/// transaction.
 struct SizesBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
@@ -12,7 +13,6 @@ struct SizesBench: Sendable {
   private static let rowBytes = 250
 
   func run() async throws {
-    let floors = Floors(host: suite.host, directory: suite.directory)
     let device = try await suite.edgeDevice("sizes", user: "sizes")
     let writer = ZoneWriter(
       device: device, type: try await device.makeType("row", in: "bench"), zone: "sizes",
@@ -22,7 +22,7 @@ struct SizesBench: Sendable {
     var op: UInt64 = 20
     var one = Double.nan
     for size in Self.sizes {
-      let floor = try floors.rawSQLite(rowBytes: Self.rowBytes, batch: size, seconds: 0.3)
+      let floor = try await suite.engine.rowsPerSecond(bytes: Self.rowBytes, batch: size, seconds: 0.3)
       var samples = Samples()
       for _ in 0..<rounds {
         op += 1
@@ -35,7 +35,7 @@ struct SizesBench: Sendable {
         [
           "records": Double(size), "p50_ms": samples.p50, "p99_ms": samples.p99, "times_one": samples.p50 / one,
           "of_linear": samples.p50 / (one * Double(size)),
-        ], floor: ["sqlite_ms": Double(size) / floor * 1e3])
+        ], floor: ["\(suite.engine.name)_ms": Double(size) / floor * 1e3])
     }
     await device.bus.drain(deadline: .seconds(1))
   }

@@ -1,0 +1,61 @@
+import Launch
+import Model
+import PostgreSQL
+import Runtime
+
+/// What `caravan-storage` does to a store as a whole, without the bus.
+struct StoreTool: Sendable {
+  typealias Work = @Sendable (Options, Host) async throws(CaravanError) -> String
+
+  let command: Command
+  /// - Returns: what it has to say.
+  let work: Work
+
+  init(_ command: Command, _ work: @escaping Work) {
+    self.command = command
+    self.work = work
+  }
+
+  static let all = Backups.tools + Measures.tools
+
+  /// - Parameter arguments: without the executable's name.
+  /// - Returns: only if they are the service's, and not a tool's.
+  static func run(_ arguments: [String]) {
+    let word = arguments.first ?? ""
+    guard let tool = all.first(where: { $0.command.name.hasSuffix(" \(word)") }) else { return }
+    Program.run { await tool.run(Array(arguments.dropFirst())) }
+  }
+
+  private func run(_ arguments: [String]) async -> Int32 {
+    let options: Options
+    do throws(CommandLineStop) {
+      options = try command.parse(arguments, environment: Command.environment)
+    } catch { return error.report() }
+    do throws(CaravanError) {
+      Standard.put(try await work(options, Host.live(logLevel: .error)) + "\n")
+      return ExitCode.success
+    } catch {
+      Standard.complain("\(command.name): \(error.message)")
+      return ExitCode.failure
+    }
+  }
+}
+
+/// Where a store is.
+enum StorePlace {
+  case directory(String)
+  case postgres(ConnectionString)
+
+  private static let data = Flag<String?>("data", "DIR", "storage's directory", environment: "CARAVAN_DATA")
+  static let flags: FlagList = [data, Flag<String?>.postgres]
+
+  init(_ options: Options) throws(CaravanError) {
+    if let address = options[Flag<String?>.postgres] {
+      self = .postgres(try ConnectionString(address))
+    } else if let directory = options[Self.data] {
+      self = .directory(directory)
+    } else {
+      throw CaravanError(.invalidData, "--data or --postgres is required: where is the store?")
+    }
+  }
+}
