@@ -131,7 +131,7 @@ extension PartitionState {
       chunks: write.content.chunks)
     rows[key] = Row(
       version: write.version, created: write.created, flags: write.flags, op: commit.op, content: write.content,
-      expires: write.expires, fields: write.fields)
+      expires: write.expires, fields: write.fields, isNew: rows[key]?.isNew ?? (write.replaced == nil))
     if write.replaced?.holdsReferences ?? false || !write.references.isEmpty { links[key] = write.references }
   }
 }

@@ -76,8 +76,17 @@ struct GroupSave {
     }
     // In the order of their versions, as they will be read.
     let rows = state.rows.sorted { ($0.key.zone, $0.value.version) < ($1.key.zone, $1.value.version) }
+    add(Statements.addRecords, rows.filter(\.value.isNew), state)
+    add(Statements.saveRecords, rows.filter { !$0.value.isNew }, state)
+  }
+
+  private mutating func add(
+    _ statement: StaticString, _ rows: [(key: PartitionState.RecordKey, value: PartitionState.Row)],
+    _ state: PartitionState
+  ) {
+    guard !rows.isEmpty else { return }
     pipeline.add(
-      Statements.saveRecords, state.key, rows.map(\.key.zone), rows.map(\.value.version), rows.map(\.key.name),
+      statement, state.key, rows.map(\.key.zone), rows.map(\.value.version), rows.map(\.key.name),
       rows.map(\.value.created), rows.map(\.value.flags.rawValue), rows.map { Int64($0.value.content.type) },
       rows.map(\.value.op.writer), rows.map(\.value.op.epoch), rows.map(\.value.expires),
       rows.map { $0.value.fields.isEmpty ? nil : Bytes($0.value.fields) },

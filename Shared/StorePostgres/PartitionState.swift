@@ -60,6 +60,8 @@ final class PartitionState {
     let content: ZoneCommit.Content
     let expires: Int64
     let fields: [UInt8]
+    /// The database has no row of this record.
+    let isNew: Bool
   }
 
   /// A row that goes, but for the snapshots that have it.
