@@ -94,6 +94,19 @@ struct QueryTableTests {
     }
   }
 
+  @Test("UNI-15: strangers go at once also when the cloud has not named them again since a reset")
+  func changedInResync() async throws {
+    try await Self.with(TableChange()) { f in
+      try await f.apply([F.entry("row-1", 1, "anna"), F.entry("row-2", 2, "zoe")])
+      try await f.store.reset(F.photos)
+      try await f.store.updateTable(F.photos, Self.early)
+      #expect(try await f.names() == ["anna"])
+      try await f.store.reset(F.photos)
+      try await f.apply([F.entry("row-1", 1, "anna"), F.entry("row-2", 3, "bob")])
+      #expect(try await f.names() == ["anna", "bob"])
+    }
+  }
+
   @Test("UNI-15: after a reset the query holds for what is named again, and dirty rows are kept (UNI-18)")
   func reset() async throws {
     try await Self.with { f in
@@ -106,9 +119,16 @@ struct QueryTableTests {
     }
   }
 
-  @Test("UNI-15: a row that is to go while an app has it open goes when it is not", arguments: [false, true])
-  func open(isClosed: Bool) async throws {
+  private enum End: CaseIterable {
+    case closed, abandoned, died
+  }
+
+  @Test(
+    "UNI-15: a row that is to go while an app has it open goes when it is not",
+    arguments: End.allCases, [StoreMode.copyOnWrite, .inPlace])
+  private func open(end: End, mode: StoreMode) async throws {
     try await Self.with { f in
+      try await f.store.updateTable(F.photos, TableChange(mode: mode))
       try await f.apply([F.entry("row-1", 1, "anna")])
       try await f.store.write(
         F.photos, cells: [CellValue("name", .text("zoe"))], selection: Selection("name = 'anna'"))
@@ -117,13 +137,30 @@ struct QueryTableTests {
         F.photos, cells: [], objects: ["photo"], selection: Selection("name = 'zoe'"), owner: f.owner)
       try await f.accept(plan, from: 2)
       #expect(try await f.names() == ["zoe"])
-      if isClosed {
+      switch end {
+      case .closed:
         try await f.store.closeWrite(write.handle, owner: f.owner)
         // An object that was opened is there, if empty: that is a change.
         try await f.accept(try #require(try await f.collect()), from: 3)
-      } else {
-        try await f.store.abandonWrite(write.handle, owner: f.owner)
+      case .abandoned: try await f.store.abandonWrite(write.handle, owner: f.owner)
+      case .died: try await f.crash()
       }
+      #expect(try await f.names() == [])
+    }
+  }
+
+  @Test("UNI-15: also one that was being written over in place when the agent died")
+  func overwritten() async throws {
+    try await Self.with { f in
+      try await f.store.updateTable(F.photos, TableChange(mode: .inPlace))
+      try await f.write("zoe", photo: F.noise(300_000))
+      let plan = try #require(try await f.collect())
+      let write = try await f.store.openWrite(
+        F.photos, cells: [], objects: ["photo"], selection: Selection("name = 'zoe'"), owner: f.owner)
+      try await f.store.writeObject(write.handle, row: 0, object: "photo", offset: 0, bytes: [1], owner: f.owner)
+      try await f.accept(plan, from: 2)
+      #expect(try await f.names() == ["zoe"])
+      try await f.crash()
       #expect(try await f.names() == [])
     }
   }

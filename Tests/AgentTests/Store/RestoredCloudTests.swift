@@ -1,6 +1,7 @@
 import AgentCore
 import AgentDriver
 import Model
+import SQLite
 import TestKit
 import Testing
 import Wire
@@ -80,27 +81,71 @@ import Wire
     }
   }
 
-  @Test("I7, UNI-18: also what was settled as aborted, when another device had it from the cloud before the restore")
-  func abortedAndBroughtBack() async throws {
-    for isPushed in [false, true] {
-      try await StoreFixture.with { f in
-        try await f.agree()
-        let row = try await f.write("first")
-        let plan = try #require(try await f.collect())
-        _ = try await f.store.write(
-          StoreFixture.photos, cells: [CellValue("name", .text("second"))],
-          selection: Selection("name = ?", [.text("first")]))
-        try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
-        let there = StoreFixture.entry(row, 60, "first")
-        if isPushed {
-          let again = try #require(try await f.collect())
-          try await f.store.record([.conflict(server: there.entry)], of: again.op, bytesUp: 0)
-        } else {
-          try await f.apply([there])
-        }
-        #expect(try await f.rows().map(\.state) == [.dirty])
-        #expect(try await f.collect()?.mutations.map(\.base) == [.version(60)])
+  @Test(
+    "I7, UNI-18: also what was settled as aborted, when another device had it from the cloud before the restore",
+    arguments: [false, true], [false, true])
+  func abortedAndBroughtBack(isPushed: Bool, isEditedBefore: Bool) async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.write("first", photo: StoreFixture.noise(90_000))
+      let plan = try #require(try await f.collect())
+      if isEditedBefore { try await Self.edit(f) }
+      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      if !isEditedBefore { try await Self.edit(f) }
+      try await f.crash()
+      guard case .save(_, let body, _) = plan.mutations[0].change else { return #expect(Bool(false)) }
+      let there = Entry(name: row, version: 60, created: 60, type: 42, body: body, writer: "elsewhere")
+      if isPushed {
+        let again = try #require(try await f.collect())
+        try await f.store.record([.conflict(server: there)], of: again.op, bytesUp: 0)
+      } else {
+        try await f.apply([IncomingEntry(entry: there)])
       }
+      #expect(try await f.rows().map(\.state) == [.dirty])
+      #expect(try await f.collect()?.mutations.map(\.base) == [.version(60)])
+    }
+  }
+
+  /// The row keeps nothing of what it was.
+  private static func edit(_ f: StoreFixture) async throws {
+    _ = try await f.store.write(
+      StoreFixture.photos, cells: [CellValue("name", .text("second")), CellValue("photo", .null)],
+      selection: Selection("name = ?", [.text("first")]))
+  }
+
+  @Test("I7, UNI-18: what was pushed in vain and is what the row holds is at the cloud, and not sent again")
+  func broughtBackUnchanged() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.write("first")
+      let plan = try #require(try await f.collect())
+      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.apply([StoreFixture.entry(row, 60, "first")])
+      #expect(try await f.rows().map(\.state) == [.clean])
+    }
+  }
+
+  @Test("UNI-18: only so many pushes in vain are remembered, and none of a row that is at the cloud")
+  func bounded() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      for name in ["first", "second"] {
+        try await f.write(name)
+        for _ in 0..<3 { try await f.store.record([.aborted], of: try #require(try await f.collect()).op, bytesUp: 0) }
+        try await f.accept(try #require(try await f.collect()), from: 7)
+      }
+      for number in 0..<400 { try await f.write("\(number)") }
+      for round in 0..<3 {
+        let plan = try #require(try await f.collect())
+        try await f.store.record(plan.mutations.map { _ in .aborted }, of: plan.op, bytesUp: 0)
+        _ = try await f.store.write(
+          StoreFixture.photos, cells: [CellValue("date", .integer(Int64(round)))],
+          selection: Selection("name NOT IN (?, ?)", [.text("first"), .text("second")]))
+      }
+      let database = try Connection(.file("\(f.directory.path)/agent.db"), ConnectionOptions())
+      defer { database.close() }
+      #expect(try database.first("SELECT count(*) FROM pushed") { row in row.integer(0) } == 1_000)
+      #expect(try database.first("SELECT count(*) FROM pushed WHERE row < 3") { row in row.integer(0) } == 0)
     }
   }
 
@@ -135,6 +180,7 @@ import Wire
       let plan = try #require(try await f.collect())
       try await rename("second", "third")
       try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.crash()
       let version = 9 + LostRange.gap
       let there = StoreFixture.entry(row, version, "second")
       if isTold {

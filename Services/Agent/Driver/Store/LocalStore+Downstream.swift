@@ -97,7 +97,7 @@ extension LocalStore {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
         }
         // Most changes have a version to say what they are based on.
-        if row.head.confirmed == 0 || row.head.presence.isLost {
+        if !arrival.equalsLocal, row.head.confirmed == 0 || row.head.presence.isLost {
           arrival.equalsAncestor = try isOwnPast(entry, of: row, in: state)
         }
       }

@@ -40,16 +40,25 @@ extension LocalStore {
     return try reader.bounded { () throws(CaravanError) in try statement.next() != nil }
   }
 
-  /// Rows that do not belong go from the device; what is not at the cloud yet stays.
+  /// Rows that do not belong go from the device; what is not at the cloud yet stays, and what an app has open until it
+  /// has not.
   /// - Parameter keys: of rows whose content may have changed; nil: of all.
-  func leaveStrangers(among keys: [Int64]? = nil, in state: TableState) throws(CaravanError) {
+  func leaveStrangers(among keys: [Int64]? = nil, in state: inout TableState) throws(CaravanError) {
     guard state.properties.query != nil else { return }
-    let changed = if let keys { keys } else { try state.rows.keys(where: "_flags = 0 AND _presence = 0", database) }
+    let all = "_flags & 15 = 0 AND _presence IN (0, 3)"
+    let changed = if let keys { keys } else { try state.rows.keys(where: all, database) }
+    let before = state.hasStrangers
+    if keys == nil { state.hasStrangers = false }
     for key in changed {
-      guard let row = try state.rows.soundRow(key: key, database), row.head.flags == .clean,
-        row.head.presence == .live, !isOpen(row: row.id, of: state.table), try !belongs(row.cells, to: state)
+      guard let row = try state.rows.soundRow(key: key, database), row.head.flags.isUntouched,
+        row.head.presence == .live || row.head.presence == .unconfirmed, try !belongs(row.cells, to: state)
       else { continue }
-      try removeRow(row, of: state)
+      if isOpen(row: row.id, of: state.table) {
+        state.hasStrangers = true
+      } else {
+        try removeRow(row, of: state)
+      }
     }
+    if state.hasStrangers != before { try state.save(database) }
   }
 }

@@ -13,11 +13,13 @@ extension LocalStore {
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
     mayLose = try lossTable.tables()
+    hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     if let report { try takeStock(after: report) }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
         try applyWaiting(&state)
+        if state.hasStrangers { try leaveStrangers(in: &state) }
         return torn
       }
       let newest = try newestChange(of: table)
@@ -89,6 +91,7 @@ extension LocalStore {
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
       if try restoreClosed(row, suspects: chunks(of: row, in: state), in: &state) { torn += 1 }
+      try leaveStrangers(among: [key], in: &state)
     }
     return torn
   }

@@ -184,7 +184,7 @@ extension LocalStore {
         row.head.presence =
           state.isResyncing && row.head.version == 0 && !row.head.flags.inConflict ? .unconfirmed : .live
         try state.rows.updateHead(row, database)
-        try leaveStrangers(among: [row.key], in: state)
+        try leaveStrangers(among: [row.key], in: &state)
         state.news += 1
       }
       try dropIncoming(named: repair.name, role: .repair, of: state)

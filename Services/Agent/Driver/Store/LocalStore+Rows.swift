@@ -187,6 +187,9 @@ extension LocalStore {
   }
 
   func forgetAncestor(of key: Int64, in state: TableState) throws(CaravanError) {
+    if hasPushedInVain {
+      try database.run("DELETE FROM pushed WHERE table_id = ? AND row = ?", state.number, key)
+    }
     guard let body = try ancestor(of: key, in: state) else { return }
     try chunkTable.release(try RowCodec.chunks(inBody: body))
     try database.run("DELETE FROM ancestors WHERE table_id = ? AND row = ?", state.number, key)
@@ -196,6 +199,25 @@ extension LocalStore {
     try database.first("SELECT body FROM ancestors WHERE table_id = ? AND row = ?", state.number, key) { row in
       row.bytes(0)
     }
+  }
+
+  // MARK: Pushes in vain
+
+  /// A cloud that was restored since may have had it, and get it back from others: what the row holds by then is based
+  /// on it, and in no conflict with it.
+  func keepPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) {
+    hasPushedInVain = true
+    try database.run(
+      "INSERT OR REPLACE INTO pushed (table_id, row, content) VALUES (?, ?, ?)", state.number, key, ChunkHash(of: body))
+    try database.run("DELETE FROM pushed WHERE id <= ?", database.lastInsertedRow - StoreLimits.pushesInVain)
+  }
+
+  func wasPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
+    // An echo has no body.
+    guard hasPushedInVain, !body.isEmpty else { return false }
+    return try database.first(
+      "SELECT 1 FROM pushed WHERE table_id = ? AND row = ? AND content = ?", state.number, key, ChunkHash(of: body)
+    ) { _ in true } ?? false
   }
 }
 

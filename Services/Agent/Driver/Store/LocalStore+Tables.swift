@@ -36,7 +36,7 @@ extension LocalStore {
     }
     tables[table] = state
     forgetPrepared()
-    KeptPages.write(directory, try database, options)
+    KeptRoots.write(directory, try database, options)
   }
 
   /// A table's name is also a zone's and a record type's.
@@ -86,7 +86,7 @@ extension LocalStore {
       try state.save(database)
       let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
       if new.replication != old.replication {
-        try leaveStrangers(in: state)
+        try leaveStrangers(in: &state)
         try leaveOld(&state)
       }
       return armed
@@ -146,7 +146,7 @@ extension LocalStore {
     tables[table] = nil
     planned.waiting[table] = nil
     forgetPrepared()
-    KeptPages.write(directory, try database, options)
+    KeptRoots.write(directory, try database, options)
     giveSpaceBack()
   }
 
@@ -164,6 +164,7 @@ extension LocalStore {
     ) { row in row.bytes(0) }
     for body in bodies { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
     try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
     try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
     try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)
     try database.run("DELETE FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)

@@ -193,7 +193,7 @@ extension LocalStore {
       state.bytesUp += bytesUp
       state.refused = ""
       try leaveOld(&state)
-      try leaveStrangers(among: rows.map(\.key), in: state)
+      try leaveStrangers(among: rows.map(\.key), in: &state)
       try finish(op, rows, &state)
       return summary
     }
@@ -261,7 +261,6 @@ extension LocalStore {
       return try adopt(server, by: row, in: state)
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
-    let isEdited = row.head.flags.isDirty
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try forgetAncestor(of: row.key, in: state)
@@ -289,11 +288,7 @@ extension LocalStore {
       summary.conflicts += 1
       summary.lacksChunks = summary.lacksChunks || lacking > 0
     case .rearmed:
-      // A cloud that was restored since may have had it, and others may bring it back.
-      if isEdited, let body = planned.body {
-        if row.head.version == 0 { try setAncestor(body, version: 0, of: row.key, in: state) }
-        if case .aborted = outcome { unheard.add(body, of: row.key, in: table) }
-      }
+      if case .aborted = outcome, let body = planned.body { try keepPushed(body, of: row.key, in: state) }
       summary.dirty += 1
     }
     try state.rows.updateHead(row, database)
@@ -302,15 +297,19 @@ extension LocalStore {
   /// Whether the cloud's copy is what the row's change was made from.
   func isOwnPast(_ copy: Entry, of row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
     if try ancestor(of: row.key, in: state) == copy.body { return true }
-    guard unheard.have(copy.body, of: row.key, in: state.table) else { return false }
-    return try absentChunks(copy.body, in: state).isEmpty
+    return try wasPushed(copy.body, of: row.key, in: state)
   }
 
   /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
   func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
     var row = changed
-    if unheard.have(copy.body, of: row.key, in: state.table) {
-      try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+    if try wasPushed(copy.body, of: row.key, in: state) {
+      // Nobody can be shown what is not here any more.
+      if try absentChunks(copy.body, in: state).isEmpty {
+        try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+      } else {
+        try forgetAncestor(of: row.key, in: state)
+      }
     }
     row.head = row.head.adopting(copy.version)
     try state.rows.updateHead(row, database)

@@ -163,7 +163,7 @@ extension LocalStore {
         try note(write.intent, write.promise, in: state)
         try planAtOnce(&state)
         try applyWaiting(&state)
-        try leaveStrangers(among: write.targets.compactMap(\.key), in: state)
+        try leaveStrangers(among: write.targets.compactMap(\.key), in: &state)
         try chunkTable.sweepUnlessWriting(openWrites)
       }
     } catch {
@@ -221,7 +221,7 @@ extension LocalStore {
         try applyWaiting(&state)
         // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
         for id in given.flatMap(\.rows) {
-          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: state) }
+          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: &state) }
         }
         try leaveOld(&state)
         try chunkTable.sweepUnlessWriting(openWrites)

@@ -50,7 +50,8 @@ public actor LocalStore {
   var readLast: PartReader.Current?
   var resolutions: [TableID: ResolutionSession] = [:]
   var deletions = RecentDeletions()
-  var unheard = UnheardPushes()
+  /// Some push came to nothing; most of the time none has, and then nobody looks for it.
+  var hasPushedInVain = false
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Numbers of the tables that are registered with a tolerance of loss.
@@ -106,7 +107,7 @@ public actor LocalStore {
       throw CaravanError(.internalError, "the database file is empty, and was not")
     }
     try StoreSchema.install(in: database)
-    KeptPages.write(directory, database, options)
+    KeptRoots.write(directory, database, options)
     database.whenDamaged = { [damage] in damage.noteDatabase(files) }
     // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))

@@ -29,8 +29,9 @@ public enum StoreLimits {
   public static let selectionSteps = 200_000_000
   static let stepsPerQuestion: Int32 = 10_000
   public static let recentDeletions = 10_000
-  /// Pushes that came to nothing and are remembered, each by a hash.
-  static let unheardPushes = 1_000
+  /// Pushes that came to nothing and are remembered, each by a hash. Beyond it the oldest are forgotten: an app may
+  /// then be asked about its own past.
+  static let pushesInVain: Int64 = 1_000
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 3
+  static let version = 4
   /// How a refusal begins that no salvage helps against.
   static let newerFormat = "the store is of format"
   /// Beyond it, a number is damage.
@@ -20,7 +20,8 @@ enum StoreSchema {
     let found = try database.userVersion
     guard found != version else { return }
     if found == 1 { try addChunkFile(to: database) }
-    if found == 1 || found == 2 { return try addRowSums(to: database) }
+    if (1...2).contains(found) { try addRowSums(to: database) }
+    if (1...3).contains(found) { return try addPushes(to: database) }
     guard found == 0 else {
       let isNewer = (Int64(version)...farthestVersion).contains(Int64(found))
       throw CaravanError(
@@ -55,9 +56,24 @@ enum StoreSchema {
       }
       try database.execute("ALTER TABLE tables ADD COLUMN properties BLOB NOT NULL DEFAULT x''")
       try database.execute("ALTER TABLE tables ADD COLUMN fault INTEGER NOT NULL DEFAULT 0")
+      try database.setUserVersion(3)
+    }
+  }
+
+  /// Until then what was pushed in vain was forgotten at once.
+  private static func addPushes(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.execute(pushed)
       try database.setUserVersion(version)
     }
   }
+
+  /// Hashes of what was sent of dirty rows and came to nothing, as far as is known here.
+  private static let pushed = """
+    CREATE TABLE pushed (
+      id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, row INTEGER NOT NULL, content BLOB NOT NULL,
+      UNIQUE (table_id, row, content));
+    """
 
   private static let statements = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -85,6 +101,7 @@ enum StoreSchema {
     CREATE TABLE ancestors (
       table_id INTEGER NOT NULL, row INTEGER NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
       PRIMARY KEY (table_id, row));
+    \(pushed)
 
     CREATE TABLE plans (op INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, table_id INTEGER NOT NULL);
     CREATE TABLE plan_rows (

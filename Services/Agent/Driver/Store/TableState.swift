@@ -18,6 +18,8 @@ struct TableState {
   var mustStartOver = false
   /// Until the end of the resync: rows of the device's own were left to the cloud, and have to come with their bodies.
   var lacksOwnRows = false
+  /// Rows that the query does not ask for were kept because an app had them open.
+  var hasStrangers = false
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
   var bytesUp: Int
@@ -105,7 +107,7 @@ struct TableState {
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
-    lacksOwnRows = row.integer(7) & 4 != 0
+    (lacksOwnRows, hasStrangers) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
     lastSync = row.integer(8)
     (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
     refused = row.text(11)
@@ -135,8 +137,8 @@ struct TableState {
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
         bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
-      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0), lastSync, bytesUp, bytesDown, refused,
-      news, fault?.rawValue ?? 0, number)
+      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0), lastSync,
+      bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, number)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {
