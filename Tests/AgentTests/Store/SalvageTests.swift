@@ -1,8 +1,10 @@
 import AgentCore
 import AgentDriver
+import Chunking
 import Glibc
 import Model
 import Runtime
+import SQLite
 import TestKit
 import Testing
 
@@ -40,7 +42,7 @@ struct SalvageTests {
     var isSmall: Bool { self != .truncation && self != .emptied }
     var cases: Int {
       switch self {
-      case .bytes, .page: 6
+      case .bytes, .page: 20
       case .truncation: 3
       case .header, .firstPage: 2
       case .emptied: 1
@@ -193,6 +195,23 @@ struct SalvageTests {
         #expect(problems == [], "\(harm) \(seed)")
       }
       try await f.crash { Self.restore(world, in: $0) }
+    }
+  }
+
+  @Test("SIM-78: what chunks are, and whether they list others, their bytes say when nothing else does")
+  func chunksFoundAgain() async throws {
+    var options = LocalStoreOptions()
+    (options.chunking, options.chunksInRow) = (ChunkingParameters(minimum: 64, average: 256, maximum: 1_024), 4)
+    try await F.with(options: options) { f in
+      let photo = F.noise(6_000)
+      let row = try await f.write("listed", photo: photo)
+      try await f.crash { directory in
+        let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
+        try database.execute("DELETE FROM chunks")
+        database.close()
+        Files.write([], to: "\(directory)/agent.db-damaged")
+      }
+      #expect(try await f.photo(row) == photo)
     }
   }
 

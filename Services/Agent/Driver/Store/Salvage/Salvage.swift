@@ -14,17 +14,7 @@ struct Salvage {
   private let options: LocalStoreOptions
   private var report: SalvageReport
   private var roots: [String: TableRoot] = [:]
-  private var kept: KeptPages?
-
-  private struct TableRoot {
-    let page: Int
-    let sql: String
-
-    /// Its first column is the key of the table's rows, and not kept with them.
-    var isKeyedByNumber: Bool {
-      sql.utf8.indices.contains { sql.utf8[$0...].starts(with: "INTEGER PRIMARY KEY".utf8) }
-    }
-  }
+  private var kept: KeptRoots?
 
   // MARK: When
 
@@ -89,30 +79,33 @@ struct Salvage {
     let tree = try TreeReader(file)
     try database.transaction { () throws(CaravanError) in
       try carryTables(tree, database)
-      if tree.lostPages + tree.lostRows + report.lostRows > 0, let root = roots["tables"], let kept {
+      // A page of chance may look like one that has nothing.
+      let isLacking = report.tables.isEmpty || tree.lostPages + tree.lostRows + report.lostRows > 0
+      if isLacking, let root = roots["tables"], let kept {
         // As they were when the newest one was made; those that have been carried over stay as they are.
         file.put(kept.tables, for: root.page)
         try carryTables(tree, database)
       }
       for name in try names(in: database) where name != "tables" { try carry(name, tree, database) }
       for state in try TableState.loadAll(database, damage: DamageLog()) { try carryRows(of: state, tree, database) }
+      try findChunksAgain(in: database)
       try settle(database)
     }
     (report.lostPages, report.lostRows) = (tree.lostPages, report.lostRows + tree.lostRows)
     try database.checkpoint(.truncate)
   }
 
-  /// From the schema table in the first page; where that is damaged, as it was when the schema last changed.
+  /// From the schema table, which begins in the first page; where that is damaged, as it was when the schema last
+  /// changed.
   private mutating func findRoots(in file: PageFile) throws(CaravanError) {
     let (roots, isWhole) = try Self.roots(in: file)
     self.roots = roots
     let page = try file.page(1)
-    kept = try KeptPages(files)
+    kept = try KeptRoots(files)
     guard let kept else { return }
     let isSound = page.starts(with: "SQLite format 3\0".utf8)
-    guard !isWhole || !isSound || page[40..<44] == kept.first[40..<44] else { return }
-    file.put(kept.first, for: 1)
-    self.roots.merge(try Self.roots(in: file).roots) { _, new in new }
+    guard !isWhole || !isSound || page.bigEndian(40, 4) == kept.schemaVersion else { return }
+    self.roots.merge(kept.roots.filter { (2...max(2, file.pageCount)).contains($0.value.page) }) { _, new in new }
   }
 
   private static func roots(
@@ -227,12 +220,28 @@ struct Salvage {
     report.lostRows += lost
   }
 
+  /// Of chunks that lie in the database what was said of them may be lost: their bytes say it again, also that they
+  /// list others, which is when they read as a list does.
+  private func findChunksAgain(in database: Connection) throws(CaravanError) {
+    let unknown = "SELECT id FROM chunk_bytes WHERE id NOT IN (SELECT id FROM chunks)"
+    for id in try database.statement(text: unknown).all(read: { row in row.integer(0) }) {
+      let bytes = try database.first("SELECT bytes FROM chunk_bytes WHERE id = ?", id) { row in row.bytes(0) } ?? []
+      let object = (try? Wire.Asset.decode(bytes)).flatMap { try? StoredObject($0) }
+      let isList = object.map { $0.list == nil && !$0.parts.isEmpty && $0.listBytes == bytes } ?? false
+      let presence = isList ? ChunkTable.Presence.opened : .here
+      try database.run(
+        "INSERT OR IGNORE INTO chunks (id, hash, refs, present, length, sum) VALUES (?, ?, 0, ?, ?, ?)", id,
+        ChunkHash(of: bytes), presence.rawValue, bytes.count, XXHash64.hash(bytes))
+    }
+  }
+
   /// What is left fits together again: nothing refers to what is not there, and everything is asked of the cloud anew.
   private func settle(_ database: Connection) throws(CaravanError) {
     let generation = UInt64(max(0, host.clock.wallTime.milliseconds))
     try database.execute(
       """
       DELETE FROM ancestors WHERE table_id NOT IN (SELECT id FROM tables);
+      DELETE FROM pushed WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM incoming WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM registrations WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM tolerances WHERE table_id NOT IN (SELECT id FROM tables);

@@ -9,7 +9,7 @@ struct SalvageFiles {
   let directory: String
 
   var database: String { "\(directory)/agent.db" }
-  /// `KeptPages`.
+  /// `KeptRoots`.
   var head: String { "\(directory)/agent.db-head" }
   /// There: the database was found to be damaged, and is salvaged when the store is opened next.
   var mark: String { "\(directory)/agent.db-damaged" }
