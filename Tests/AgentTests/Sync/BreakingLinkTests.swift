@@ -3,8 +3,10 @@ import AgentDriver
 import Bus
 import Model
 import Runtime
+import StorageClient
 import TestKit
 import Testing
+import Wire
 
 /// A link that breaks whenever so many bytes of a device have passed since it last did, and is there again at once:
 /// whatever is on its way then is lost, and the part of it that had passed with it.
@@ -201,6 +203,51 @@ struct BreakingLinkTests {
         return count
       }
       try await Self.wait(a) { try await conflicts() == 1 }
+    }
+  }
+
+  @Test("MOB-23: also the cloud's copy in the answer to a push that is small itself")
+  func largeAnswer() throws {
+    let link = BreakingLink(["b"], every: 10_000)
+    let suite = try SuiteWorld(seed: 9, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let (a, b) = try await Self.pair(suite)
+      try await a.register()
+      try await a.write("x", 1)
+      try await Self.wait(a) { try await a.isSettled() }
+      try await b.agent.engine.syncNow(RunningDevice.table, write: false, read: true)
+      try await a.store.write(
+        RunningDevice.table, cells: [CellValue("name", .text(Self.text(SeededRandom(seed: 10), 30_000)))],
+        selection: Selection("number = 1"))
+      try await Self.wait(a) { try await a.isSettled() }
+      try await b.update("x", 2)
+      // Nothing but the push tells how much the link bears.
+      _ = try? await b.agent.engine.syncNow(RunningDevice.table, write: true, read: false)
+      try await Self.wait(b) { try await b.store.status(of: RunningDevice.table.app)[0].conflicts == 1 }
+    }
+  }
+
+  @Test("CK-102, MOB-23: a row for whose frame there is no room says so and goes when there is")
+  func noRoom() throws {
+    let link = BreakingLink(["a"], every: 20_000)
+    let suite = try SuiteWorld(seed: 11, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let (a, _) = try await Self.pair(suite)
+      let storage = StorageClient(
+        bus: suite.hub.connect(as: "operator"), host: suite.world.host("operator").host, writer: "@operator")
+      let account = Account.user(UserID(unchecked: "ada"))
+      let random = SeededRandom(seed: 12)
+      try await a.register()
+      try await a.write(Self.text(random, 30_000), 1)
+      try await Self.wait(a) { try await a.isSettled() }
+      _ = try await storage.quota(QuotaRequest(set: Wire.Quota(Model.Quota(records: 9, bytes: 1))), of: account)
+      try await a.write(Self.text(random, 30_000), 2)
+      try await Self.wait(a) {
+        let status = try await a.store.status(of: RunningDevice.table.app)[0]
+        return status.refused.contains("beyond") && status.dirty == 1
+      }
+      _ = try await storage.quota(QuotaRequest(useDefault: true), of: account)
+      try await Self.wait(a) { try await a.isSettled() }
     }
   }
 }

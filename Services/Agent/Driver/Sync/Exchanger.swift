@@ -30,6 +30,12 @@ actor Exchanger {
   /// What the link lately let pass.
   nonisolated var fragment: FragmentSize { sizes.withLock { $0 } }
 
+  /// Nobody answers the same push again and again: small as it is, the cloud's copies of its rows in the answer may be
+  /// more than what passes.
+  nonisolated func mistrustAnswers() {
+    sizes.withLock { $0.lost(EngineLimits.fragmentBytes, sentUnder: $0.bytes) }
+  }
+
   /// Nil: not connected.
   func use(_ bus: (any MessageBus)?) { self.bus = bus }
 

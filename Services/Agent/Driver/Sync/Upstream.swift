@@ -21,6 +21,8 @@ struct Upstream: Sendable {
     var lacksTicket = false
     /// Times the cloud named missing chunks.
     var stagings = 0
+    /// Times in a row that no answer came.
+    var losses = 0
     var bytesUp = 0
 
     init(_ plan: PushPlan, mustSettle: Bool) {
@@ -102,8 +104,14 @@ struct Upstream: Sendable {
 
   /// The frame with this table's operations got no answer.
   mutating func unanswered(_ error: CaravanError) {
-    if error.code == .timedOut { shrink() }
+    if error.code == .timedOut {
+      shrink()
+      pending?.losses += 1
+      if pending?.losses ?? 0 > 1 { crew.exchanger.mistrustAnswers() }
+    }
     switch error.code {
+    // What the link does not let pass whole is put down at the cloud first.
+    case .quotaExceeded: giveWay(error)
     case .unavailable, .networkNotConnected, .networkNotPermitted, .serverBusy, .rateLimited, .limitExceeded: return
     default: pending?.mayHaveArrived = true
     }
@@ -177,6 +185,7 @@ struct Upstream: Sendable {
   }
 
   private mutating func take(_ results: [Result.Kind]) async throws(CaravanError) {
+    pending?.losses = 0
     if case .ticket(let ticket)? = results.dropFirst().first {
       await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: true))
     }
