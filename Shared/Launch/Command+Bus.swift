@@ -23,6 +23,16 @@ extension Flag where Value == String? {
   }
 }
 
+extension Flag where Value == [String] {
+  /// Storage's. Addresses may hold passwords.
+  public static var stores: Flag<[String]> {
+    Flag(
+      "store", "NAME=DIR|URL",
+      "another store beside the main one, in a directory or a PostgreSQL, that users can be moved to (caravan move); "
+        + "repeatable", environment: "CARAVAN_STORES", default: [])
+  }
+}
+
 extension FlagList {
   /// What every process on the bus understands: `--config --nats --creds --tls-ca --tls-cert --tls-key
   /// --ready-file --log-level`.

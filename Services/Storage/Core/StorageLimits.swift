@@ -60,6 +60,9 @@ package enum StorageLimits {
   package static let heldRetryMilliseconds: UInt32 = 200
   package static let moveAttempts = 10
   package static let movePause: Duration = .seconds(2)
+  /// How long a backup waits for a moment at which nobody is being moved, and how often it looks.
+  package static let archivePatience: Duration = .seconds(60)
+  package static let archivePause: Duration = .milliseconds(100)
   /// Entries of another store's log that are entered together, and how often it is looked at unasked.
   package static let relayedTogether = 512
   package static let relayPause: Duration = .seconds(5)

@@ -3,6 +3,7 @@ import Launch
 import Model
 import PostgreSQL
 import Runtime
+import StorageDriver
 import Store
 import StorePostgres
 import StoreSQLite
@@ -15,11 +16,12 @@ enum Backups {
   static let tools = [
     StoreTool(
       Command(
-        "caravan-storage backup", "Writes all that a store holds into one file, while it goes on working.",
-        flags: StorePlace.flags + [out])
+        "caravan-storage backup",
+        "Writes all that a store holds, and those beside it, into one file, while they go on working.",
+        flags: StorePlace.flags + [Flag<[String]>.stores, out])
     ) { (options, host) throws(CaravanError) in
-      let file = options[out]
-      return text(of: try BackupFile.write(StorePlace(options).source, to: file, at: host.clock.wallTime), file)
+      let (file, source) = (options[out], try await source(options, host))
+      return text(of: try BackupFile.write(source, to: file, at: host.clock.wallTime), file)
     },
     StoreTool(
       Command("caravan-storage verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
@@ -40,6 +42,21 @@ enum Backups {
       return text(of: summary, file)
     },
   ]
+
+  private static func source(_ options: Options, _ host: Host) async throws(CaravanError) -> any ArchiveSource {
+    guard case .directory(let path) = try StorePlace(options) else {
+      guard options[Flag<[String]>.stores].isEmpty else { throw StorePlace.unaccompanied }
+      return try StorePlace(options).source
+    }
+    var others: [String: StorePlace] = [:]
+    for text in options[Flag<[String]>.stores] {
+      let (name, place) = try StorePlace.named(text)
+      others[name] = place
+    }
+    return try await RoutedArchive.open(
+      home: { () throws(CaravanError) in try SQLiteSnapshot(path) }, others,
+      neighbour: { place throws(CaravanError) in try place.source }, clock: host.clock)
+  }
 
   private static func text(of summary: ArchiveSummary, _ file: String) -> String {
     let bytes = summary.databases.reduce(0) { $0 + $1.bytes }

@@ -48,6 +48,8 @@ enum StorePlace {
 
   private static let data = Flag<String?>("data", "DIR", "storage's directory", environment: "CARAVAN_DATA")
   static let flags: FlagList = [data, Flag<String?>.postgres]
+  static let unaccompanied = CaravanError(
+    .invalidData, "--store is for a main store in files of its own: use --data, not --postgres")
 
   init(_ options: Options) throws(CaravanError) {
     if let address = options[Flag<String?>.postgres] {
@@ -57,5 +59,15 @@ enum StorePlace {
     } else {
       throw CaravanError(.invalidData, "--data or --postgres is required: where is the store?")
     }
+  }
+
+  /// `NAME=DIR` or `NAME=URL`
+  static func named(_ text: String) throws(CaravanError) -> (name: String, place: StorePlace) {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else {
+      throw CaravanError(.invalidData, "--store '\(text.prefix(80))': write NAME=PLACE")
+    }
+    let isAddress = parts[1].hasPrefix("postgres://") || parts[1].hasPrefix("postgresql://")
+    return (parts[0], isAddress ? .postgres(try ConnectionString(parts[1])) : .directory(parts[1]))
   }
 }

@@ -35,10 +35,7 @@ let spool = Flag<String>(
   "objects-spool", "DIR", "where an object lies on its way to a bucket", environment: "CARAVAN_OBJECTS_SPOOL",
   default: "/tmp")
 
-let others = Flag<[String]>(
-  "store", "NAME=DIR|URL",
-  "another store beside the main one, in a directory or a PostgreSQL, that users can be moved to (caravan move); "
-    + "repeatable", environment: "CARAVAN_STORES", default: [])
+let others = Flag<[String]>.stores
 
 /// What an account may hold that has no quota of its own (`caravan quota set`).
 func quota(_ whose: String, _ what: String) -> Flag<Int?> {
@@ -68,7 +65,7 @@ func open(
   let queuesObjects = options[objects] != nil
   if let address = options[Flag<String?>.postgres] {
     guard options[others].isEmpty else {
-      throw CaravanError(.invalidData, "--store is for a main store in files of its own: use --data, not --postgres")
+      throw StorePlace.unaccompanied
     }
     var database = PostgresOptions(try ConnectionString(address))
     database.quotas = try quotas(options)
@@ -92,21 +89,19 @@ func open(
   return routed.isPlain ? (main, nil) : (routed, OwnerMover(routed, host: host))
 }
 
-/// `NAME=DIR` or `NAME=URL`
 func neighbour(_ text: String, _ main: StoreOptions, _ host: Host) async throws(CaravanError) -> Neighbour {
-  let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-  guard parts.count == 2 else {
-    throw CaravanError(.invalidData, "--store '\(text.prefix(80))': write NAME=PLACE")
-  }
+  let (name, place) = try StorePlace.named(text)
   let bell = CommitBell()
-  if parts[1].hasPrefix("postgres://") || parts[1].hasPrefix("postgresql://") {
-    var database = PostgresOptions(try ConnectionString(parts[1]))
+  switch place {
+  case .postgres(let address):
+    var database = PostgresOptions(address)
     database.quotas = main.quotas
-    return Neighbour(parts[0], try await StorePostgres(database, host: host, observer: bell), observer: bell)
+    return Neighbour(name, try await StorePostgres(database, host: host, observer: bell), observer: bell)
+  case .directory(let path):
+    var layout = main
+    layout.location = .directory(path)
+    return Neighbour(name, try await StoreSQLite(layout, host: host, observer: bell), observer: bell)
   }
-  var layout = main
-  layout.location = .directory(parts[1])
-  return Neighbour(parts[0], try await StoreSQLite(layout, host: host, observer: bell), observer: bell)
 }
 
 /// The ways to the object store; none where there is no object store.

@@ -107,6 +107,12 @@ public protocol ArchiveSource {
   func export(_ take: (StoreContent) throws(CaravanError) -> Void) throws(CaravanError)
 }
 
+/// A store that may have others beside it: it knows who is in which.
+public protocol HomeSource: ArchiveSource {
+  /// Of one zone, ascending by version, tombstones too; none: there is no such zone.
+  func records(of zone: ZoneID) throws(CaravanError) -> [RecordContent]
+}
+
 /// A new store that is being filled. Nothing of it is there before `finish`, and then all is. Every call may block; it
 /// belongs to one isolation domain.
 ///

@@ -5,7 +5,7 @@ public import Store
 
 /// The files of a store as they were when this was opened, whoever writes them meanwhile: each is read under one
 /// snapshot, which its write-ahead log keeps.
-public final class SQLiteSnapshot: ArchiveSource {
+public final class SQLiteSnapshot: HomeSource {
   private let files: [FileReads]
 
   /// - Throws: `invalidData` when the directory holds no store of this release.
@@ -46,6 +46,17 @@ public final class SQLiteSnapshot: ArchiveSource {
     for (number, file) in files.enumerated() {
       try file.exportRest(Partition.all.filter { Int($0.number) % files.count == number }, take)
     }
+  }
+
+  public func records(of zone: ZoneID) throws(CaravanError) -> [RecordContent] {
+    let file = files[Int(Partition(of: zone.database).number) % files.count]
+    guard let row = try file.zone(zone), row.isAlive else { return [] }
+    var records: [RecordContent] = []
+    try file.visitRecords(of: row.id, after: 0) { record in
+      records.append(record)
+      return true
+    }
+    return records
   }
 }
 

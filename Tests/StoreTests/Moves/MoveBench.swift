@@ -28,9 +28,12 @@ struct MoveBench: Sendable {
 
   /// - Parameters:
   ///   - kind: of the store beside the main one, which is as that, or in files.
-  ///   - directory: where files lie.
+  ///   - directory: where files lie, or the address of PostgreSQL.
+  ///   - mainDirectory: where the main store's files lie, if not there or in memory.
   ///   - tap: of the files of both.
-  init(_ kind: StoreKind, in directory: String, tap: (any DiskTap)? = nil) async throws {
+  init(
+    _ kind: StoreKind, in directory: String, main mainDirectory: String? = nil, tap: (any DiskTap)? = nil
+  ) async throws {
     clock = ManualClock()
     let live = Host.live(logLevel: .error)
     host = Host(
@@ -44,7 +47,9 @@ struct MoveBench: Sendable {
       options.tap = tap
       return options
     }
-    main = try await StoreSQLite(options("main"), host: host, observer: listener)
+    var home = options("main")
+    if let mainDirectory { home.location = .directory(mainDirectory) }
+    main = try await StoreSQLite(home, host: host, observer: listener)
     let bell = CommitBell()
     switch kind {
     case .memory, .files: other = try await StoreSQLite(options("other"), host: host, observer: bell)

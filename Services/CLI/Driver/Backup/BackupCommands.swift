@@ -16,8 +16,11 @@ enum BackupCommands {
     Tool(
       Command(
         "caravan backup", "Writes all that storage holds into one file, while it goes on working.",
-        flags: place + [out])
-    ) { options, _ in try hand(["backup", "--out", options[out]] + whereabouts(options), options) },
+        flags: place + [Flag<[String]>.stores, out])
+    ) { options, _ in
+      try hand(
+        ["backup", "--out", options[out]] + whereabouts(options), options, stores: options[Flag<[String]>.stores])
+    },
     Tool(
       Command("caravan backup verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
     ) { options, _ in try hand(["verify", "--"] + options.operands, nil) },
@@ -38,10 +41,13 @@ enum BackupCommands {
   }
 
   /// Becomes storage's program.
-  private static func hand(_ arguments: [String], _ options: Options?) throws(CaravanError) {
+  private static func hand(
+    _ arguments: [String], _ options: Options?, stores: [String]? = nil
+  ) throws(CaravanError) {
     let program = "\(try Suite.programs())/\(SuiteService.storage.executable)"
     // As a variable: others see command lines.
     if let address = options?[Flag<String?>.postgres] { unsafe setenv("CARAVAN_POSTGRES", address, 1) }
+    if let stores { unsafe setenv("CARAVAN_STORES", stores.joined(separator: ","), 1) }
     let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
     unsafe execv(program, words)
     throw CaravanError(.invalidData, "cannot start '\(program)': \(SystemError.text(errno))")

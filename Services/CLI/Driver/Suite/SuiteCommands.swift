@@ -14,17 +14,14 @@ enum SuiteCommands {
   private static let scale = Flag<[String]>(
     "scale", "SERVICE=N", "so many processes of a service; repeatable", default: [])
 
-  private static let stores = Flag<[String]>(
-    "store", "NAME=DIR|URL", "another store that storage has beside its own, for users who are moved there; repeatable",
-    environment: "CARAVAN_STORES", default: [])
-
   static let tools = [
     Tool(
       Command(
         "caravan up", "Starts nats-server and every service, says 'ready {json}', and runs until SIGINT or SIGTERM.",
         operands: .init("[SERVICE=N ...]", 0...SuiteService.allCases.count),
         flags: [
-          Flag<String?>.suiteDirectory, http, nats, scale, Flag<String?>.postgres, stores, Flag<LogLevel>.logLevel,
+          Flag<String?>.suiteDirectory, http, nats, scale, Flag<String?>.postgres, Flag<[String]>.stores,
+          Flag<LogLevel>.logLevel,
         ])
     ) { options, terminal in try await up(options, terminal) }
   ]
@@ -43,8 +40,9 @@ enum SuiteCommands {
       nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random))
     let host = try logging(terminal.host, to: directory.log("up"))
     let suite = try Suite(
-      directory: directory, addresses: addresses, scale: scale, postgres: postgres, stores: options[stores],
-      logLevel: options[Flag<LogLevel>.logLevel], terminal: terminal, host: host)
+      directory: directory, addresses: addresses, scale: scale, postgres: postgres,
+      stores: options[Flag<[String]>.stores], logLevel: options[Flag<LogLevel>.logLevel], terminal: terminal, host: host
+    )
     let group = ServiceGroup(suite.services, host: host, deadline: Suite.shutDownDeadline)
     TerminationSignals.handle { _ in group.shutDown() }
     try await group.run()

@@ -10,28 +10,42 @@ import Wire
 struct PlacementBook: Sendable {
   private let store: any Store
   private let ops: OpSource
-  private let zone: ZoneID
+
+  static let zone: ZoneID = {
+    guard let zone = try? ZoneID(DatabaseID(container: .system, owner: nil), "placements") else {
+      preconditionFailure("a zone may be called 'placements'")
+    }
+    return zone
+  }()
 
   init(store: any Store, host: Host) {
     self.store = store
     ops = OpSource(writer: "@storage/moves", epoch: 1 + host.random.below(1 << 40))
-    guard let zone = try? ZoneID(DatabaseID(container: .system, owner: nil), "placements") else {
-      preconditionFailure("a zone may be called 'placements'")
-    }
-    self.zone = zone
   }
 
   func all() async throws(CaravanError) -> [UserID: Placement] {
     var all: [UserID: Placement] = [:]
-    var query = ChangeQuery(zone: zone)
+    var query = ChangeQuery(zone: Self.zone)
     while true {
       let page = try await store.changes(query)
       for entry in try EntryPage.decode(page.page).entries where !entry.deleted {
-        all[try UserID(entry.name)] = try Placement(RecordFields(body: entry.body))
+        try Self.add(entry.name, entry.body, to: &all)
       }
       guard page.more else { return all }
       query.position = page.next
     }
+  }
+
+  static func read(_ records: [RecordContent]) throws(CaravanError) -> [UserID: Placement] {
+    var all: [UserID: Placement] = [:]
+    for record in records where !record.entry.isDeleted { try add(record.entry.name, record.entry.body, to: &all) }
+    return all
+  }
+
+  private static func add(
+    _ name: String, _ body: [UInt8], to all: inout [UserID: Placement]
+  ) throws(CaravanError) {
+    all[try UserID(name)] = try Placement(RecordFields(body: body))
   }
 
   /// Durable when it returns. What throws is not written, unless it is `timedOut` or `cancelled`: then write the same
@@ -42,7 +56,7 @@ struct PlacementBook: Sendable {
     let (op, floor) = ops.begin()
     defer { ops.end(op) }
     let mutation = Model.Mutation(name: owner.text, base: .any, change: change)
-    let commit = Commit(zone: zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
+    let commit = Commit(zone: Self.zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
     guard case .applied(let outcomes, _, _) = try await store.commit(commit), case .accepted? = outcomes.first else {
       throw CaravanError(.internalError, "where user '\(owner)' is could not be written")
     }
