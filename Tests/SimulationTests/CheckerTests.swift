@@ -33,7 +33,7 @@ import Testing
       history.acknowledged[write.tag.device, default: []].append(.write(write.tag))
     }
     for (seq, tag) in [(1, tag(1)), (2, tag(2, "d2")), (3, tag(3))] {
-      history.versions.append(Version(row, seq: UInt64(seq), tag: tag, writer: tag.device))
+      history.commit([Version(row, seq: UInt64(seq), tag: tag, writer: tag.device)])
       history.log.append(
         Logged(
           partition: 7, position: UInt64(seq), zone: "\(place)", low: UInt64(seq) - 1, high: UInt64(seq),
@@ -181,9 +181,9 @@ import Testing
     var history = sound
     let gap = 2 * ArchiveLimits.gap
     history.restores = 1
-    history.lost = [history.versions.removeLast()]
+    history.forget { $0.seq == 3 }
     history.log.removeLast()
-    history.versions.append(Version(row, seq: gap + 1, tag: tag(3), writer: "d1"))
+    history.commit([Version(row, seq: gap + 1, tag: tag(3), writer: "d1")])
     history.log.append(
       Logged(
         partition: 7, position: gap, zone: "\(place)", low: gap, high: gap + 1, seqs: [gap + 1]))
@@ -324,6 +324,24 @@ import Testing
     }
     // What it was told to keep before may still come.
     #expect(found([.numbers(8..<9), .numbers(1..<9)], versions: 3).isEmpty)
+  }
+
+  @Test("UNI-15, UNI-18: what was left to a cloud that forgot it may be undone, what a device keeps may not")
+  func undone() {
+    func found(_ share: Share, versions: Int) -> [Violation] {
+      let own = Reading(
+        device: "d2", place: Self.place, ownWrites: 1, share: share, versions: 2,
+        rows: [Self.seen(Self.tag(2, "d2"), at: 2)])
+      var later = own
+      (later.versions, later.rows) = (versions, [Self.seen(Self.tag(1), at: 1)])
+      var history = Self.shared([share], here: [], readings: [own, later])
+      history.restores = 1
+      history.forget { $0.seq > 1 }
+      return Self.violations(history).filter { $0.invariant.hasPrefix("I5") }
+    }
+    #expect(found(.numbers(8..<9), versions: 3).isEmpty)
+    #expect(!found(.numbers(8..<9), versions: 1).isEmpty, "the cloud did not have it yet")
+    #expect(!found(.numbers(1..<9), versions: 3).isEmpty, "it keeps the row")
   }
 
   private static func violations(_ history: History) -> [Violation] { Checker.all.flatMap { $0.check(history) } }

@@ -21,12 +21,12 @@ private struct Reader {
   private let deletable: Set<RowKey>
   /// After a restore, what was in the backup of these may come back.
   private let undeleted: Set<RowKey>
-  /// Where in the cloud's history each change is found first.
-  private let arrivals: [ChangeTag: Int]
+  private let forgotten: Set<ChangeTag>
   /// Numbers that each row ever had at the cloud.
   private let numbers: [RowKey: Set<Int64>]
   private var last: [RowKey: SeenRow] = [:]
-  private var cleanSeq: [RowKey: UInt64] = [:]
+  /// The newest version of each row that was read without changes.
+  private var clean: [RowKey: SeenRow] = [:]
   /// Own acknowledged events taken in so far.
   private var taken = 0
   /// Replaced by the device itself.
@@ -40,11 +40,10 @@ private struct Reader {
     ancestry = Ancestry(history)
     revived = Set(history.decisions.filter { $0.choice == .mine && $0.standing != .refused }.map(\.mine))
     var rows: [ChangeTag: RowKey] = [:]
-    undeleted = history.undeleted
+    (undeleted, forgotten) = (history.undeleted, history.forgotten)
     let shares = history.shares[device] ?? [:]
-    let told = shares.isEmpty ? [] : Array(history.versions.enumerated())
-    arrivals = Dictionary(told.compactMap { index, version in version.tag.map { ($0, index) } }) { first, _ in first }
-    numbers = Dictionary(grouping: told.map(\.element), by: \.row).mapValues { versions in
+    let told = shares.isEmpty ? [] : history.lost + history.versions
+    numbers = Dictionary(grouping: told, by: \.row).mapValues { versions in
       Set(versions.compactMap { version in version.tag.flatMap { history.writes[$0]?.number } })
     }
     for version in history.lost + history.versions { if let tag = version.tag { rows[tag] = version.row } }
@@ -63,7 +62,7 @@ private struct Reader {
   mutating func read(_ reading: Reading) -> [String] {
     takeIn(reading.ownWrites)
     var found: [String] = []
-    for row in reading.rows { found += problems(row, RowKey(reading.place, row.row)) }
+    for row in reading.rows { found += problems(row, RowKey(reading.place, row.row), reading) }
     guard !reading.lacksTornRows else { return found }
     let seen = Set(reading.rows.map(\.row))
     for tag in own.sorted() {
@@ -78,12 +77,9 @@ private struct Reader {
   /// Whether the row may have been left to the cloud: not before the cloud has what the device wrote, and where the
   /// table always kept the same, not as long as that is asked for.
   private func mayHaveLeft(_ tag: ChangeTag, _ key: RowKey, _ reading: Reading) -> Bool {
-    guard let shares = history.shares[device]?[key.place], let arrival = arrivals[tag], arrival < reading.versions
-    else {
-      return false
-    }
-    // What the cloud had then it may have forgotten.
-    guard history.restores == 0 else { return true }
+    guard let shares = history.shares[device]?[key.place], let arrival = history.arrivals[tag],
+      arrival < reading.versions
+    else { return false }
     guard shares.count == 1, case .numbers(let range) = shares[0] else { return true }
     return !(numbers[key] ?? []).allSatisfy(range.contains)
   }
@@ -105,10 +101,19 @@ private struct Reader {
     }
   }
 
-  private mutating func problems(_ row: SeenRow, _ key: RowKey) -> [String] {
+  /// Whether the cloud had it, and has it no more, and the device may have left it to the cloud meanwhile: what was
+  /// there before may be seen again.
+  private func mayBeUndone(_ tag: ChangeTag, _ key: RowKey, _ reading: Reading) -> Bool {
+    forgotten.contains(tag) && mayHaveLeft(tag, key, reading)
+  }
+
+  private mutating func problems(_ row: SeenRow, _ key: RowKey, _ reading: Reading) -> [String] {
     var found: [String] = []
     if undeleted.contains(key) { return [] }
-    if replaced.contains(row.tag), !revived.contains(row.tag) {
+    let newest = Set(own.union(last[key].map { [$0.tag] } ?? []).filter { ancestry.lineage(of: $0).contains(row.tag) })
+    let isUndone = !newest.isEmpty && newest.allSatisfy { mayBeUndone($0, key, reading) }
+    if isUndone { last[key] = nil }
+    if !isUndone, replaced.contains(row.tag), !revived.contains(row.tag) {
       found.append("\(device) reads \(row.tag) in \(key) after it had replaced that itself")
     }
     if let before = last[key], before.tag != row.tag, !revived.contains(row.tag),
@@ -117,10 +122,10 @@ private struct Reader {
       found.append("\(device) reads \(row.tag) in \(key) after it had read \(before.tag), which replaced it")
     }
     if row.isClean {
-      if let before = cleanSeq[key], row.seq < before {
-        found.append("\(device) reads \(key) at version \(row.seq) after it had read \(before)")
+      if let before = clean[key], row.seq < before.seq, !mayBeUndone(before.tag, key, reading) {
+        found.append("\(device) reads \(key) at version \(row.seq) after it had read \(before.seq)")
       }
-      cleanSeq[key] = max(cleanSeq[key] ?? 0, row.seq)
+      clean[key] = row
     }
     last[key] = row
     return found

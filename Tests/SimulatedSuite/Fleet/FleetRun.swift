@@ -137,7 +137,7 @@ extension History {
         }
       }
     }
-    for version in versions { parts[version.row.place.user, default: History()].versions.append(version) }
+    for version in versions { parts[version.row.place.user, default: History()].commit([version]) }
     for reading in readings { parts[reading.place.user, default: History()].readings.append(reading) }
     for (place, rows) in end.cloud { parts[place.user, default: History()].end.cloud[place] = rows }
     for (device, rows) in end.devices {

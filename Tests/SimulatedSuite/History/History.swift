@@ -193,6 +193,8 @@ public struct History: Sendable, Hashable {
   /// Writes and decisions in the order in which they were acknowledged.
   public var acknowledged: [String: [Acknowledged]] = [:]
   public var versions: [Version] = []
+  /// How many the cloud had committed when it had each change for the first time, whatever it forgot since.
+  public var arrivals: [ChangeTag: Int] = [:]
   public var log: [Logged] = []
   public var readings: [Reading] = []
   /// What devices were told to keep of a table, one after the other; those that never left a row to the cloud are not
@@ -222,6 +224,23 @@ public struct History: Sendable, Hashable {
   public var end = Outcome()
 
   public init() {}
+
+  /// The cloud commits these, in their order.
+  public mutating func commit(_ new: [Version]) {
+    for case (let index, let tag?) in new.map(\.tag).enumerated() where arrivals[tag] == nil {
+      arrivals[tag] = committed + index
+    }
+    versions += new
+  }
+
+  /// The cloud is put back to where it has none of these.
+  public mutating func forget(_ isLost: (Version) -> Bool) {
+    lost += versions.filter(isLost)
+    versions.removeAll(where: isLost)
+  }
+
+  /// Versions that there ever were.
+  public var committed: Int { versions.count + lost.count }
 
   /// Rows of which the cloud forgot that they had been deleted: the backup's copies come back, and nobody holds
   /// anything to tell it otherwise.

@@ -38,7 +38,7 @@ final class Recorder: Sendable {
   var history: History { state.withLock { $0.history } }
   var lines: [String] { state.withLock { $0.lines } }
   var writeCount: Int { state.withLock { $0.history.writes.count } }
-  var versionCount: Int { state.withLock { $0.history.versions.count } }
+  var versionCount: Int { state.withLock { $0.history.committed } }
 
   /// Part of the trace, and so of its hash.
   func note(_ event: String) {
@@ -128,8 +128,7 @@ final class Recorder: Sendable {
     state.withLock { state in
       state.history.restores += 1
       let isLost = { (version: Version) in version.seq > zones[version.row.place] ?? 0 }
-      state.history.lost += state.history.versions.filter(isLost)
-      state.history.versions.removeAll(where: isLost)
+      state.history.forget(isLost)
       state.history.log.removeAll { $0.position > heads[$0.partition] ?? 0 }
     }
   }
@@ -188,7 +187,7 @@ final class Recorder: Sendable {
         "cloud has \(version.row) at \(version.seq): \(version.tag.map { "\($0)" } ?? "deleted by \(version.writer)")")
     }
     state.withLock { state in
-      state.history.versions += versions
+      state.history.commit(versions)
       for case (let tag?, let row) in versions.map({ ($0.tag, $0.row) })
       where state.history.shares[tag.device]?[row.place]?.last == .own {
         state.history.strays.append("\(tag) in \(row) is at the cloud, where it is to stay on its device")
