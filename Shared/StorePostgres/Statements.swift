@@ -110,7 +110,7 @@ enum Statements {
     WHERE z.partition = $1 AND z.id = ANY($2) AND z.id = w.id
     """
 
-  /// New ones: whoever looks first whether they are there does a fifth more.
+  /// New ones: the group has looked already whether they are there.
   static let addRecords: StaticString = """
     INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
       chunks, body)
