@@ -94,6 +94,30 @@ struct QueryTableTests {
     }
   }
 
+  @Test("UNI-15: what the cloud told before it had a row that was left to it comes too late", arguments: [false, true])
+  func outdated(isWaiting: Bool) async throws {
+    try await Self.with { f in
+      let photo = F.noise(90_000)
+      try await f.apply([F.entry("row-1", 1, "anna")])
+      try await f.store.write(
+        F.photos, cells: [CellValue("name", .text("zoe"))], selection: Selection("name = 'anna'"))
+      let plan = try #require(try await f.collect())
+      if isWaiting { try await f.apply([F.entry("row-1", 2, "anne", photo: photo)], token: [2]) }
+      try await f.accept(plan, from: 3)
+      if isWaiting { try await f.crash() }
+      _ =
+        try await isWaiting
+        ? f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+        : f.apply([F.entry("row-1", 2, "anne")], token: [2])
+      let echo = IncomingEntry(
+        entry: Entry(name: "row-1", version: 3, created: 1, type: 42, writer: "me"), isOwn: true)
+      try await f.apply([echo], token: [3])
+      #expect(try await f.names() == [])
+      try await f.apply([F.entry("row-1", 4, "anne")], token: [4])
+      #expect(try await f.names() == ["anne"])
+    }
+  }
+
   @Test("UNI-15: strangers go at once also when the cloud has not named them again since a reset")
   func changedInResync() async throws {
     try await Self.with(TableChange()) { f in

@@ -34,8 +34,19 @@ struct Disaster: Sendable {
       for part in suite.services { suite.crash(part) }
       restore()
       for part in suite.services { part.start() }
+      await strike(clock)
       isAgain.toggle()
     } while isAgain && dice.happens(500)
+  }
+
+  /// What devices remember of pushes that the cloud has taken back outlives them.
+  private mutating func strike(_ clock: any Clock) async {
+    for device in suite.devices where dice.happens(400) {
+      guard (try? await clock.sleep(for: dice.milliseconds(0...3_000))) != nil else { return }
+      suite.crash(device.part)
+      try? await clock.sleep(for: dice.milliseconds(50...1_000))
+      device.part.start()
+    }
   }
 
   /// - Returns: false: there is nothing that could be backed up.

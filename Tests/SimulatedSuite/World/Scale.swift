@@ -83,7 +83,7 @@ struct Scale: Sendable {
     var stores = Dice(seed: seed, "stores")
     hasMoves = stores.happens(60) && !hasRestore
     var parts = Dice(seed: seed, "shares")
-    if parts.happens(250) {
+    if parts.happens(hasRestore ? 500 : 250) {
       shares = devices.map { _ in
         tables.map { parts.happens(120) ? .own : Share.random(of: $0, &parts) }
       }
