@@ -32,6 +32,8 @@ public final class ChunkFile {
   public private(set) var end = 0
   /// Something was written and not synced.
   private var isDirty = false
+  /// A sync that goes on beside what has come since.
+  private var syncing: Deferred<Int32>?
   /// Written last, and the disk was not asked to begin with it.
   private var waiting = 0..<0
   /// Of chunks that are gone, while a snapshot may still know them.
@@ -54,7 +56,10 @@ public final class ChunkFile {
     self.maximumBytes = maximumBytes > 0 ? maximumBytes : .max
   }
 
-  public func close() { file.close() }
+  public func close() {
+    _ = syncing?.wait()
+    file.close()
+  }
 
   // MARK: Bytes
 
@@ -96,9 +101,26 @@ public final class ChunkFile {
 
   /// What was written survives a power cut on return.
   public func sync() throws(CaravanError) {
+    try finishSync()
     guard isDirty else { return }
     if isDurable { try file.sync() }
     isDirty = false
+  }
+
+  /// Has the helper begin with what the next `sync` is to wait for.
+  public func beginSync(by helper: any Helper) throws(CaravanError) {
+    try finishSync()
+    guard isDirty, isDurable else { return }
+    syncing = try file.beginSync(by: helper)
+    isDirty = false
+  }
+
+  private func finishSync() throws(CaravanError) {
+    guard let sync = syncing.take() else { return }
+    do { try file.finish(sync) } catch {
+      isDirty = true
+      throw error
+    }
   }
 
   // MARK: Transactions

@@ -6,6 +6,7 @@ internal import Wire
 /// back in any (MOB-21).
 final class AppConnection: Sendable {
   typealias Answer = Swift.Result<AppReply.Kind, CaravanError>
+  typealias Sent = (id: UInt64, answer: Promise<Answer>)
 
   private struct State {
     var waiting: [UInt64: Promise<Answer>] = [:]
@@ -51,7 +52,7 @@ final class AppConnection: Sendable {
   /// - Parameter data: an object's, behind the request.
   func send(
     _ kind: AppRequest.Kind, data: ArraySlice<UInt8> = []
-  ) throws(CaravanError) -> (id: UInt64, answer: Promise<Answer>) {
+  ) throws(CaravanError) -> Sent {
     let promise = Promise<Answer>()
     let (id, refusal) = state.withLock { state -> (UInt64, CaravanError?) in
       if let end = state.end { return (0, end) }
@@ -73,6 +74,13 @@ final class AppConnection: Sendable {
     state.withLock { $0.waiting[id] = promise }
     socket.post(message, data: data)
     return (id, promise)
+  }
+
+  /// No answer has come to these requests, of which only refusals are answered, and those behind them have been.
+  /// - Throws: what the agent refused.
+  func settle(_ requests: some Sequence<Sent>) throws(CaravanError) {
+    for request in requests { state.withLock { _ = $0.waiting.removeValue(forKey: request.id) } }
+    for request in requests { _ = try request.answer.value?.get() }
   }
 
   /// Sends a request whose answer nobody waits for.

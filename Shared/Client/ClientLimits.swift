@@ -9,7 +9,7 @@ public enum ClientLimits {
   /// Object bytes of one request. Together with its message they fit into a unix socket's usual buffer, so that nobody
   /// has to be woken for the rest.
   public static let objectPieceBytes = 192 << 10
-  /// Object pieces sent ahead of their answers.
+  /// Object pieces sent ahead of their answers. Written ones are answered in runs of half as many.
   public static let piecesInFlight = 4
   /// Rows of one page of a cursor.
   public static let pageRows: UInt32 = 200

@@ -16,17 +16,30 @@ public struct ObjectWriter: Sendable {
   ) async throws(CaravanError) {
     var position = offset
     var rest = bytes[...]
-    var ahead: [Promise<AppConnection.Answer>] = []
+    var runs: [[AppConnection.Sent]] = [[]]
+    // Those that are not answered are waited for no longer.
+    defer { try? connection.settle(runs.joined()) }
     while !rest.isEmpty {
       let piece = rest.prefix(ClientLimits.objectPieceBytes)
-      let request = Wire.WriteObject(write: write, row: UInt32(row), object: object, offset: position)
+      let isAnswered = piece.count == rest.count || runs[runs.count - 1].count + 1 == ClientLimits.piecesInFlight / 2
+      let request = Wire.WriteObject(
+        write: write, row: UInt32(row), object: object, offset: position, more: !isAnswered)
       let data = piece as? ArraySlice<UInt8> ?? Array(piece)[...]
-      ahead.append(try connection.send(.writeObject(request), data: data).answer)
-      if ahead.count == ClientLimits.piecesInFlight { _ = try await ahead.removeFirst().wait().get() }
+      runs[runs.count - 1].append(try connection.send(.writeObject(request), data: data))
+      if isAnswered {
+        if runs.count == 2 { try await finish(&runs) }
+        runs.append([])
+      }
       position += UInt64(piece.count)
       rest = rest.dropFirst(piece.count)
     }
-    for answer in ahead { _ = try await answer.wait().get() }
+    while runs.count > 1 { try await finish(&runs) }
+  }
+
+  /// Waits for the first run's last answer.
+  private func finish(_ runs: inout [[AppConnection.Sent]]) async throws(CaravanError) {
+    _ = try await runs[0].last?.answer.wait().get()
+    try connection.settle(runs.removeFirst())
   }
 
   /// Cuts the object off, or fills it up with zeros.

@@ -105,6 +105,8 @@ public protocol ExecutorSource: Sendable {
   /// For calls that block for long: one thread per handle.
   /// A new serial executor; `name` shows in thread lists. It lives as long as somebody holds it.
   func makeSerial(_ name: String) -> any SerialExecutor
+  /// For work that goes on beside the thread that asks for it. `name` as above.
+  func makeHelper(_ name: String) -> any Helper
 }
 
 /// A part of a process that works until it is cancelled or told to stop.

@@ -68,6 +68,18 @@ public final class DiskFile {
     guard fdatasync(descriptor) == 0 else { throw Self.failure("sync", path, errno) }
   }
 
+  /// As `sync`, beside what comes next. What is written meanwhile may be on the disk, or not.
+  /// - Returns: 0 once it is done, or the error's number. The file must stay open until then.
+  public func beginSync(by helper: any Helper) throws(CaravanError) -> Deferred<Int32> {
+    try ask("sync") { .sync }
+    return Deferred(by: helper) { [descriptor] in fdatasync(descriptor) == 0 ? 0 : errno }
+  }
+
+  public func finish(_ sync: Deferred<Int32>) throws(CaravanError) {
+    let code = sync.wait()
+    guard code == 0 else { throw Self.failure("sync", path, code) }
+  }
+
   /// Has the disk begin with these bytes, so that a later `sync` finds less to do. A hint; promises nothing.
   public func startWriting(_ range: Range<Int>) {
     _ = CLinux_sync_file_range(descriptor, Int64(range.lowerBound), Int64(range.count), CLinux_start_writing)

@@ -4,6 +4,7 @@ struct SimulatedExecutors: ExecutorSource {
   let simulation: Simulation
   func makeInline() -> any SerialExecutor { SimulatedExecutor(simulation) }
   func makeSerial(_ name: String) -> any SerialExecutor { SimulatedExecutor(simulation) }
+  func makeHelper(_ name: String) -> any Helper { NoHelper() }
 }
 
 /// Stands for a thread of its own: its jobs run first in, first out. While it has any, the world holds it.

@@ -1088,19 +1088,22 @@ public struct WriteObject: WireMessage, Equatable {
   public var object: String
   public var offset: UInt64
   public var data: [UInt8]
+  public var more: Bool
 
   public init(
     write: UInt64 = 0,
     row: UInt32 = 0,
     object: String = "",
     offset: UInt64 = 0,
-    data: [UInt8] = []
+    data: [UInt8] = [],
+    more: Bool = false
   ) {
     self.write = write
     self.row = row
     self.object = object
     self.offset = offset
     self.data = data
+    self.more = more
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteObject> {
@@ -1110,6 +1113,7 @@ public struct WriteObject: WireMessage, Equatable {
     if !object.isEmpty { m.pointee.object = arena.string(object) }
     if offset != 0 { m.pointee.has_offset = 1; m.pointee.offset = offset }
     if !data.isEmpty { m.pointee.has_data = 1; m.pointee.data = arena.bytes(data) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     return m
   }
 
@@ -1119,6 +1123,7 @@ public struct WriteObject: WireMessage, Equatable {
     object = try copyText(m.pointee.object)
     offset = m.pointee.has_offset != 0 ? m.pointee.offset : 0
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -1,6 +1,7 @@
 import AgentCore
 import AgentDriver
 import Model
+import Runtime
 import TestKit
 import Testing
 
@@ -55,6 +56,51 @@ struct ChunkFileTests {
       changes += 1
     }
     #expect(changes > 10)
+  }
+
+  /// Refuses writes to the file while it is full.
+  private final class FullDisk: DiskTap {
+    private let full = Mutex(false)
+    func setFull(_ isFull: Bool) { full.withLock { $0 = isFull } }
+
+    func allows(_ change: DiskChange, of path: String) -> Bool {
+      guard case .write = change, path.hasSuffix("chunks.dat") else { return true }
+      return !full.withLock { $0 }
+    }
+  }
+
+  @Test("SIM-13: a piece that a full disk refuses was not taken, and can be written again when there is room")
+  func fullDisk() async throws {
+    let disk = FullDisk()
+    var options = LocalStoreOptions()
+    options.tap = disk
+    try await StoreFixture.with(options: options) { f in
+      let photo = StoreFixture.noise(6 << 20)
+      let opened = try await f.store.openWrite(
+        StoreFixture.photos, cells: [], objects: ["photo"], owner: f.owner)
+      var (refusals, offset) = (0, 0)
+      while offset < photo.count {
+        let piece = Array(photo[offset..<min(photo.count, offset + 192 << 10)])
+        disk.setFull(offset > 1 << 20 && refusals < 5)
+        do {
+          try await f.store.writeObject(
+            opened.handle, row: 0, object: "photo", offset: UInt64(offset), bytes: piece, owner: f.owner)
+          offset += piece.count
+        } catch {
+          #expect((error as? CaravanError)?.code == .storageFull)
+          refusals += 1
+        }
+      }
+      #expect(refusals == 5)
+      disk.setFull(true)
+      await #expect(throws: CaravanError.self) { try await f.store.closeWrite(opened.handle, owner: f.owner) }
+      disk.setFull(false)
+      try await f.store.closeWrite(opened.handle, owner: f.owner)
+      #expect(try await f.photo(opened.rows[0]) == photo)
+      let chunks = try await f.store.storedChunks()
+      try await f.write("again", photo: photo)
+      #expect(try await f.store.storedChunks() == chunks, "it was cut as if nothing had been")
+    }
   }
 
   @Test("SIM-12, SIM-16: the space of objects comes back, also in the middle of the file, also after a crash")

@@ -100,7 +100,7 @@ struct AppPeer: Sendable {
     {
       let socket = socket
       group.addTask { socket.post(AppReply(id: request.id, kind: await session.fetch(read))) }
-    } else {
+    } else if !request.isWaived(reply) {
       post(request.id, reply)
     }
   }
@@ -112,4 +112,12 @@ struct AppPeer: Sendable {
   private func post(_ id: UInt64, _ kind: AppReply.Kind) { socket.post(AppReply(id: id, kind: kind)) }
 
   private func refuse(_ id: UInt64, _ error: CaravanError) { post(id, .failure(Failure(error))) }
+}
+
+extension AppRequest {
+  /// Nobody waits to hear that all is well.
+  fileprivate func isWaived(_ reply: AppReply.Kind) -> Bool {
+    guard case .writeObject(let piece)? = kind, piece.more else { return false }
+    return reply == .done(Empty())
+  }
 }

@@ -1,4 +1,5 @@
 public import AgentCore
+internal import ChunkFiles
 public import Model
 internal import Runtime
 internal import SQLite
@@ -152,12 +153,14 @@ extension LocalStore {
   /// - Throws: `noSuchObject` when a row was deleted meanwhile; `storageFull`; `limitExceeded`.
   @discardableResult
   public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
-    let write = try openWrite(handle, owner: owner)
+    var write = try openWrite(handle, owner: owner)
     let state = try state(write.table)
     var bytes = 0
     // Rows of this write are free from here on, unless another one has them.
     openWrites[handle] = nil
     do {
+      try write.fold(chunkTable)
+      try chunkFile.beginSync(by: helper)
       try change(write.table, write.promise.durability) { (state) throws(CaravanError) in
         for target in write.targets { bytes += try carryOut(write, target, in: state) }
         try note(write.intent, write.promise, in: state)

@@ -36,6 +36,8 @@ public actor LocalStore {
   /// Nil once closed.
   private(set) var connection: Connection?
   let chunkFile: ChunkFile
+  /// Names chunks and waits for the disk beside the store's thread.
+  let helper: any Helper
   let damage = DamageLog()
 
   var meta: StoreMeta
@@ -96,6 +98,7 @@ public actor LocalStore {
 
   private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
     executor = host.executors.makeInline()
+    helper = host.executors.makeHelper("store")
     self.host = host
     self.options = options
     path = "\(directory)/agent.db"
@@ -171,7 +174,8 @@ public actor LocalStore {
 
   var chunkTable: ChunkTable {
     get throws(CaravanError) {
-      ChunkTable(database: try database, file: chunkFile, damage: damage, inlineBytes: options.inlineBytes)
+      ChunkTable(
+        database: try database, file: chunkFile, damage: damage, inlineBytes: options.inlineBytes, helper: helper)
     }
   }
 

@@ -3,6 +3,7 @@ internal import ChunkFiles
 internal import Chunking
 internal import Encoding
 internal import Model
+internal import Runtime
 
 /// An object while it is being written: the chunks it had, and over them what the app has put there since. `fold` turns
 /// both into new chunks, cutting again only around the edits; the draft goes on from there. What is written front to
@@ -17,6 +18,7 @@ struct ObjectDraft {
   /// - Returns: where that is; nil: it must stay as it is.
   typealias Claim = (ChunkHash) throws(CaravanError) -> Int?
 
+  /// Without what is still unnamed.
   private(set) var parts: [AssetManifest.Part]
   /// Of the parts that there were before anything was appended.
   private var map: PartMap
@@ -28,6 +30,8 @@ struct ObjectDraft {
   private let chunking: ChunkingParameters
   /// Cuts what comes at the end of an object that was written front to back; nil for any other.
   private var stream: Chunker?
+  /// Chunks cut from what was written front to back whose names are being computed; they follow the parts.
+  private var unnamed: [UnnamedChunk] = []
   /// Of the parts, those that the database does not know.
   private(set) var loose: [ChunkHash: LooseChunk] = [:]
   /// Of them, those that nobody has taken to send them ahead, and their bytes.
@@ -94,9 +98,11 @@ struct ObjectDraft {
       overlay.write(bytes, at: start)
       return edits.overwrite(at: start, count: bytes.count)
     }
+    // What cannot be kept is refused before it is cut.
+    try takeNames(table, waitingFor: unnamed.count - StoreLimits.unnamedChunks)
     var cuts: [Range<Int>] = []
     stream?.consume(bytes.span) { cuts.append($0) }
-    try append(bytes, cutInto: cuts, table)
+    append(bytes, cutInto: cuts, by: table.helper)
   }
 
   mutating func truncate(to size: UInt64, _ table: ChunkTable) throws(CaravanError) {
@@ -126,47 +132,51 @@ struct ObjectDraft {
 
   // MARK: Chunks
 
-  /// Takes what comes at the end, and makes parts of the chunks that end in it. The first may have begun before; what
-  /// is of none yet waits in memory.
-  private mutating func append(
-    _ new: [UInt8], cutInto chunks: [Range<Int>], _ table: ChunkTable
-  ) throws(CaravanError) {
+  /// Takes what comes at the end, and cuts off the chunks that end in it. The first may have begun before; what is of
+  /// none yet waits in memory.
+  private mutating func append(_ new: [UInt8], cutInto chunks: [Range<Int>], by helper: any Helper) {
     let begin = edits.size
     var done = 0
     for chunk in chunks {
       let end = chunk.upperBound - begin
-      let bytes = overlay.byteCount == 0 ? new[done..<end] : (overlay.takeAppended() + new[done..<end])[...]
-      do { parts.append(try add(bytes, table)) } catch {
-        // What was cut stands; the rest is cut at the end.
-        wait(with: bytes + new[end...], at: chunk.lowerBound)
-        stream = nil
-        throw error
-      }
-      wait(with: [], at: chunk.upperBound)
+      let bytes = overlay.byteCount == 0 ? Array(new[done..<end]) : overlay.takeAppended() + new[done..<end]
+      unnamed.append(UnnamedChunk(bytes, by: helper))
+      wait(at: chunk.upperBound)
       done = end
     }
     overlay.write(done == 0 ? new : Array(new[done...]), at: begin + done)
     edits.append(count: new.count - done)
   }
 
-  private mutating func wait(with bytes: ArraySlice<UInt8>, at start: Int) {
+  private mutating func wait(at start: Int) {
     (overlay, edits) = (ObjectOverlay(below: start), ObjectEdits(originalSize: start))
-    overlay.write(Array(bytes), at: start)
-    edits.append(count: bytes.count)
+  }
+
+  /// Makes parts of the chunks whose names are known.
+  /// - Parameter count: so many are waited for.
+  private mutating func takeNames(_ table: ChunkTable, waitingFor count: Int = .max) throws(CaravanError) {
+    var awaited = count
+    while let first = unnamed.first, awaited > 0 || first.isNamed {
+      parts.append(try add(first, table))
+      unnamed.removeFirst()
+      awaited -= 1
+    }
   }
 
   /// Puts the edits into loose chunks, reading no more of the old ones than the edits touch.
   mutating func fold(_ table: ChunkTable) throws(CaravanError) -> AssetManifest {
     try name(table)
-    guard !edits.isEmpty else { return AssetManifest(parts: parts) }
     if var chunker = stream, let last = chunker.finish() {
-      try append([], cutInto: [last], table)
+      append([], cutInto: [last], by: table.helper)
       stream = nil
-    } else {
+    }
+    // The helper begins with the first of them.
+    for chunk in unnamed.reversed() { chunk.nameUnlessBegun() }
+    try takeNames(table)
+    if !edits.isEmpty {
       take(try cutAgain(table))
       let size = edits.size
-      edits = ObjectEdits(originalSize: size)
-      overlay = ObjectOverlay(below: size)
+      (edits, overlay) = (ObjectEdits(originalSize: size), ObjectOverlay(below: size))
     }
     guard parts.count <= Limits.chunksPerObject else {
       throw CaravanError(
@@ -205,7 +215,7 @@ struct ObjectDraft {
       switch rechunker.next() {
       case .keep(let index): folded.append(parts[index])
       case .read(let offset, let count): rechunker.supply(try source.read(at: offset, count: count))
-      case .chunk(_, let bytes): folded.append(try add(bytes[...], table))
+      case .chunk(_, let bytes): folded.append(try add(UnnamedChunk(bytes, by: NoHelper()), table))
       case .done: break loop
       }
     }
@@ -217,15 +227,14 @@ struct ObjectDraft {
     return folded
   }
 
-  private mutating func add(_ bytes: ArraySlice<UInt8>, _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part
-  {
-    let hash = ChunkHash(of: bytes)
+  private mutating func add(_ chunk: UnnamedChunk, _ table: ChunkTable) throws(CaravanError) -> AssetManifest.Part {
+    let (hash, sum) = chunk.names
     if loose[hash] == nil, try !table.reader.isPresent(hash) {
-      loose[hash] = try table.loose(Array(bytes))
+      loose[hash] = try table.loose(chunk.bytes, sum: sum)
       cut.hashes.append(hash)
-      cut.bytes += bytes.count
+      cut.bytes += chunk.bytes.count
     }
-    return AssetManifest.Part(hash: hash, length: UInt32(bytes.count))
+    return AssetManifest.Part(hash: hash, length: UInt32(chunk.bytes.count))
   }
 
   private func makeRechunker() throws(CaravanError) -> Rechunker {
@@ -269,7 +278,7 @@ struct ObjectDraft {
   /// Nobody will hear of the loose chunks. Those that were overwritten stay where they are, for somebody to look at.
   mutating func discard(_ table: ChunkTable) {
     for chunk in loose.values { drop(chunk, table) }
-    loose = [:]
+    (loose, unnamed) = ([:], [])
   }
 
   private func drop(_ chunk: LooseChunk, _ table: ChunkTable) {

@@ -66,5 +66,12 @@ struct OpenWrite {
   var targets: [Target]
 
   var rows: [String] { targets.map(\.id) }
+  /// Puts what was written into chunks; the database hears of them with the rest of the write.
+  mutating func fold(_ table: ChunkTable) throws(CaravanError) {
+    for index in targets.indices {
+      for column in targets[index].drafts.keys.sorted() { _ = try targets[index].drafts[column]?.fold(table) }
+    }
+  }
+
   var claimed: Set<ChunkHash> { targets.reduce(into: []) { $0.formUnion($1.claimed.values.joined()) } }
 }

@@ -2,6 +2,7 @@ internal import ChunkFiles
 internal import Crypto
 internal import Encoding
 internal import Model
+internal import Runtime
 internal import SQLite
 
 /// Chunks by content, counted by those who name them: cells, ancestors, plans, waiting entries, and the lists of large
@@ -14,6 +15,8 @@ struct ChunkTable {
   let damage: DamageLog
   /// Chunks of fewer bytes lie in the database.
   let inlineBytes: Int
+  /// Computes names beside the store's thread.
+  let helper: any Helper
 
   var reader: ChunkReader { ChunkReader(database: database, file: file, damage: damage) }
 
@@ -28,12 +31,12 @@ struct ChunkTable {
 
   /// The bytes are here now; counted by nobody yet, unless the chunk was known.
   func put(_ bytes: [UInt8], hash: ChunkHash) throws(CaravanError) {
-    if try !reader.isPresent(hash) { try put(try loose(bytes), hash: hash) }
+    if try !reader.isPresent(hash) { try put(try loose(bytes, sum: XXHash64.hash(bytes)), hash: hash) }
   }
 
   /// Puts bytes where they can stay, without a word to the database.
-  func loose(_ bytes: [UInt8]) throws(CaravanError) -> LooseChunk {
-    let sum = XXHash64.hash(bytes)
+  /// - Parameter sum: XXH64.
+  func loose(_ bytes: [UInt8], sum: UInt64) throws(CaravanError) -> LooseChunk {
     guard bytes.count >= inlineBytes else { return LooseChunk(content: .inline(bytes), length: bytes.count, sum: sum) }
     return LooseChunk(content: .file(try file.add(bytes)), length: bytes.count, sum: sum)
   }

@@ -1,3 +1,7 @@
+internal import Encoding
+internal import Model
+internal import Runtime
+
 /// A chunk of an open write: its bytes are where they will stay, and the database knows nothing of it. A crash leaves
 /// nothing of it but space that the next start takes back.
 struct LooseChunk {
@@ -15,4 +19,22 @@ struct LooseChunk {
   var place: Int? {
     if case .file(let place) = content { place } else { nil }
   }
+}
+
+/// A chunk that has been cut off, and nobody knows yet whether it is new.
+struct UnnamedChunk {
+  let bytes: [UInt8]
+  private let naming: Deferred<(hash: ChunkHash, sum: UInt64)>
+
+  init(_ bytes: [UInt8], by helper: any Helper) {
+    self.bytes = bytes
+    naming = Deferred(by: helper) { (ChunkHash(of: bytes), XXHash64.hash(bytes)) }
+  }
+
+  /// Lends the helper a hand.
+  func nameUnlessBegun() { naming.doUnlessBegun() }
+
+  var isNamed: Bool { naming.isReady }
+  /// Waited for, if need be.
+  var names: (hash: ChunkHash, sum: UInt64) { naming.wait() }
 }

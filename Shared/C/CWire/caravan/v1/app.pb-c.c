@@ -3706,7 +3706,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_opened__descriptor =
   (ProtobufCMessageInit) caravan__v1__write_opened__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__write_object__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__write_object__field_descriptors[6] =
 {
   {
     "write",
@@ -3768,9 +3768,22 @@ static const ProtobufCFieldDescriptor caravan__v1__write_object__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "more",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__WriteObject, has_more),
+    offsetof(Caravan__V1__WriteObject, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__write_object__field_indices_by_name[] = {
   4,   /* field[4] = data */
+  5,   /* field[5] = more */
   2,   /* field[2] = object */
   3,   /* field[3] = offset */
   1,   /* field[1] = row */
@@ -3779,7 +3792,7 @@ static const unsigned caravan__v1__write_object__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__write_object__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__write_object__descriptor =
 {
@@ -3789,7 +3802,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_object__descriptor =
   "Caravan__V1__WriteObject",
   "caravan.v1",
   sizeof(Caravan__V1__WriteObject),
-  5,
+  6,
   caravan__v1__write_object__field_descriptors,
   caravan__v1__write_object__field_indices_by_name,
   1,  caravan__v1__write_object__number_ranges,

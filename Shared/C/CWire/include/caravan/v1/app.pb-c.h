@@ -597,10 +597,15 @@ struct  Caravan__V1__WriteObject
   uint64_t offset;
   protobuf_c_boolean has_data;
   ProtobufCBinaryData data;
+  /*
+   * follow at once: this one is answered only if it is refused
+   */
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
 };
 #define CARAVAN__V1__WRITE_OBJECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__write_object__descriptor) \
-    , 0, 0, 0, 0, NULL, 0, 0, 0, {0,NULL} }
+    , 0, 0, 0, 0, NULL, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
 struct  Caravan__V1__TruncateObject
