@@ -131,8 +131,11 @@ extension LocalStore {
   /// Chunks of a new row go to the cloud before the row does, and what is left of them with it. A crash in between
   /// leaves there what is collected.
   private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
-    guard draft.cut.bytes >= EngineLimits.bytesAhead, planned.tables.contains(table) else { return }
-    tellCut(table, draft.takeCut())
+    // What the disk refuses, the next piece is refused for.
+    guard planned.tables.contains(table), let chunkTable = try? chunkTable,
+      let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
+    else { return }
+    tellCut(table, cut)
   }
 
   public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {

@@ -35,7 +35,7 @@ struct ObjectDraft {
   /// Of the parts, those that the database does not know.
   private(set) var loose: [ChunkHash: LooseChunk] = [:]
   /// Of them, those that nobody has taken to send them ahead, and their bytes.
-  private(set) var cut: (hashes: [ChunkHash], bytes: Int) = ([], 0)
+  private var cut: (hashes: [ChunkHash], bytes: Int) = ([], 0)
   /// The app has written or truncated.
   private(set) var isTouched = false
 
@@ -154,13 +154,19 @@ struct ObjectDraft {
 
   /// Makes parts of the chunks whose names are known.
   /// - Parameter count: so many are waited for.
-  private mutating func takeNames(_ table: ChunkTable, waitingFor count: Int = .max) throws(CaravanError) {
+  private mutating func takeNames(_ table: ChunkTable, waitingFor count: Int) throws(CaravanError) {
     var awaited = count
     while let first = unnamed.first, awaited > 0 || first.isNamed {
       parts.append(try add(first, table))
       unnamed.removeFirst()
       awaited -= 1
     }
+  }
+
+  /// The helper begins with the first of them, this thread with the last.
+  private mutating func takeAllNames(_ table: ChunkTable) throws(CaravanError) {
+    for chunk in unnamed.reversed() { chunk.nameUnlessBegun() }
+    try takeNames(table, waitingFor: unnamed.count)
   }
 
   /// Puts the edits into loose chunks, reading no more of the old ones than the edits touch.
@@ -170,9 +176,7 @@ struct ObjectDraft {
       append([], cutInto: [last], by: table.helper)
       stream = nil
     }
-    // The helper begins with the first of them.
-    for chunk in unnamed.reversed() { chunk.nameUnlessBegun() }
-    try takeNames(table)
+    try takeAllNames(table)
     if !edits.isEmpty {
       take(try cutAgain(table))
       let size = edits.size
@@ -243,7 +247,11 @@ struct ObjectDraft {
     }
   }
 
-  mutating func takeCut() -> [ChunkHash] {
+  /// New chunks that are loose, each once; none as long as they have fewer bytes.
+  mutating func takeCut(ofBytes least: Int, _ table: ChunkTable) throws(CaravanError) -> [ChunkHash] {
+    guard unnamed.reduce(cut.bytes, { $0 + $1.bytes.count }) >= least else { return [] }
+    try takeAllNames(table)
+    guard cut.bytes >= least else { return [] }
     defer { cut = ([], 0) }
     return cut.hashes
   }

@@ -1,8 +1,8 @@
 internal import AgentCore
 internal import Model
 
-/// Versions of the deletions that the cloud took lately. A change page that was read before one of them still shows its
-/// row, and must not bring it back (I9).
+/// Versions of the deletions that the cloud took lately, and of the rows that were left to it. A change page that was
+/// read before one of them still shows its row as it was, and must not bring that back (I9).
 struct RecentDeletions {
   private var versions: [TableID: [String: Seq]] = [:]
   private var count = 0

@@ -189,12 +189,29 @@ actor BenchSuite {
 
   /// A request as sync asks storage, answered by nobody but an echo.
   nonisolated func roundTripFloor(_ floors: Floors, rounds: Int) async throws -> Samples {
-    let asking = try await connect(as: "cli")
+    try await withEcho(of: 1) { asking, answering, subject in
+      try await floors.roundTrip(asking[0], answering, on: subject, rounds: rounds)
+    }
+  }
+
+  /// As many connections as `clients`, each asking again and again; requests a second.
+  nonisolated func echoFloor(clients: Int, bytes: Int, seconds: Double) async throws -> Double {
+    try await withEcho(of: clients) { asking, answering, subject in
+      try await Floors(host: host, directory: directory).echoes(
+        asking, answering, on: subject, bytes: bytes, seconds: seconds)
+    }
+  }
+
+  private nonisolated func withEcho<Result: Sendable>(
+    of clients: Int, _ body: (_ asking: [NATSBus], _ answering: NATSBus, Subject) async throws -> Result
+  ) async throws -> Result {
+    var asking: [NATSBus] = []
+    for _ in 0..<clients { asking.append(try await connect(as: "cli")) }
     let answering = try await connect(as: "storage")
     let subject = Subject.partitioned(.storage, try Partition(0), method: "floor")
-    let samples = try await floors.roundTrip(asking, answering, on: subject, rounds: rounds)
-    for bus in [asking, answering] { await bus.drain(deadline: .seconds(1)) }
-    return samples
+    let result = try await body(asking, answering, subject)
+    for bus in asking + [answering] { await bus.drain(deadline: .seconds(1)) }
+    return result
   }
 
   nonisolated func serviceCredentials(_ service: String) throws(CaravanError) -> Credentials {

@@ -33,13 +33,7 @@ struct Floors: Sendable {
 
   /// A request and its answer between two connections.
   func roundTrip(_ asking: NATSBus, _ answering: NATSBus, on subject: Subject, rounds: Int) async throws -> Samples {
-    let subscription = try await answering.subscribe(.exact(subject), group: nil, capacity: 16)
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        while case .message(let incoming)? = await subscription.next() {
-          if let reply = incoming.reply { try await answering.reply(incoming.message, to: reply) }
-        }
-      }
+    try await echoing(answering, on: subject) {
       var samples = Samples()
       let message = Message(host.random.bytes(100))
       for _ in 0..<rounds {
@@ -47,9 +41,49 @@ struct Floors: Sendable {
         _ = try await asking.request(message, to: subject, deadline: .seconds(5))
         samples.add(host.clock.now - start)
       }
-      subscription.cancel()
-      group.cancelAll()
       return samples
+    }
+  }
+
+  /// Requests a second that connections make, each one after the other, if they are answered at once.
+  func echoes(
+    _ asking: [NATSBus], _ answering: NATSBus, on subject: Subject, bytes: Int, seconds: Double
+  ) async throws -> Double {
+    try await echoing(answering, on: subject) {
+      let message = Message(host.random.bytes(bytes))
+      let start = host.clock.now
+      let count = try await withThrowingTaskGroup(of: Int.self) { group in
+        for bus in asking {
+          group.addTask {
+            var count = 0
+            while host.clock.now < start + .seconds(seconds) {
+              _ = try await bus.request(message, to: subject, deadline: .seconds(5))
+              count += 1
+            }
+            return count
+          }
+        }
+        return try await group.reduce(0, +)
+      }
+      return Double(count) / (host.clock.now - start).seconds
+    }
+  }
+
+  private func echoing<Result: Sendable>(
+    _ answering: NATSBus, on subject: Subject, _ body: () async throws -> Result
+  ) async throws -> Result {
+    let subscription = try await answering.subscribe(.exact(subject), group: nil, capacity: 1024)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while case .message(let incoming)? = await subscription.next() {
+          if let reply = incoming.reply { try await answering.reply(incoming.message, to: reply) }
+        }
+      }
+      defer {
+        subscription.cancel()
+        group.cancelAll()
+      }
+      return try await body()
     }
   }
 }

@@ -2,8 +2,8 @@ internal import Client
 internal import Model
 internal import Runtime
 
-/// From the call that saves a row on device A until it is durable on device B and the app there has been told, and until
-/// that app has read it: period 0, two agents.
+/// From the call that saves a row on device A until it is durable on device B and the app there has been told, and
+/// until that app has read it: period 0, two agents.
 struct LatencyBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport

@@ -3,7 +3,8 @@ internal import Model
 internal import Runtime
 
 /// Durable saves a second: 1, 8 and 64 devices of as many users, rows of 250 bytes, singly and in batches of 100,
-/// beside what as many clients of the engine insert.
+/// beside what as many clients of the engine insert, and beside as many requests with as many bytes that nobody but an
+/// echo answers.
 struct ThroughputBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
@@ -17,13 +18,14 @@ struct ThroughputBench: Sendable {
       for clients in [1, 8, 64] {
         let floor = try await suite.engine.rowsPerSecond(
           bytes: Self.rowBytes, batch: batch, clients: clients, seconds: 1)
+        let echoes = try await suite.echoFloor(clients: clients, bytes: batch * Self.rowBytes, seconds: 1)
         let (rows, samples) = try await measure(clients: clients, batch: batch)
         report.line(
           batch == 1 ? "single" : "batch_\(batch)",
           [
             "clients": Double(clients), "rows_per_s": rows, "p50_ms": samples.p50, "p99_ms": samples.p99,
             "ratio": rows / floor,
-          ], floor: ["\(suite.engine.name)_rows_per_s": floor])
+          ], floor: ["\(suite.engine.name)_rows_per_s": floor, "nats_echoes_per_s": echoes])
       }
     }
   }
