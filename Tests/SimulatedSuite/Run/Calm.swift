@@ -7,9 +7,8 @@ internal import Store
 
 /// The quiet end of a run: no more faults, everything is up, and what was written must get through.
 struct Calm: Sendable {
-  /// By when tables that are registered must agree without being asked to.
+  /// By when tables that are registered must agree without being asked to, and then all of them when they are asked.
   private static let patience: Duration = .seconds(900)
-  private static let demandRounds = 40
 
   private let suite: Suite
   private let contents: Contents
@@ -89,14 +88,21 @@ struct Calm: Sendable {
   // MARK: Asked
 
   private func demand(_ apps: inout [App]) async throws {
-    for round in 0..<Self.demandRounds {
-      await decide(&apps, registered: false, turn: round)
+    let end = clock.now + Self.patience
+    var turn = 0
+    while true {
+      await decide(&apps, registered: false, turn: turn)
+      turn += 1
       for app in apps {
         guard let session = app.device.slot.session else { continue }
         for (_, place) in app.places { await app.sync(place, session) }
       }
       let behind = await behind(apps, registered: nil)
       if behind.isEmpty { return suite.ground.recorder.note("everything got through") }
+      guard clock.now < end else {
+        suite.ground.recorder.note("not everything got through")
+        return suite.ground.recorder.stalled(behind)
+      }
       try await clock.sleep(for: .seconds(2))
     }
   }
@@ -128,6 +134,10 @@ struct Calm: Sendable {
     }
     if status.dirty + status.pending + status.conflicts > 0 {
       return "\(status.dirty) dirty, \(status.pending) pending, \(status.conflicts) in conflict\(status.refused)"
+    }
+    // What a table is to keep does not say it where the device itself decides, by its clock.
+    if let state = try? await session.store.syncState(of: place.id), state.lacksChunks || state.isResyncing {
+      return state.isResyncing ? "it starts over" : "chunks of its rows are not here"
     }
     guard let rows = try? await App.versions(of: place, in: session.store),
       let entries = try? await store.entries(of: place)
