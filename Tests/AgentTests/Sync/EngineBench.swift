@@ -80,6 +80,9 @@ struct EngineBench: Sendable {
   /// Op numbers pushed by all frames.
   var pushes: [UInt64] { cloud.frames.flatMap(Self.pushedOps) }
 
+  /// Questions for pages.
+  var pulls: Int { cloud.frames.flatMap(Self.pulledZones).count }
+
   var settles: [UInt64] {
     cloud.frames.flatMap { $0 }.compactMap { operation in
       if case .settle(let settle) = operation { return settle.op }

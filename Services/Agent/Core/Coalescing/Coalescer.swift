@@ -178,10 +178,14 @@ public struct Coalescer: Sendable {
 
   /// Nothing that failed waits any longer: the connection is back.
   public mutating func retryNow(at now: Moment) {
-    for (key, item) in waiting where item.notBefore > now.monotonic {
-      waiting[key]?.notBefore = now.monotonic
-      if let due = item.due { waiting[key]?.due?.deadline = min(due.deadline, now.monotonic) }
-    }
+    for key in waiting.keys { retryNow(key, at: now) }
+  }
+
+  /// What it failed for is over.
+  public mutating func retryNow(_ key: Key, at now: Moment) {
+    guard let item = waiting[key], item.notBefore > now.monotonic else { return }
+    waiting[key]?.notBefore = now.monotonic
+    if let due = item.due { waiting[key]?.due?.deadline = min(due.deadline, now.monotonic) }
   }
 
   /// Nil: no link. Items whose preference fits the new link are released by the next `takeTransfer` (MOB-24, MOB-46).

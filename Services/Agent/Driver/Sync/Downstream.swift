@@ -25,6 +25,8 @@ struct Downstream: Sendable {
   private(set) var answer = Disruption.Answer.missing
   /// The store is older than what it once sent: it needs a new epoch before anything else.
   private(set) var isUnexplained = false
+  /// It starts over, and cannot while a push of it is in flight.
+  private(set) var awaitsPush = false
 
   /// Everything the table has of the cloud is void.
   private let startsOver: Bool
@@ -202,7 +204,8 @@ struct Downstream: Sendable {
 
   private mutating func reset(_ beginning: Beginning) async throws(CaravanError) {
     guard try await crew.store.syncState(of: table).opInFlight == nil else {
-      throw CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
+      awaitsPush = true
+      throw .startsOver(table)
     }
     try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
     (token, isResyncing, ownThrough) = (beginning.token, true, 0)
@@ -227,5 +230,11 @@ struct Downstream: Sendable {
     answer = .lacksObjects
     _ = try await crew.mover.fetchMissing(of: table, gate: gate)
     answer = .missing
+  }
+}
+
+extension CaravanError {
+  static func startsOver(_ table: TableID) -> CaravanError {
+    CaravanError(.serverBusy, "\(table) starts over once its push has been answered")
   }
 }

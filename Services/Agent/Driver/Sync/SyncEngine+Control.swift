@@ -16,6 +16,7 @@ extension SyncEngine: SyncControl {
     coalescer.forget(table)
     pending[table] = nil
     unexplained.remove(table)
+    awaitingPush.remove(table)
     for key in [Key(table, .read), Key(table, .write)] {
       for answer in waiters.take(key) {
         answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))

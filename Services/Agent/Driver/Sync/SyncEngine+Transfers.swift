@@ -99,7 +99,8 @@ extension SyncEngine {
     _ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
   ) async -> Rider? {
     do throws(CaravanError) {
-      if try await store.syncState(of: key.table).isLocalOnly {
+      let state = try await store.syncState(of: key.table)
+      if state.isLocalOnly {
         end(key, answers, nil)
         return nil
       }
@@ -116,6 +117,9 @@ extension SyncEngine {
           throw error
         }
       case .read:
+        // The cloud would say the same again.
+        if awaitingPush.contains(key.table), state.opInFlight != nil { throw .startsOver(key.table) }
+        awaitingPush.remove(key.table)
         let startsOver = voided.remove(key.table) != nil
         var session = Downstream(key.table, crew: crew, gate: gate, startsOver: startsOver)
         let operations: [Operation.Kind]
@@ -182,6 +186,7 @@ extension SyncEngine {
         failure = error
       }
       if session.isUnexplained { unexplained.insert(session.table) }
+      if session.awaitsPush { awaitingPush.insert(session.table) }
       end(Key(session.table, .read), rider.waiters, failure)
     }
     await beginEpochIfNeeded()
@@ -262,6 +267,9 @@ extension SyncEngine {
       board.succeeded(key)
       coalescer.finished(key)
       metrics.session(key.direction, outcome: "done")
+      if key.direction == .write, awaitingPush.contains(key.table) {
+        coalescer.retryNow(Key(key.table, .read), at: moment)
+      }
     }
     if isDueAgain { putBack(key) }
     let result = failure.map { Swift.Result<Void, CaravanError>.failure(explained($0)) } ?? .success(())

@@ -48,6 +48,8 @@ public actor SyncEngine: Service {
   var unexplained: Set<TableID> = []
   /// Tables that start over with their next way down, in the epoch that has begun.
   var voided: Set<TableID> = []
+  /// Tables of which the cloud has said that they start over, while a push of theirs was in flight.
+  var awaitingPush: Set<TableID> = []
   var isBeginningEpoch = false
   /// Tables that have failed so often that their sync is going to rest.
   var faults: [TableID: CaravanError] = [:]
