@@ -38,6 +38,8 @@ final class MemoryStore: SyncStore {
     /// Chunks the rows of a record name.
     var named: [String: [ChunkHash]] = [:]
     var isUnexplained = false
+    /// Times that what a plan needs cannot be read.
+    var failingReads = 0
     /// What chunks that are missing may be patches of.
     var bases: [ChunkHash: [ChunkHash]] = [:]
     /// Happens before a page is taken in, with its number.
@@ -242,9 +244,13 @@ final class MemoryStore: SyncStore {
     state.tables[table]?.waiting = kept
   }
 
-  func unsentChunks(of op: UInt64) -> [ChunkNeed] {
-    state.withLock { state in
-      (state.plans[op]?.chunks ?? []).map { ChunkNeed(hash: $0, length: state.chunks[$0]?.count ?? 0) }
+  func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
+    try state.withLock { state throws(CaravanError) in
+      guard state.failingReads == 0 else {
+        state.failingReads -= 1
+        throw CaravanError(.internalError, "the disk cannot be read")
+      }
+      return (state.plans[op]?.chunks ?? []).map { ChunkNeed(hash: $0, length: state.chunks[$0]?.count ?? 0) }
     }
   }
 

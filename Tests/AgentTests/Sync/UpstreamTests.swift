@@ -128,6 +128,22 @@ import Wire
     }
   }
 
+  @Test("REC-03: a plan whose chunks could not be read when it was made goes all the same")
+  func unreadChunks() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      let bytes: [UInt8] = [1, 2, 3]
+      let hash = try #require(ChunkHash(SHA256.hash(bytes).bytes))
+      bench.store.state.withLock { state in
+        state.chunks[hash] = bytes
+        state.failingReads = 1
+      }
+      bench.write("a", "object", chunks: [hash])
+      try await bench.until("the row is at the cloud") { bench.store.isClean(Bench.album) }
+      #expect(bench.cloud.state.withLock { $0.chunks[hash.bytes] } == bytes)
+      #expect(bench.pushes == [1, 1])
+    }
+  }
+
   @Test("A refusal is seen in the table's status, is not repeated by itself, and stops no other table")
   func refused() throws {
     try Bench.run(prepare: { bench in

@@ -150,12 +150,13 @@ struct Upstream: Sendable {
     if lacksRoom { plan = try await collect(onlyDeletions: true) }
     if plan == nil { plan = try await collect(onlyDeletions: false) }
     guard let plan else { return }
+    // Whatever fails from here on, the plan is there, and the store makes no other before it has ended.
     var next = Pending(plan, mustSettle: false)
-    if plan.mutations.contains(where: \.hasChunks) {
-      let needs = try await crew.store.unsentChunks(of: plan.op)
-      let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
-      (next.riders, next.lacksTicket) = (riders.chunks, !riders.isAll)
-    }
+    pending = next
+    guard plan.mutations.contains(where: \.hasChunks) else { return }
+    let needs = try await crew.store.unsentChunks(of: plan.op)
+    let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
+    (next.riders, next.lacksTicket) = (riders.chunks, !riders.isAll)
     pending = next
   }
 
