@@ -141,10 +141,15 @@ struct Ground: Sendable {
     faults = FaultPlan()
     let machine = simulation.host("hub").host
     let held = Mutex<InProcessHub?>(nil)
+    let snapped = Mutex<Set<String>>([])
     sentry = Sentry(faults, recorder) { name, outage in
-      guard let hub = held.withLock({ $0 }) else { return }
+      // What breaks under a connection that is away already does not bring it back once more.
+      guard let hub = held.withLock({ $0 }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
-      machine.clock.call(at: machine.clock.now + outage) { hub.reconnect(name) }
+      machine.clock.call(at: machine.clock.now + outage) {
+        snapped.withLock { _ = $0.remove(name) }
+        hub.reconnect(name)
+      }
     }
     hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
     held.withLock { [hub] in $0 = hub }
