@@ -9,7 +9,8 @@ import StoreSQLite
 /// `caravan-storage weigh` and `floor`, for `caravan bench`: what a store takes, and what its engine does without it.
 /// Figures are one JSON object.
 enum Measures {
-  private static let settled = Flag<Bool>("settled", "after PostgreSQL was vacuumed, as it does in its own time")
+  private static let settled = Flag<Bool>(
+    "settled", "after PostgreSQL has vacuumed and counted, as it does in its own time")
   private static let batch = Flag<Int>("batch", "N", "rows of a transaction", default: 1, in: 1...100_000)
   private static let bytes = Flag<Int>("row-bytes", "N", "of a row's body", default: 250, in: 0...10_000_000)
   private static let clients = Flag<Int>("clients", "N", "PostgreSQL's, each on its own", default: 1, in: 1...1_000)

@@ -11,7 +11,7 @@ extension StorePostgres {
       let db = try Connection(.archive(address))
       defer { db.close() }
       if isSettled {
-        try db.execute("VACUUM \(Layout.tableNames.joined(separator: ", "))")
+        try db.execute("VACUUM (ANALYZE) \(Layout.tableNames.joined(separator: ", "))")
         _ = try IndexUpkeep(db: db).run()
       }
       let sums = try db.run(weights, Layout.tableNames)[0]

@@ -54,6 +54,10 @@ struct RowEngine: Sendable {
     return weight
   }
 
+  /// What PostgreSQL does by itself within a minute: before it has counted the rows of a table that was just filled, it
+  /// looks for a record of a small zone in all of the zone.
+  func count() async throws { if postgres != nil { _ = try await ask(["weigh", "--settled"]) } }
+
   private static let settling: Duration = .seconds(8)
 
   struct Figures: Equatable {

@@ -24,6 +24,7 @@ struct ReadsBench: Sendable {
       let first = op * Limits.recordsPerCommit
       try await writer.save((first..<first + Limits.recordsPerCommit).map { "row-\($0)" }, op: UInt64(op + 1))
     }
+    try await suite.engine.count()
     let floors = Floors(host: suite.host, directory: suite.directory)
     let trip = try await suite.roundTripFloor(floors, rounds: 300)
     func say(_ figure: String, _ samples: Samples) {
