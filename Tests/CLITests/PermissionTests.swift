@@ -62,7 +62,7 @@ struct PermissionTests {
 
   static let storage = [
     "commit", "settle", "changes", "fetch", "zones", "create", "drop", "missing", "log", "heads", "lease",
-    "group", "lock", "schedule", "cancel", "actions",
+    "group", "lock", "schedule", "cancel", "actions", "parcel",
   ]
 
   /// What each may publish to and subscribe to: what its code does.
@@ -71,8 +71,8 @@ struct PermissionTests {
     (
       .sync,
       [
-        "commit", "settle", "changes", "fetch", "zones", "create", "drop", "group", "lock", "lease", "schedule",
-        "cancel",
+        "commit", "commits", "settle", "changes", "fetch", "zones", "changed", "create", "drop", "group", "lock",
+        "lease", "schedule", "cancel", "parcel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
         + ["edge.ann.cam-1.acks.5"]

@@ -42,7 +42,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .sync:
       Self.storage([
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
-        .schedule, .cancel,
+        .schedule, .cancel, .parcel,
       ])
         + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
