@@ -96,7 +96,9 @@ enum SchemaCommands {
     let conflicts = try options[conflicts].map { text throws(CaravanError) in try policy(text, "conflicts") }
     let fallback = try options[fallback].map { text throws(CaravanError) in try policy(text, "fallback") }
     let patience = options[patience].map { UInt32(clamping: $0.wholeMilliseconds) }
-    let lifetime = try options[lifetime].map { text throws(CaravanError) in try LifetimeText.milliseconds(text) }
+    let lifetime = try options[lifetime].map { text throws(CaravanError) in
+      text == "never" ? 0 : try LifetimeText.milliseconds(text)
+    }
     let hidesExpired = options[hidesExpired]
     return { settings in
       if let conflicts { settings.conflicts = conflicts }
