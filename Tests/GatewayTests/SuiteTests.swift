@@ -78,7 +78,7 @@ struct SuiteTests {
       for (method, path, status) in [
         ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405),
         ("PUT", "/v1/devices/a", 405),
-        ("GET", "/v1/devices/a/b", 404),
+        ("GET", "/v1/devices/a/b", 404), ("HEAD", "/", 200), ("HEAD", "/metrics", 200), ("HEAD", "/v1/enrol", 405),
       ] {
         let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
         #expect(answer.status == status, "\(method) \(path)")
