@@ -82,6 +82,11 @@ struct DoctorTests {
       try database.checkpoint(.truncate)
       database.close()
       #expect(try await Self.examine("--data", path).level("store") == ["ok"])
+      // What an agent came upon in use, a quick look does not see.
+      let mark = "\(path)/agent.db-damaged"
+      #expect(FileManager.default.createFile(atPath: mark, contents: nil))
+      #expect(try await Self.examine("--data", path).level("store") == ["problem"])
+      try FileManager.default.removeItem(atPath: mark)
       let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/agent.db"))
       try file.seek(toOffset: 5 * 4_096)
       try file.write(contentsOf: [UInt8](repeating: 0x55, count: 4_096))

@@ -35,13 +35,14 @@ func sample(_ second: Int) -> (rate: Int, cadence: Int, height: Double) {
 }
 
 func wear(_ beats: Table, _ options: Options) async throws {
+  guard options[speed] > 0 else { throw CaravanError(.invalidData, "--speed is a number above 0") }
   try await beats.registerWriteSync(  // sync
     period: options[period], delayTolerance: options[tolerance], link: .cellular)  // sync
   let start = ContinuousClock.now
   let day = Int64(Date().timeIntervalSince1970)
   var alarms = 0
   for second in 0..<options[seconds] {
-    try await Task.sleep(until: start + .seconds(Double(second) / max(0.001, options[speed])), clock: .continuous)
+    try await Task.sleep(until: start + .seconds(Double(second) / options[speed]), clock: .continuous)
     let (rate, cadence, height) = sample(second)
     let cells: [String: Value] = [
       "at": .integer(day + Int64(second)), "rate": .integer(Int64(rate)), "cadence": .integer(Int64(cadence)),

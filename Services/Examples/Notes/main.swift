@@ -8,7 +8,7 @@ import Runtime
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "notes")
 let picture = Flag<String?>("picture", "FILE", "a picture that belongs to the note")
-let choice = Flag<String>("keep", "WHICH", "of a note that was changed twice: mine, theirs or both", default: "both")
+let choice = Flag<Kept>("keep", "WHICH", "of a note that was changed twice: mine, theirs or both", default: .both)
 let common: FlagList = [socket, app]
 
 let commands = CommandSet(
@@ -25,6 +25,14 @@ let commands = CommandSet(
     Command("caravan-notes show", "Shows a note.", operands: .init("TITLE", 1...1), flags: common),
     Command("caravan-notes settle", "Settles notes that were changed on two devices.", flags: common + [choice]),
   ])
+
+enum Kept: String, FlagValue, CustomStringConvertible {
+  case mine, theirs, both
+
+  init?(flagText: String) { self.init(rawValue: flagText) }
+  static var flagKind: String { "one of mine, theirs, both" }
+  var description: String { rawValue }
+}
 
 func open(_ client: CaravanClient) async throws -> Table {
   try await client.createTable(  // sync
@@ -44,6 +52,11 @@ func text(_ title: String, in notes: Table) async throws -> String? {
   return nil
 }
 
+func show(_ title: String, in notes: Table) async throws -> String {
+  if let text = try await text(title, in: notes) { return text }
+  throw CaravanError(.noSuchObject, "there is no note '\(title)'")
+}
+
 func words(in text: String) -> Value { .integer(Int64(text.split(whereSeparator: \.isWhitespace).count)) }
 
 /// The text, its number of words and the picture change together, or not at all.
@@ -59,9 +72,7 @@ func write(_ title: String, _ text: String, _ picture: [UInt8]?, in notes: Table
 }
 
 func add(_ lines: String, to title: String, in notes: Table) async throws {
-  guard let old = try await text(title, in: notes) else {
-    throw CaravanError(.noSuchObject, "there is no note '\(title)'")
-  }
+  let old = try await show(title, in: notes)
   let addition = (old.hasSuffix("\n") || old.isEmpty ? "" : "\n") + lines
   try await notes.update(  // sync
     .init("title=?", [.text(title)]), ["words": words(in: old + addition)], objects: ["text"]  // sync
@@ -79,19 +90,19 @@ func list(_ notes: Table) async throws {
 }
 
 /// Both texts, one behind the other, is what nobody can be angry about.
-func settle(_ keep: String, in notes: Table) async throws {
+func settle(_ keep: Kept, in notes: Table) async throws {
   var both: [(title: String, text: String)] = []
   var count = 0
   try await notes.withConflictResolution { resolution in  // sync
     for conflict in try await resolution.conflicts() {  // sync
-      if keep == "both", let theirs = conflict.theirs, case .text(let title) = conflict.mine["title"] {
+      if keep == .both, let theirs = conflict.theirs, case .text(let title) = conflict.mine["title"] {
         let texts = [
           try await notes.contents(of: "text", row: conflict.mine.id).all(),  // sync
           try await notes.contents(of: "text", row: theirs.id, side: .theirs).all(),  // sync
         ].map { String(decoding: $0, as: UTF8.self) }
         both.append((title, texts.joined(separator: "\n\n---\n\n")))
       }
-      try await resolution.resolve(conflict.mine.id, keep == "theirs" ? .theirs : .mine)  // sync
+      try await resolution.resolve(conflict.mine.id, keep == .theirs ? .theirs : .mine)  // sync
       count += 1
     }
   }  // sync
@@ -110,7 +121,7 @@ func run(_ command: Command, _ options: Options) async throws {
       try await write(words[0], words[1], bytes, in: notes)
     case "add": try await add(words[1], to: words[0], in: notes)
     case "list": try await list(notes)
-    case "show": print(try await text(words[0], in: notes) ?? "there is no note '\(words[0])'")
+    case "show": print(try await show(words[0], in: notes))
     default: try await settle(options[choice], in: notes)
     }
   }

@@ -99,6 +99,8 @@ enum AppRowCommands {
     let schema = try await session.schema()
     let selected = try AppSelection(session.options[AppSelection.flag], session.operands.dropFirst(), schema: schema)
     try selected.requireNothingElse()
+    let most = session.options[limit] ?? .max
+    guard most > 0 else { throw CaravanError(.invalidData, "--limit \(most): give 1 or more") }
     let names = session.options[columns]
     let shown = names.isEmpty ? schema?.columns.map(\.name) ?? [] : names
     let keys = try session.options[order].map(SortText.keys) ?? []
@@ -107,7 +109,7 @@ enum AppRowCommands {
     let folder = try session.options[out].map { path throws(CaravanError) in try OutFolder(path) }
     var list = JSONList(session.terminal)
     var table = TextTable(["ROW", "STATE"] + shown)
-    var left = session.options[limit] ?? .max
+    var left = most
     for try await row in rows {
       guard left > 0 else { break }
       left -= 1

@@ -148,6 +148,8 @@ actor DeviceProbe {
   private static func store(_ path: String) -> DataFacts.Store {
     guard unsafe access(path, F_OK) == 0 else { return errno == ENOENT ? .absent : .unread(reason(errno)) }
     guard unsafe access(path, R_OK) == 0 else { return .unread(reason(errno)) }
+    // What an agent came upon in use a quick look may not see.
+    guard unsafe access("\(path)-damaged", F_OK) != 0 else { return .damaged(["an agent has found it so"]) }
     var options = ConnectionOptions()
     options.isReadOnly = true
     do throws(CaravanError) {
