@@ -1,6 +1,7 @@
 import AgentDriver
 import Crypto
 import Model
+import SQLite
 import Testing
 
 /// Goal: the agent is who its token says, or refuses to start. Method: tokens made here.
@@ -25,5 +26,24 @@ import Testing
     #expect(without?.code == .notAuthenticated)
     let malformed = #expect(throws: CaravanError.self) { try DeviceIdentity(credentials(tags: ["user:-"])) }
     #expect(malformed?.code == .invalidData)
+  }
+
+  @Test("UNI-20: a store is the user's whose device opened it first; a rotten name keeps nobody out")
+  func store() async throws {
+    let (ada, bob) = (try UserID("ada"), try UserID("bob"))
+    try await StoreFixture.with { f in
+      try await f.store.belong(to: ada)
+      try await f.crash()
+      let error = await #expect(throws: CaravanError.self) { try await f.store.belong(to: bob) }
+      #expect(error?.code == .notAuthenticated && error?.message.contains("user 'ada'") == true)
+      try await f.store.belong(to: ada)
+      try await f.crash { directory in
+        let database = try Connection(.file("\(directory)/agent.db"))
+        defer { database.close() }
+        try database.run("UPDATE meta SET value = CAST(replace(value, 'ada', 'adb') AS BLOB) WHERE key = 'user'")
+      }
+      try await f.store.belong(to: ada)
+      await #expect(throws: CaravanError.self) { try await f.store.belong(to: bob) }
+    }
   }
 }

@@ -32,6 +32,7 @@ struct CloudConnection: Sendable {
         // Silence was asked for; when speaking is allowed again nothing has failed.
         if await !engine.coalescer.permitsSpeaking { continue }
       } catch {
+        if Task.isCancelled { return }
         engine.host.log.info("the cloud cannot be reached", [.error: error.description])
       }
       if Task.isCancelled { return }

@@ -1,0 +1,28 @@
+internal import Crypto
+public import Model
+internal import SQLite
+
+extension LocalStore {
+  /// Makes the store the user's whose device opens it first, and nobody else's from then on: what is in it and not at
+  /// the cloud would go to another's zones, and what is at the cloud would seem deleted.
+  /// - Throws: `notAuthenticated` when it is another user's.
+  public func belong(to user: UserID) throws(CaravanError) {
+    let kept = try database.first("SELECT value FROM meta WHERE key = 'user'") { row in row.bytes(0) }
+    // One that is rotten keeps nobody out.
+    guard let kept, Self.sealed(kept.dropFirst(Self.sealBytes)) == kept else {
+      return try database.run("INSERT OR REPLACE INTO meta VALUES ('user', ?)", Self.sealed(Array(user.text.utf8)[...]))
+    }
+    let owner = String(decoding: kept.dropFirst(Self.sealBytes), as: UTF8.self)
+    guard owner == user.text else {
+      throw CaravanError(
+        .notAuthenticated,
+        "\(directory) holds data of user '\(owner)', and this device is enrolled for '\(user)': use another directory")
+    }
+  }
+
+  private static let sealBytes = 8
+
+  private static func sealed(_ name: ArraySlice<UInt8>) -> [UInt8] {
+    Array(SHA256.hash(name).bytes.prefix(sealBytes)) + name
+  }
+}
