@@ -46,6 +46,8 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
 
   public var caravanError: CaravanError {
     switch kind {
+    case .diskRefused where code & 0xff == SQLITE_CANTOPEN:
+      CaravanError(.storageFull, "a database cannot be opened (\(self)): see that it is there, and who may use it")
     case .diskRefused: CaravanError(.storageFull, "the disk refuses to write (\(self)): free some space and retry")
     case .busy: CaravanError(.serverBusy, "the database is locked (\(self)): retry", retryAfterMilliseconds: 20)
     case .corrupt: CaravanError(.internalError, "the database file is damaged (\(self)): restore it")

@@ -285,6 +285,18 @@ import Testing
     }
   }
 
+  @Test("a restore makes its directory, and what is above it; a backup of none says that there is no store")
+  func places() async throws {
+    try await withTemporaryDirectory { path in
+      let place = "\(path)/suite/storage"
+      let absent = #expect(throws: CaravanError.self) { try SQLiteSnapshot(place) }
+      #expect(absent?.message.hasPrefix("\(place) holds no store: ") == true)
+      #expect(absent?.message.contains("free some space") == false)
+      _ = try SQLiteRestore(StoreOptions(.directory(place)), host: .live(logLevel: .error))
+      _ = try SQLiteSnapshot(place)
+    }
+  }
+
   @Test("a directory whose restore was cut off is refused, by stores and by restores, with what to do")
   func halves() async throws {
     try await withTemporaryDirectory { path in

@@ -85,7 +85,8 @@ import Testing
     #expect(code { () throws(CaravanError) in _ = try db.prepare("-- nothing") } == .invalidData)
     #expect(
       code { () throws(CaravanError) in try db.run("INSERT INTO t(id, a) VALUES (?, ?)", 1, 2, 3) } == .invalidData)
-    #expect(code { () throws(CaravanError) in _ = try Connection(.file("/nowhere/at/all.db")) } == .storageFull)
+    let absent = #expect(throws: CaravanError.self) { try Connection(.file("/nowhere/at/all.db")) }
+    #expect(absent?.code == .storageFull && absent?.message.contains("see that it is there") == true)
     try db.execute("PRAGMA max_page_count=3")
     #expect(
       code { () throws(CaravanError) in try db.run("INSERT INTO t(a) VALUES (?)", [UInt8](repeating: 0, count: 99_999))

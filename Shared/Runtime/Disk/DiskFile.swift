@@ -121,6 +121,7 @@ public final class DiskFile {
 
   static func failure(_ verb: StaticString, _ path: String, _ code: Int32) -> CaravanError {
     let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-    return CaravanError(.storageFull, "cannot \(verb) '\(path)' (\(reason)): free some space and retry")
+    let advice = [ENOSPC, EDQUOT].contains(code) ? ": free some space and retry" : ""
+    return CaravanError(.storageFull, "cannot \(verb) '\(path)' (\(reason))\(advice)")
   }
 }

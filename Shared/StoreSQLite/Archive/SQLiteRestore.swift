@@ -34,6 +34,7 @@ public final class SQLiteRestore: ArchiveSink {
       throw CaravanError(.invalidData, "a backup is restored into a directory")
     }
     self.path = path
+    try Directories.make(path)
     lock = try DirectoryLock(path)
     try RestoreMark.check(path)
     var files: [FileState] = []

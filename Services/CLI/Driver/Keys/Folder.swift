@@ -11,11 +11,7 @@ struct Folder: Sendable {
   /// - Throws: `invalidData` with what the system says.
   init(making path: String) throws(CaravanError) {
     self.path = path
-    var made = path.hasPrefix("/") ? "" : "."
-    for part in path.split(separator: "/") {
-      made += "/\(part)"
-      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST { throw Self.failure("make directory", made) }
-    }
+    try Directories.make(path)
   }
 
   init(existing path: String) { self.path = path }
