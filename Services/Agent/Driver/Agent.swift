@@ -41,10 +41,11 @@ public final class Agent: Service {
       throw error
     }
     let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
-    await store.whenDirtied { table, change in engine.tableChanged(table, change) }
-    await store.whenChunksAreCut { table, chunks in engine.chunksCut(table, chunks) }
-    await store.whenDamaged { engine.storeDamaged() }
-    await store.whenDatabaseDamaged { engine.shutDown() }
+    // The engine has the store.
+    await store.whenDirtied { [weak engine] table, change in engine?.tableChanged(table, change) }
+    await store.whenChunksAreCut { [weak engine] table, chunks in engine?.chunksCut(table, chunks) }
+    await store.whenDamaged { [weak engine] in engine?.storeDamaged() }
+    await store.whenDatabaseDamaged { [weak engine] in engine?.shutDown() }
     self.store = store
     self.engine = engine
     connection = CloudConnection(engine: engine, connect: connect)

@@ -127,6 +127,11 @@ final class Part: Sendable {
 
 /// What all parts stand on.
 struct Ground: Sendable {
+  /// The hub has the sentry, which is to reach the hub.
+  private struct Held: Sendable {
+    weak var hub: InProcessHub?
+  }
+
   let simulation: Simulation
   let hub: InProcessHub
   let faults: FaultPlan
@@ -140,11 +145,11 @@ struct Ground: Sendable {
     recorder = Recorder(simulation, listener: listener)
     faults = FaultPlan()
     let machine = simulation.host("hub").host
-    let held = Mutex<InProcessHub?>(nil)
+    let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
     sentry = Sentry(faults, recorder) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
-      guard let hub = held.withLock({ $0 }), snapped.withLock({ $0.insert(name).inserted }) else { return }
+      guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
       machine.clock.call(at: machine.clock.now + outage) {
         snapped.withLock { _ = $0.remove(name) }
@@ -152,7 +157,7 @@ struct Ground: Sendable {
       }
     }
     hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
-    held.withLock { [hub] in $0 = hub }
+    held.withLock { [hub] in $0.hub = hub }
     self.directory = "\(directory)/\(simulation.seed)"
     guard unsafe mkdir(self.directory, 0o700) == 0 else {
       throw SeedFailure(what: "\(self.directory) cannot be made")
