@@ -39,13 +39,24 @@ final class AppConnection: Sendable {
     close(end)
   }
 
-  /// - Throws: what the agent refused; `networkNotConnected` when it went; `cancelled`: it may have happened or not.
-  func request(_ kind: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+  /// - Parameter patience: how long an answer may take; nil: as long as the agent is there.
+  /// - Throws: what the agent refused; `networkNotConnected` when it went; `timedOut` after the patience; `cancelled`:
+  ///   it may have happened or not.
+  func request(
+    _ kind: AppRequest.Kind, within patience: Duration? = nil
+  ) async throws(CaravanError) -> AppReply.Kind {
     let (id, promise) = try send(kind)
+    if let patience { EventLoop.main.call(after: patience) { [weak self] in self?.giveUp(id, after: patience) } }
     do throws(CaravanError) { return try await promise.wait().get() } catch {
       state.withLock { _ = $0.waiting.removeValue(forKey: id) }
       throw error
     }
+  }
+
+  private func giveUp(_ id: UInt64, after patience: Duration) {
+    let silence = CaravanError(
+      .timedOut, "the agent has not answered for \(patience.components.seconds) s: is it stopped, or just starting?")
+    state.withLock { $0.waiting.removeValue(forKey: id) }?.fulfil(.failure(silence))
   }
 
   /// Sends a request and leaves its answer for later: several can be on their way, and are carried out in this order.

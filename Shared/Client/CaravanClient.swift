@@ -24,16 +24,19 @@ public final class CaravanClient: Sendable {
   /// - Parameters:
   ///   - socket: path of the agent's socket.
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
-  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
+  ///   - patience: how long the agent may take to let the app in, which one that is just starting may need; nil: as
+  ///     long as it is there.
+  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; `timedOut` after the patience;
+  ///   what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
-    to socket: String, app: String, _ body: (CaravanClient) async throws -> Result
+    to socket: String, app: String, within patience: Duration? = nil, _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {
     let name = try ContainerID(app)
     let connection = AppConnection(try AppSocket.connected(to: socket))
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await connection.run() }
       defer { connection.shutDown() }
-      try await connection.introduce(name, AppToken(socket: socket, app: name))
+      try await connection.introduce(name, AppToken(socket: socket, app: name), within: patience)
       return try await body(CaravanClient(connection))
     }
   }
@@ -130,10 +133,14 @@ public struct Upcalls: AsyncSequence, Sendable {
 
 extension AppConnection {
   /// Says who the app is. On first contact the agent answers with a token; the binding is final once it has come back.
-  fileprivate func introduce(_ app: ContainerID, _ token: AppToken) async throws(CaravanError) {
+  fileprivate func introduce(
+    _ app: ContainerID, _ token: AppToken, within patience: Duration?
+  ) async throws(CaravanError) {
     var hello = Wire.AppHello(app: app.text, token: token.read())
     while true {
-      guard case .welcome(let welcome) = try await request(.hello(hello)) else { throw Self.surprise("hello") }
+      guard case .welcome(let welcome) = try await request(.hello(hello), within: patience) else {
+        throw Self.surprise("hello")
+      }
       guard !welcome.token.isEmpty else { return }
       try token.write(welcome.token)
       hello.token = welcome.token

@@ -47,8 +47,11 @@ extension FlagList {
 extension NATSOptions {
   /// From the flags of `FlagList.bus`.
   /// - Parameter name: of the process, for the broker's tools.
-  /// - Throws: `invalidData` when the credentials cannot be read or TLS files do not come together.
+  /// - Throws: `invalidData` when an address is none, the credentials cannot be read or TLS files do not come together.
   public init(_ options: Options, name: String) throws(CaravanError) {
+    for url in options[Flag<[String]>.nats] where HostPort(brokerURL: url) == nil {
+      throw CaravanError(.invalidData, "--nats '\(url)' is no address: write nats://HOST:PORT, or tls://HOST:PORT")
+    }
     let credentials = try options[Flag<String?>.credentials].map(Credentials.reading)
     self.init(urls: options[Flag<[String]>.nats], credentials: credentials, name: name)
     tls = try TLS.given(by: options)

@@ -26,6 +26,18 @@ public struct HostPort: FlagValue, Hashable, CustomStringConvertible {
     self.init(String(host), port)
   }
 
+  /// Of a broker: `nats://HOST:PORT` or `tls://HOST:PORT`, where scheme and port (4222) may be left out, and a name
+  /// with a password may stand before the host.
+  /// - Returns: nil when nothing can be reached by it.
+  public init?(brokerURL url: String) {
+    let scheme = ["nats://", "tls://"].first(where: url.hasPrefix) ?? ""
+    let rest = url.dropFirst(scheme.count).split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    guard !rest.hasSuffix(":"), !rest.contains(where: { $0 == "/" || $0.isWhitespace }),
+      let address = HostPort(flagText: String(rest)) ?? HostPort(flagText: "\(rest):4222"), address.port > 0
+    else { return nil }
+    self = address
+  }
+
   public static var flagKind: String { "an address and a port, such as 127.0.0.1:8080" }
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

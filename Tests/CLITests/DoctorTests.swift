@@ -100,8 +100,12 @@ struct DoctorTests {
   func addresses() async throws {
     #expect(try await Self.examine("--nats", "http://x").meaning("broker").contains("is no address"))
     #expect(try await Self.examine("--nats", "nats://name.invalid").meaning("broker").contains("is unknown"))
-    #expect(BrokerProbe.address("tls://h") == HostPort("h", 4222))
-    #expect(BrokerProbe.address("nats://[::1]:5") == HostPort("::1", 5))
+    #expect(HostPort(brokerURL: "tls://h") == HostPort("h", 4222))
+    #expect(HostPort(brokerURL: "nats://[::1]:5") == HostPort("::1", 5))
+    #expect(HostPort(brokerURL: "nats://ada:secret@h:5") == HostPort("h", 5) && HostPort(brokerURL: "h:5") != nil)
+    for wrong in ["http://h:4222", "nats://h:99999", "nats://h:0", "nats://", "nats://h:", "nats://h h:1"] {
+      #expect(HostPort(brokerURL: wrong) == nil, "\(wrong)")
+    }
   }
 
   @Test(
@@ -174,8 +178,10 @@ struct DoctorTests {
     }
     #expect(await Caravan.run(["doctor", "--config", "/nowhere"], environment: [:], terminal) == 2)
     try await withTemporaryDirectory { path in
-      try TextFile.writeSecret("tls-ca\n", to: "\(path)/agent.conf")
-      #expect(await Caravan.run(["doctor", "--config", "\(path)/agent.conf"], environment: [:], terminal) == 2)
+      for wrong in ["tls-ca", "natz = nats://h:4222", "link = pigeon"] {
+        try TextFile.writeSecret("data = \(path)\n\(wrong)\n", to: "\(path)/agent.conf")
+        #expect(await Caravan.run(["doctor", "--config", "\(path)/agent.conf"], environment: [:], terminal) == 2)
+      }
     }
   }
 }

@@ -14,13 +14,13 @@ struct SettingsFileTests {
   ]
 
   func parse(
-    _ text: String, _ arguments: [String] = [], _ environment: [String: String] = [:], passesOver: Bool = false
+    _ text: String, _ arguments: [String] = [], _ environment: [String: String] = [:], others: FlagList = []
   ) throws -> Options {
     let directory = try TemporaryDirectory()
     defer { directory.remove() }
     let path = "\(directory.path)/agent.conf"
     try TextFile.writeSecret(text, to: path)
-    let command = Command("caravan-test", "Does nothing.", flags: Self.flags, passesOverSettings: passesOver)
+    let command = Command("caravan-test", "Does nothing.", flags: Self.flags, readingSettingsOf: others)
     do {
       return try command.parse(["--config", path] + arguments, environment: environment)
     } catch CommandLineStop.usage(let line) {
@@ -83,9 +83,12 @@ struct SettingsFileTests {
     #expect(try command.parse(["--data", "/d"], environment: ["CARAVAN_CONFIG": ""])[.data] == "/d")
   }
 
-  @Test("a command that reads another's file passes over what it does not know, and over nothing else")
+  @Test("a command that reads another's file passes over what only that one knows, and over nothing else")
   func othersSettings() throws {
-    #expect(try parse("link = wifi\ndata = /d", passesOver: true)[.data] == "/d")
-    #expect(throws: CommandLineStop.self) { try parse("data = /d\nfiles = x", passesOver: true) }
+    let others: FlagList = [Flag<Int>("doors", "N", "how many"), .data]
+    #expect(try parse("doors = 2\ndata = /d", others: others)[.data] == "/d")
+    for wrong in ["files = x", "doors = many", "windows = 2"] {
+      #expect(throws: CommandLineStop.self) { try parse("data = /d\n\(wrong)", others: others) }
+    }
   }
 }

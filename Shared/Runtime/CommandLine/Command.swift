@@ -45,8 +45,8 @@ public struct Command: Sendable {
   public let summary: String
   let operands: Operands
   let flags: [FlagDeclaration]
-  /// Whether the file of `--config` is another command's, of whose settings it knows some.
-  let passesOverSettings: Bool
+  /// What else the file of `--config` may say, which is another command's.
+  let otherSettings: [FlagDeclaration]
 
   /// Arguments that are no flags.
   public struct Operands: Sendable {
@@ -62,17 +62,17 @@ public struct Command: Sendable {
     }
   }
 
-  /// - Parameter passesOverSettings: whether the file of `--config` is another command's, of whose settings this one
-  ///   knows some.
+  /// - Parameter readingSettingsOf: the flags of another command, where the file of `--config` is that one's: what this
+  ///   one has no use for must be right, and is passed over.
   public init(
     _ name: String, _ summary: String, operands: Operands = .none, flags: FlagList = [],
-    passesOverSettings: Bool = false
+    readingSettingsOf other: FlagList = []
   ) {
     self.name = name
     self.summary = summary
     self.operands = operands
     self.flags = flags.declarations
-    self.passesOverSettings = passesOverSettings
+    otherSettings = other.declarations
     precondition(Set(self.flags.map(\.name)).count == self.flags.count, "\(name) declares a flag twice")
   }
 

@@ -30,13 +30,15 @@ struct SettingsFile {
   }
 
   /// The values by their flags' names, as the command line would give them.
-  /// - Parameter passesOver: what belongs to other commands that read the same file is no problem.
-  func values(for flags: [FlagDeclaration], passingOverOthers passesOver: Bool) throws(Problem) -> [String: String] {
+  /// - Parameter others: of another command that reads the same file.
+  func values(
+    for flags: [FlagDeclaration], passingOver others: [FlagDeclaration]
+  ) throws(Problem) -> [String: String] {
     var values: [String: (text: String, line: Int)] = [:]
     for setting in settings {
       func problem(_ text: String) -> Problem { Problem(line: setting.line, text: text) }
-      guard let flag = flags.first(where: { $0.name == setting.key }), flag.name != Command.configurationFlag else {
-        if passesOver { continue }
+      guard let flag = (flags + others).first(where: { $0.name == setting.key }), flag.name != Command.configurationFlag
+      else {
         throw problem("there is no setting '\(setting.key)'")
       }
       if let complaint = flag.complaint(setting.value) { throw problem("\(setting.key): \(complaint)") }
@@ -93,7 +95,7 @@ extension Command {
     do throws(CaravanError) {
       let text = try TextFile.read(path)
       do throws(SettingsFile.Problem) {
-        return try SettingsFile(parsing: text).values(for: flags, passingOverOthers: passesOverSettings)
+        return try SettingsFile(parsing: text).values(for: flags, passingOver: otherSettings)
       } catch {
         throw CaravanError(.invalidData, "\(path), line \(error.line): \(error.text)")
       }

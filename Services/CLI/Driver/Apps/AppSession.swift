@@ -11,6 +11,9 @@ struct AppSession: Sendable {
   static let json = Flag<Bool>("json", "for programs")
   static let flags: FlagList = [socket, app, json]
 
+  /// An agent that lets nobody in for so long is stopped or hangs: it says so before anything else is done.
+  static let patience: Duration = .seconds(20)
+
   let client: CaravanClient
   let options: Options
   let terminal: Terminal
@@ -24,7 +27,7 @@ struct AppSession: Sendable {
     _ work: @escaping @Sendable (AppSession) async throws -> Void
   ) -> Tool {
     Tool(Command("caravan app \(words)", summary, operands: operands, flags: Self.flags + flags)) { options, terminal in
-      try await CaravanClient.withConnection(to: options[socket], app: options[app]) { client in
+      try await CaravanClient.withConnection(to: options[socket], app: options[app], within: patience) { client in
         try await work(AppSession(client: client, options: options, terminal: terminal))
       }
     }

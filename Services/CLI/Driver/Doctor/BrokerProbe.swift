@@ -17,7 +17,7 @@ struct BrokerProbe: Sendable {
   private static let loginDeadline: Duration = .seconds(5)
 
   func facts(_ url: String) async -> BrokerFacts {
-    guard let address = Self.address(url) else { return BrokerFacts(url: url, state: .malformed) }
+    guard let address = HostPort(brokerURL: url) else { return BrokerFacts(url: url, state: .malformed) }
     var facts = await BrokerSteps(host).facts(url, address, tls: tls)
     guard facts.state == .reached else { return facts }
     if credentials != nil { facts.state = await login(url) }
@@ -27,14 +27,6 @@ struct BrokerProbe: Sendable {
     default: if let complaint = facts.certificate?.complaint { facts.state = .tlsFailed(complaint) }
     }
     return facts
-  }
-
-  static func address(_ url: String) -> HostPort? {
-    for scheme in ["nats://", "tls://"] where url.hasPrefix(scheme) {
-      let rest = url.dropFirst(scheme.count)
-      return HostPort(flagText: String(rest)) ?? HostPort(flagText: "\(rest):4222")
-    }
-    return nil
   }
 
   private func login(_ url: String) async -> BrokerFacts.State {

@@ -25,7 +25,7 @@ enum DoctorCommand {
     flags: [
       Flag<String?>.configuration, Flag<String?>.credentials, data, socket, nats, Flag<String?>.tlsAuthority,
       Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, json,
-    ], passesOverSettings: true)
+    ], readingSettingsOf: .bus + .agent)
 
   static let tools = [
     Tool(command) { options, terminal in
