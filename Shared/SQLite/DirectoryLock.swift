@@ -7,16 +7,15 @@ internal import Runtime
 public final class DirectoryLock: Sendable {
   private let descriptor: Mutex<Int32>
 
-  /// - Throws: `unavailable` when another owner holds the directory, `storageFull` when it cannot be used.
+  /// - Throws: `unavailable` when another owner holds the directory, `storageFull` when the disk has no room for
+  ///   it, `invalidData` when it cannot be used.
   public init(_ directory: String) throws(CaravanError) {
     if mkdir(directory, 0o700) != 0, errno != EEXIST {
-      throw CaravanError(.storageFull, "cannot make \(directory): \(String(cString: strerror(errno)))")
+      throw Self.failure("make \(directory)", errno)
     }
     let path = "\(directory)/lock"
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else {
-      throw CaravanError(.storageFull, "cannot open \(path): \(String(cString: strerror(errno)))")
-    }
+    guard file >= 0 else { throw Self.failure("open \(path)", errno) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
       Glibc.close(file)
       throw CaravanError(.unavailable, "\(directory) belongs to another running process: stop that one first")
@@ -25,6 +24,12 @@ public final class DirectoryLock: Sendable {
   }
 
   deinit { release() }
+
+  private static func failure(_ what: String, _ code: Int32) -> CaravanError {
+    CaravanError(
+      code == ENOSPC || code == EDQUOT ? .storageFull : .invalidData,
+      "cannot \(what): \(String(cString: strerror(code)))")
+  }
 
   /// Gives the directory up; callable more than once.
   public func release() {

@@ -120,6 +120,7 @@ struct SelectionTests {
       ("photo=@a b.jpg", .file("a b.jpg", isObject: true)), ("photo=", .value(.null)),
       ("thumb=@t.png", .file("t.png", isObject: false)), ("thumb=0x00", .value(.data([0]))),
       ("unknown=@f", .file("f", isObject: true)), ("unknown=5", .value(.integer(5))),
+      ("date=TRUE", .value(.integer(1))), ("date=false", .value(.integer(0))), ("name=true", .value(.text("true"))),
     ]
     for (text, source) in table {
       #expect(try Assignment(text, schema: Self.schema).source == source, "\(text)")

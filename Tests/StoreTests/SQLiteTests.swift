@@ -184,7 +184,7 @@ import Testing
       lock.release()
       lock.release()
       _ = try DirectoryLock("\(path)/new")
-      #expect(throws: CaravanError.self) { try DirectoryLock("/proc/nothing") }
+      #expect { try DirectoryLock("/proc/nothing") } throws: { ($0 as? CaravanError)?.code == .invalidData }
     }
   }
 }

@@ -55,8 +55,10 @@ func add(_ file: URL, to album: Table) async throws {
 
 func importFolder(_ folder: String, into album: Table) async throws {
   let known = Set(try await album.rows(columns: ["name"]).all().map { $0["name"] })
-  let files = try FileManager.default.contentsOfDirectory(
-    at: URL(fileURLWithPath: folder), includingPropertiesForKeys: [.isRegularFileKey])
+  let place = URL(fileURLWithPath: folder)
+  guard let files = try? FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil) else {
+    throw CaravanError(.invalidData, "'\(folder)' cannot be listed: is it there, and a folder?")
+  }
   let photos = files.filter { ["jpg", "jpeg", "png"].contains($0.pathExtension.lowercased()) }
     .sorted { $0.lastPathComponent < $1.lastPathComponent }
   for photo in photos where !known.contains(.text(photo.lastPathComponent)) { try await add(photo, to: album) }

@@ -36,14 +36,18 @@ func makeTable(_ client: CaravanClient) async throws -> Table {
 }
 
 func share(_ samples: Table, _ options: Options) async throws {
-  let lost = options[loss] > 0 ? LossTolerance(maximumPermille: UInt32(min(1, options[loss]) * 1000)) : nil  // sync
+  guard (0...1).contains(options[loss]) else { throw CaravanError(.invalidData, "--loss is a number from 0 to 1") }
+  let lost = options[loss] > 0 ? LossTolerance(maximumPermille: UInt32(options[loss] * 1000)) : nil  // sync
   try await samples.registerWriteSync(  // sync
     period: options[period], delayTolerance: options[tolerance], link: .cellular, loss: lost)  // sync
 }
 
 /// A drive's samples, line by line.
 func samples(of file: String) throws -> [[String: Value]] {
-  let lines = try String(contentsOfFile: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+  guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+    throw CaravanError(.invalidData, "'\(file)' cannot be read: is it there, and a CSV file?")
+  }
+  let lines = text.split(whereSeparator: \.isNewline)
   guard let head = lines.first else { return [] }
   let names = head.split(separator: ",").map { $0.split(separator: " ").first.map(String.init) ?? "" }
   let wanted = sensors.compactMap { sensor in names.firstIndex(of: sensor.0).map { (column: sensor.1, index: $0) } }

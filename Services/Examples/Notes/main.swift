@@ -59,6 +59,11 @@ func show(_ title: String, in notes: Table) async throws -> String {
 
 func words(in text: String) -> Value { .integer(Int64(text.split(whereSeparator: \.isWhitespace).count)) }
 
+func bytes(of file: String) throws -> [UInt8] {
+  if let data = try? Data(contentsOf: URL(fileURLWithPath: file)) { return Array(data) }
+  throw CaravanError(.invalidData, "'\(file)' cannot be read: is it there, and a file?")
+}
+
 /// The text, its number of words and the picture change together, or not at all.
 func write(_ title: String, _ text: String, _ picture: [UInt8]?, in notes: Table) async throws {
   let contents = ["text": Array(text.utf8), "picture": picture].compactMapValues { $0 }
@@ -117,8 +122,7 @@ func run(_ command: Command, _ options: Options) async throws {
     switch command.name.split(separator: " ").last {
     case "join": try await join(notes)
     case "write":
-      let bytes = try options[picture].map { Array(try Data(contentsOf: URL(fileURLWithPath: $0))) }
-      try await write(words[0], words[1], bytes, in: notes)
+      try await write(words[0], words[1], options[picture].map(bytes), in: notes)
     case "add": try await add(words[1], to: words[0], in: notes)
     case "list": try await list(notes)
     case "show": print(try await show(words[0], in: notes))

@@ -46,14 +46,21 @@ func motion(from old: [UInt8]?, to new: [UInt8]) -> Int64 {
 }
 
 func watch(_ folder: String, _ frames: Table, _ options: Options) async throws {
+  guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+    throw CaravanError(.invalidData, "'\(folder)' cannot be listed: is it there, and a folder?")
+  }
+  guard (0...1).contains(options[loss]) else { throw CaravanError(.invalidData, "--loss is a number from 0 to 1") }
   try await frames.registerWriteSync(  // sync
     period: options[period], delayTolerance: options[period], link: .cellular,  // sync
-    loss: LossTolerance(maximumPermille: UInt32(min(1, max(0, options[loss])) * 1_000), isOnRequest: true))  // sync
-  let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
+    loss: LossTolerance(maximumPermille: UInt32(options[loss] * 1_000), isOnRequest: true))  // sync
+  let files = names.filter { !$0.hasPrefix(".") }.sorted()
   var previous: [UInt8]?
   var alarms = 0
   for file in files {
-    let picture = Array(try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(file)))
+    guard let data = try? Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(file)) else {
+      throw CaravanError(.invalidData, "'\(file)' in '\(folder)' cannot be read: is it a picture?")
+    }
+    let picture = Array(data)
     let motion = motion(from: previous, to: picture)
     let isAlarm = motion > 100
     let cells: [String: Value] = [

@@ -79,7 +79,8 @@ extension RecordType {
       guard let proposed = proposal.field(named: field.name) else {
         throw CaravanError(
           .schemaNotAdditive,
-          "field '\(field.name)' (\(field.shape)) of '\(name)' is missing from the proposal: keep it, add only")
+          "field '\(field.name)' (\(field.shape)) of '\(name)' is missing from the proposal, and fields stay: name it "
+            + "too (an app's table is dropped, and created with it)")
       }
       guard proposed.shape == field.shape else {
         throw CaravanError(

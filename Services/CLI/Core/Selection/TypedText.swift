@@ -11,6 +11,8 @@ public enum TypedText {
     case .reference: return text.isEmpty ? .null : .reference(Reference(to: text))
     case .integer, .date:
       if text.isEmpty { return .null }
+      // A BOOLEAN is an integer, as in SQLite.
+      if case .integer = kind, let truth = Bool(text.lowercased()) { return .integer(truth ? 1 : 0) }
       guard let number = Int64(text) else { throw mismatch(text, name, "a whole number") }
       return .integer(number)
     case .real:

@@ -26,7 +26,7 @@ enum AppDeviceCommands {
         let status = try await session.client.status()
         return session.say("the link is watched: \(linkText(status))", json: linkJSON(status))
       }
-      let link = try LinkText.parse(session.operands[0])
+      let link = try LinkText.parse(session.operands[0], or: ["none", "auto"])
       try await session.client.setLink(link, isMetered: session.options[metered])
       let status = try await session.client.status()
       session.say("the link is \(linkText(status))", json: linkJSON(status))

@@ -110,15 +110,20 @@ enum AppRowCommands {
     var list = JSONList(session.terminal)
     var table = TextTable(["ROW", "STATE"] + shown)
     var left = most
-    for try await row in rows {
-      guard left > 0 else { break }
-      left -= 1
-      let files = try await folder?.save(row, of: session.table) ?? []
-      if session.asJSON {
-        list.add(json(row, shown, files))
-      } else {
-        table.add([row.id, row.state.name] + shown.map(row.shown))
+    do {
+      for try await row in rows {
+        guard left > 0 else { break }
+        left -= 1
+        let files = try await folder?.save(row, of: session.table) ?? []
+        if session.asJSON {
+          list.add(json(row, shown, files))
+        } else {
+          table.add([row.id, row.state.name] + shown.map(row.shown))
+        }
       }
+    } catch {
+      list.cutShort()
+      throw error
     }
     if session.asJSON { return list.finish() }
     session.terminal.say(table.isEmpty ? "no rows" : table.text)

@@ -59,7 +59,7 @@ enum AppSyncCommands {
   private static func registration(
     _ session: AppSession
   ) throws(CaravanError) -> (period: Duration, tolerance: Duration, link: LinkClass) {
-    guard let link = try LinkText.parse(session.options[link]) else {
+    guard let link = try LinkText.parse(session.options[link], or: []) else {
       throw CaravanError(.invalidData, "--link none would never sync: use unregister instead")
     }
     return (session.options[period].duration, session.options[tolerance].duration, link)
@@ -96,8 +96,9 @@ enum AppSyncCommands {
   }
 
   private static func watch(_ session: AppSession) async throws {
-    try await session.table.watch()
     var left = session.options[count] ?? .max
+    guard left > 0 else { throw CaravanError(.invalidData, "--count \(left): give 1 or more") }
+    try await session.table.watch()
     while left > 0 {
       guard let upcall = await session.client.nextUpcall() else {
         throw CaravanError(.networkNotConnected, "the agent has gone: start it again, and this")

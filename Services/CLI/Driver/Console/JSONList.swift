@@ -18,6 +18,11 @@ struct JSONList {
     terminal.say(hasBegun ? "]" : "[]")
   }
 
+  /// Ends what was begun: something failed.
+  mutating func cutShort() {
+    if hasBegun || pending != nil { finish() }
+  }
+
   private mutating func flush(isLast: Bool) {
     guard let element = pending.take() else { return }
     if !hasBegun { terminal.say("[") }
