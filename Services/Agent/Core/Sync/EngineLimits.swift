@@ -100,6 +100,8 @@ public enum EngineLimits {
   public static let lossIntervalMilliseconds: UInt64 = 60_000
   /// How long an app's demand waits for a connection that is just being made.
   public static let connectionGrace: Duration = .seconds(3)
+  /// After how long without a connection a log says so.
+  public static let outageNotice: Duration = .seconds(5)
   /// How long a connection that is given up may take to end.
   public static let drainDeadline: Duration = .seconds(1)
   public static let notificationsWaiting = 64

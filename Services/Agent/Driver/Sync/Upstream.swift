@@ -288,7 +288,7 @@ extension TableSyncState {
   func resting(_ table: TableID) -> CaravanError {
     CaravanError(
       .invalidData,
-      "\(table) is not synced since \(refused.isEmpty ? "it failed" : "'\(refused)'"): reset it when that is mended")
+      "\(table) is not synced since it failed\(refused.isEmpty ? "" : " (\(refused))"): reset it when that is mended")
   }
 }
 
