@@ -77,9 +77,12 @@ public final class ChunkFile {
     guard space <= maximumBytes - place else {
       throw CaravanError(.storageFull, "the store's objects have \(place) bytes of \(maximumBytes): free some space")
     }
-    try write(bytes, at: place)
+    size = max(size, place + space)
+    do { try write(bytes, at: place) } catch {
+      shrink()
+      throw error
+    }
     end = place + space
-    size = max(size, end)
     return place
   }
 
@@ -132,6 +135,7 @@ public final class ChunkFile {
     end = mark.end
     gaps = mark.gaps
     freed.removeLast(freed.count - mark.freed)
+    if size > end { shrink() }
   }
 
   /// All transactions so far are durable.
@@ -140,14 +144,21 @@ public final class ChunkFile {
   /// The chunk there is gone once the transaction is durable.
   public func free(_ range: Range<Int>) { freed.append(range.lowerBound..<Self.wholeBlocks(range.upperBound)) }
 
+  /// The chunk there is gone, and no transaction has ever named it. Not within one, which may come to nothing.
+  public func discard(_ range: Range<Int>) { takeBack([range.lowerBound..<Self.wholeBlocks(range.upperBound)]) }
+
   /// Has the places of chunks that are gone used again, or gives them back; later, while somebody has the file's shared
   /// lock. Its owner reads in no older snapshot, and no transaction is going on.
   public func releaseFreed() {
     guard settled > 0, file.tryLock() else { return }
     defer { file.unlock() }
-    gaps = Self.joined(gaps + freed.prefix(settled))
+    takeBack(freed.prefix(settled))
     freed.removeFirst(settled)
     settled = 0
+  }
+
+  private func takeBack(_ places: some Sequence<Range<Int>>) {
+    gaps = Self.joined(gaps + places)
     if let last = gaps.last, last.upperBound == end {
       end = last.lowerBound
       gaps.removeLast()

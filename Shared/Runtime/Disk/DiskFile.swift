@@ -90,6 +90,14 @@ public final class DiskFile {
     guard ftruncate(descriptor, off_t(size)) == 0 else { throw Self.failure("resize", path, errno) }
   }
 
+  /// Takes the disk's space for so many bytes, which are zeros where nothing was written.
+  /// - Throws: `storageFull`; some of the space may have been taken.
+  public func allocate(_ bytes: Int) throws(CaravanError) {
+    try ask("allocate") { .resize(to: bytes) }
+    let code = posix_fallocate(descriptor, 0, off_t(bytes))
+    guard code == 0 else { throw Self.failure("allocate", path, code) }
+  }
+
   /// Gives the space of the whole blocks in the range back to the file system.
   /// - Returns: false where the file system cannot; the bytes are then as they were.
   public func release(_ range: Range<Int>) throws(CaravanError) -> Bool {

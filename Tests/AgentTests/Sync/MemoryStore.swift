@@ -38,8 +38,8 @@ final class MemoryStore: SyncStore {
     /// Chunks the rows of a record name.
     var named: [String: [ChunkHash]] = [:]
     var isUnexplained = false
-    /// Times that what a plan needs cannot be read.
-    var failingReads = 0
+    /// Why what a plan needs cannot be read, one after the other.
+    var failingReads: [CaravanError] = []
     /// What chunks that are missing may be patches of.
     var bases: [ChunkHash: [ChunkHash]] = [:]
     /// Happens before a page is taken in, with its number.
@@ -246,10 +246,7 @@ final class MemoryStore: SyncStore {
 
   func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
     try state.withLock { state throws(CaravanError) in
-      guard state.failingReads == 0 else {
-        state.failingReads -= 1
-        throw CaravanError(.internalError, "the disk cannot be read")
-      }
+      guard state.failingReads.isEmpty else { throw state.failingReads.removeFirst() }
       return (state.plans[op]?.chunks ?? []).map { ChunkNeed(hash: $0, length: state.chunks[$0]?.count ?? 0) }
     }
   }

@@ -135,12 +135,29 @@ import Wire
       let hash = try #require(ChunkHash(SHA256.hash(bytes).bytes))
       bench.store.state.withLock { state in
         state.chunks[hash] = bytes
-        state.failingReads = 1
+        state.failingReads = [CaravanError(.internalError, "the disk cannot be read")]
       }
       bench.write("a", "object", chunks: [hash])
       try await bench.until("the row is at the cloud") { bench.store.isClean(Bench.album) }
       #expect(bench.cloud.state.withLock { $0.chunks[hash.bytes] } == bytes)
       #expect(bench.pushes == [1, 1])
+    }
+  }
+
+  @Test("a full disk is warned of once, and again when it has been written to meanwhile")
+  func fullDisk() throws {
+    try Bench.run(prepare: Self.registered) { bench in
+      for row in ["a", "b"] {
+        let bytes = Array(row.utf8)
+        let hash = try #require(ChunkHash(SHA256.hash(bytes).bytes))
+        bench.store.state.withLock { state in
+          state.chunks[hash] = bytes
+          state.failingReads = Array(repeating: CaravanError(.storageFull, "full"), count: 3)
+        }
+        bench.write(row, "object", chunks: [hash])
+        try await bench.until("the row is at the cloud") { bench.store.isClean(Bench.album) }
+      }
+      #expect(bench.world.log.records.count { $0.message.contains("disk refuses") } == 2)
     }
   }
 

@@ -28,6 +28,7 @@ extension LocalStore {
     }
     try transaction { () throws(CaravanError) in try chunkTable.sweep() }
     try mendDamage()
+    try? reserve.hold()
   }
 
   /// Counts anew what is left after damage, and finds out what of it lacks its chunks.

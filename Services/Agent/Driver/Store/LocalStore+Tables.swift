@@ -136,12 +136,14 @@ extension LocalStore {
     for write in writes { damage.overwrote(write.claimed) }
     openWrites = openWrites.filter { $0.value.table != table }
     resolutions[table] = nil
-    try transaction { () throws(CaravanError) in
-      try releaseEverything(of: dropped)
-      try dropped.rows.drop(database)
-      try unregisterAll(dropped)
-      try database.run("DELETE FROM tables WHERE id = ?", dropped.number)
-      try chunkTable.sweep()
+    try freeing { () throws(CaravanError) in
+      try transaction { () throws(CaravanError) in
+        try releaseEverything(of: dropped)
+        try dropped.rows.drop(database)
+        try unregisterAll(dropped)
+        try database.run("DELETE FROM tables WHERE id = ?", dropped.number)
+        try chunkTable.sweep()
+      }
     }
     tables[table] = nil
     planned.waiting[table] = nil

@@ -15,6 +15,7 @@ extension LocalStore {
     let state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
+    try reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
     let keys = try keys(of: selection, in: state)
@@ -79,6 +80,7 @@ extension LocalStore {
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
+    try reserve.hold()
     guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
       throw CaravanError(
         .limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")

@@ -36,6 +36,7 @@ public actor LocalStore {
   /// Nil once closed.
   private(set) var connection: Connection?
   let chunkFile: ChunkFile
+  let reserve: DiskReserve
   /// Names chunks and waits for the disk beside the store's thread.
   let helper: any Helper
   let damage = DamageLog()
@@ -118,6 +119,7 @@ public actor LocalStore {
     connection = database
     chunkFile = try ChunkFile(
       "\(directory)/chunks.dat", isDurable: options.isDurable, maximumBytes: options.maximumBytes, tap: options.tap)
+    reserve = try DiskReserve("\(directory)/reserve.dat", bytes: options.reserveBytes, tap: options.tap)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -138,6 +140,7 @@ public actor LocalStore {
     connection?.close()
     connection = nil
     chunkFile.close()
+    reserve.close()
     lock.release()
   }
 
@@ -175,7 +178,8 @@ public actor LocalStore {
   var chunkTable: ChunkTable {
     get throws(CaravanError) {
       ChunkTable(
-        database: try database, file: chunkFile, damage: damage, inlineBytes: options.inlineBytes, helper: helper)
+        database: try database, file: chunkFile, reserve: reserve, damage: damage, inlineBytes: options.inlineBytes,
+        helper: helper)
     }
   }
 
@@ -208,10 +212,16 @@ public actor LocalStore {
         settledLater = nil
         chunkFile.settleFreed()
       }
-      if cursors.isEmpty { chunkFile.releaseFreed() }
+      if cursors.isEmpty { reserve.isSpent ? chunkFile.giveBack() : chunkFile.releaseFreed() }
+      if reserve.isSpent { try? reserve.hold() }
       return result
     } catch {
       chunkFile.rewind(to: mark)
+      if error.code == .storageFull {
+        reserve.release()
+        // The log can begin anew then, and needs no more of the disk.
+        _ = try? database.checkpoint(.passive)
+      }
       throw error
     }
   }
@@ -230,6 +240,16 @@ public actor LocalStore {
     } catch {
       (lastChange, meta, planned.waiting) = before
       throw error
+    }
+  }
+
+  /// What frees space: once more when the first refusal of the disk has made room for it.
+  /// - Parameter body: changes nothing when it throws.
+  func freeing<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    let hadReserve = !reserve.isSpent
+    do { return try body() } catch {
+      guard error.code == .storageFull, hadReserve, reserve.isSpent else { throw error }
+      return try body()
     }
   }
 

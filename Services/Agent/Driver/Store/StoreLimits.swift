@@ -53,6 +53,8 @@ public struct LocalStoreOptions: Sendable {
   public var logBytes = 8 << 20
   /// Neither the database nor the file of chunks may grow beyond this; 0: as far as the disk goes.
   public var maximumBytes = 0
+  /// Kept free for what must go on when the disk is full (`DiskReserve`); all that the log holds fits into it.
+  public var reserveBytes: Int { isDurable ? logBytes : 0 }
   /// Shorter chunks lie in the database itself. Longer ones are worth a second sync (measured on ext4: 16 KiB).
   public var inlineBytes = 16 << 10
   /// Asked before anything changes on the disk: for tests that break it.

@@ -252,8 +252,7 @@ extension SyncEngine {
       }
       let (wait, failures) = board.failed(
         key, random: host.random.next(), retryAfterMilliseconds: failure.retryAfterMilliseconds)
-      host.log.debug(
-        "a table's sync failed", [.table: key.table, .error: failure.description, .attempt: failures])
+      note(failure, of: key, failures: failures)
       metrics.session(key.direction, outcome: failure.code.rawValue)
       if failure.code == .internalError, failures == EngineLimits.attemptsBeforeFault { giveUp(key.table, failure) }
       if failure.isWorthRetrying || pending[key.table] != nil && key.direction == .write {
@@ -265,6 +264,7 @@ extension SyncEngine {
       }
     } else {
       board.succeeded(key)
+      refusedByDisk.remove(key)
       coalescer.finished(key)
       metrics.session(key.direction, outcome: "done")
       if key.direction == .write, awaitingPush.contains(key.table) {
@@ -275,6 +275,16 @@ extension SyncEngine {
     let result = failure.map { Swift.Result<Void, CaravanError>.failure(explained($0)) } ?? .success(())
     for answer in answers { answer.fulfil(result) }
     signal.raise()
+  }
+
+  /// A full disk is the user's to mend: it is told of until it has taken what it refused, once.
+  private func note(_ failure: CaravanError, of key: Key, failures: UInt32) {
+    let fields: LogFields = [.table: key.table, .error: failure.description, .attempt: failures]
+    if failure.code == .storageFull, refusedByDisk.insert(key).inserted {
+      host.log.warning("a table's sync failed: the device's disk refuses", fields)
+    } else {
+      host.log.debug("a table's sync failed", fields)
+    }
   }
 
   /// Whether the cloud has room for what the table sends (CK-102).

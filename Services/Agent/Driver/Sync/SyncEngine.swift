@@ -53,6 +53,8 @@ public actor SyncEngine: Service {
   var isBeginningEpoch = false
   /// Tables that have failed so often that their sync is going to rest.
   var faults: [TableID: CaravanError] = [:]
+  /// What the device's disk has refused, until it takes it.
+  var refusedByDisk: Set<Key> = []
   var transfersInFlight = 0
   /// Messages with chunks that go ahead of their rows.
   var ahead: [TableID: Int] = [:]

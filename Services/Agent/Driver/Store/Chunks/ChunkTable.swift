@@ -12,6 +12,7 @@ internal import SQLite
 struct ChunkTable {
   let database: Connection
   let file: ChunkFile
+  let reserve: DiskReserve
   let damage: DamageLog
   /// Chunks of fewer bytes lie in the database.
   let inlineBytes: Int
@@ -37,6 +38,7 @@ struct ChunkTable {
   /// Puts bytes where they can stay, without a word to the database.
   /// - Parameter sum: XXH64.
   func loose(_ bytes: [UInt8], sum: UInt64) throws(CaravanError) -> LooseChunk {
+    try reserve.hold()
     guard bytes.count >= inlineBytes else { return LooseChunk(content: .inline(bytes), length: bytes.count, sum: sum) }
     return LooseChunk(content: .file(try file.add(bytes)), length: bytes.count, sum: sum)
   }
@@ -47,7 +49,10 @@ struct ChunkTable {
       let place = row.isNull(2) ? nil : Int(row.integer(2))
       return (id: row.integer(0), isPresent: row.flag(1) && !damage.isOverwritten(hash, at: place))
     }
-    if let known, known.isPresent { return discard(chunk) }
+    if let known, known.isPresent {
+      if let place = chunk.place { file.free(place..<place + chunk.length) }
+      return
+    }
     if let known {
       try database.run(
         "UPDATE chunks SET present = 1, place = ?, length = ?, sum = ? WHERE id = ?", chunk.place, chunk.length,
@@ -95,8 +100,9 @@ struct ChunkTable {
       place)
   }
 
+  /// Not within a transaction.
   func discard(_ chunk: LooseChunk) {
-    if let place = chunk.place { file.free(place..<place + chunk.length) }
+    if let place = chunk.place { file.discard(place..<place + chunk.length) }
   }
 
   /// One more names the chunk.
