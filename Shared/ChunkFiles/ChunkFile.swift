@@ -145,29 +145,29 @@ public final class ChunkFile {
   public func free(_ range: Range<Int>) { freed.append(range.lowerBound..<Self.wholeBlocks(range.upperBound)) }
 
   /// The chunk there is gone, and no transaction has ever named it. Not within one, which may come to nothing.
-  public func discard(_ range: Range<Int>) { takeBack([range.lowerBound..<Self.wholeBlocks(range.upperBound)]) }
+  public func discard(_ range: Range<Int>) { reuse([range.lowerBound..<Self.wholeBlocks(range.upperBound)]) }
 
   /// Has the places of chunks that are gone used again, or gives them back; later, while somebody has the file's shared
   /// lock. Its owner reads in no older snapshot, and no transaction is going on.
   public func releaseFreed() {
     guard settled > 0, file.tryLock() else { return }
     defer { file.unlock() }
-    takeBack(freed.prefix(settled))
+    reuse(freed.prefix(settled))
     freed.removeFirst(settled)
     settled = 0
+    guard gaps.count > Self.looseGaps || gaps.reduce(0, { $0 + $1.count }) > Self.looseBytes else {
+      return
+    }
+    releaseGaps()
   }
 
-  private func takeBack(_ places: some Sequence<Range<Int>>) {
+  private func reuse(_ places: some Sequence<Range<Int>>) {
     gaps = Self.joined(gaps + places)
     if let last = gaps.last, last.upperBound == end {
       end = last.lowerBound
       gaps.removeLast()
     }
     if size - end > Self.looseBytes { shrink() }
-    guard gaps.count > Self.looseGaps || gaps.reduce(0, { $0 + $1.count }) > Self.looseBytes else {
-      return
-    }
-    releaseGaps()
   }
 
   /// Has the file system take all space that is not used, and leaves nothing for chunks to come. As `releaseFreed`.

@@ -106,10 +106,9 @@ import Testing
       #expect(try await Self.bytes(4, bench) == Sample.chunk(4, size: Self.size).bytes)
       _ = try await bench.store.setQuota(Quota(bytes: UInt64(3 * Self.size)), of: Self.ada)
       await #expect(throws: CaravanError.self) { try await Self.stage([5, 6, 7], bench) }
-      let refused = try Self.length(file)
+      #expect(try Self.length(file) - length < 4_096, "but for the rest of a block")
       _ = try await bench.store.setQuota(Quota(bytes: UInt64(9 * Self.size)), of: Self.ada)
       try await Self.stage([8], bench)
-      #expect(try Self.length(file) == refused)
       #expect(try await Self.bytes(8, bench) == Sample.chunk(8, size: Self.size).bytes)
     }
   }
