@@ -242,6 +242,37 @@ import Wire
     }
   }
 
+  @Test("rows that wait for a new epoch have not gone, and whoever demands them is told so", arguments: [false, true])
+  func heldBack(isInFlight: Bool) throws {
+    let other = isInFlight ? Bench.album : Bench.notes
+    try Bench.run(prepare: {
+      Self.registered($0)
+      for table in [Bench.album, Bench.notes] { $0.store.add(table, agreed: true) }
+      $0.store.register(Bench.notes, .write)
+    }) { bench in
+      try await bench.until("hello") { !bench.cloud.frames.isEmpty }
+      bench.cloud.script(.loseAnswer)
+      bench.write("a", "1", in: other)
+      try await bench.until("the push is on its way") { !bench.pushes.isEmpty }
+      bench.store.state.withLock { $0.isUnexplained = true }
+      try await bench.engine.syncNow(Bench.album, write: false, read: true)
+      bench.write("b", "2")
+      if isInFlight {
+        try await bench.engine.syncNow(Bench.album, write: true, read: false)
+      } else {
+        await #expect {
+          try await bench.engine.syncNow(Bench.album, write: true, read: false)
+        } throws: {
+          ($0 as? CaravanError)?.code == .unavailable
+        }
+        #expect(!bench.store.isClean(Bench.album) && bench.store.epoch == 1)
+        try await bench.until("the epoch has begun") { bench.store.epoch == 2 }
+        try await bench.engine.syncNow(Bench.album, write: true, read: false)
+      }
+      #expect(bench.store.isClean(Bench.album))
+    }
+  }
+
   @Test("REC-01, REC-26: without a connection rows wait and a sync now says so; they go when the connection is back")
   func offline() throws {
     try Bench.run(prepare: Self.registered) { bench in

@@ -76,13 +76,11 @@ struct Upstream: Sendable {
         stage = .agreeing
         return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
       }
-      // Whoever waits is not told that everything has gone.
-      guard !state.isResyncing || !gate.isDemanded else {
-        throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
-      }
       try await collect()
     }
-    return await pushOperations()
+    let operations = await pushOperations()
+    if operations.isEmpty { try await requireNothingHeldBack() }
+    return operations
   }
 
   /// Goes on from the results of what `begin` returned until nothing is left to send.
@@ -93,7 +91,7 @@ struct Upstream: Sendable {
       try await take(results)
       if pending == nil, mayCollect { try await collect() }
       let operations = await pushOperations()
-      if operations.isEmpty { return }
+      if operations.isEmpty { return try await requireNothingHeldBack() }
       try await gate.check()
       do { results = try await crew.exchanger.exchange(operations, by: courier) } catch {
         unanswered(error)
@@ -137,6 +135,19 @@ struct Upstream: Sendable {
   var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
 
   // MARK: Steps
+
+  /// Whoever waits is not told that everything has gone while rows may not go.
+  /// - Throws: `unavailable`.
+  private func requireNothingHeldBack() async throws(CaravanError) {
+    guard gate.isDemanded else { return }
+    let state = try await crew.store.syncState(of: table)
+    if state.isResyncing {
+      throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
+    }
+    if !mayCollect, state.dirtyRows + state.toleratedRows > 0 {
+      throw CaravanError(.unavailable, "the device starts over: rows of \(table) go once what is on its way is known")
+    }
+  }
 
   /// A plan that was never heard of may hold rows that have become too old to be sent (UNI-16): it is made anew.
   private mutating func renewPerishable() async throws(CaravanError) {
