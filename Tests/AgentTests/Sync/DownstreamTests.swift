@@ -251,40 +251,6 @@ import Wire
     }
   }
 
-  @Test("UNI-18: who learns of a reset while a push is in flight asks no more until it is answered, and then at once")
-  func resetInFlight() throws {
-    try Bench.run(prepare: { bench in
-      Self.registered(bench)
-      bench.store.add(Bench.album, agreed: true)
-    }) { bench in
-      try await settle(bench)
-      bench.cloud.state.withLock { $0.incarnation = 2 }
-      bench.cloud.save("theirs", "1", in: "album")
-      let lost = ScriptedCloud.Mishap.refuse { kind in
-        if case .push = kind { CaravanError(.unavailable, "the push got lost") } else { nil }
-      }
-      bench.cloud.state.withLock { $0.script = Array(repeating: lost, count: 40) }
-      bench.write("mine", "2")
-      bench.store.register(Bench.album, .write)
-      await bench.engine.registrationsChanged(of: Bench.album)
-      try await bench.until("the push has failed") { !bench.pushes.isEmpty }
-      let before = bench.pulls
-      for _ in 0..<5 {
-        let error = await #expect(throws: CaravanError.self) {
-          try await bench.engine.syncNow(Bench.album, write: false, read: true)
-        }
-        #expect(error?.code == .serverBusy)
-        try await bench.pass(.seconds(20))
-      }
-      #expect(bench.pulls == before + 1 && !bench.store.isClean(Bench.album))
-      bench.cloud.state.withLock { $0.script = [] }
-      try await bench.until("the push is answered", every: .milliseconds(10)) { bench.store.isClean(Bench.album) }
-      try await bench.until("the table has started over", within: .milliseconds(10)) {
-        bench.store.table(Bench.album).resets == 1 && bench.store.texts(Bench.album)["theirs"] == "1"
-      }
-    }
-  }
-
   @Test("What is not heard is found at the next sign of life: hello goes every heartbeat, with the tokens")
   func heartbeat() throws {
     try Bench.run(prepare: { bench in

@@ -22,6 +22,9 @@ struct Gate: Sendable {
   /// - Throws: `networkNotPermitted`.
   func check() async throws(CaravanError) { try await engine.checkLink(for: key, isDemanded: isDemanded) }
 
+  /// False while plans of the table in flight are to end and none may follow.
+  func mayCollect() async -> Bool { await engine.mayCollect(key.table) }
+
   /// Nothing is paid by the byte: what the cloud may have already can be sent without asking.
   func isFree() async -> Bool { await engine.isFree }
 }

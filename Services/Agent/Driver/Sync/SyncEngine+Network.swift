@@ -56,7 +56,10 @@ extension SyncEngine {
       if !couldSpeak, bus != nil { startAfresh() }
     }
     tellSpeech()
+    let waited = awaitingPush.sorted()
+    awaitingPush = []
     await planAtOnceWhatGoesAtOnce()
+    for table in waited { await noteRows(of: table) }
     signal.raise()
   }
 

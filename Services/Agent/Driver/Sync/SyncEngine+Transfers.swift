@@ -108,7 +108,7 @@ extension SyncEngine {
       case .write:
         var session = Upstream(
           key.table, crew: crew, gate: gate, pending: pending.removeValue(forKey: key.table),
-          mayCollect: unexplained.isEmpty, lacksRoom: lackRoom.contains(key.table), slackMilliseconds: slack)
+          lacksRoom: lackRoom.contains(key.table), slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await session.begin()
           if !operations.isEmpty { return Rider(role: .up(session), operations: operations, waiters: answers) }
@@ -119,7 +119,6 @@ extension SyncEngine {
       case .read:
         // The cloud would say the same again.
         if awaitingPush.contains(key.table), state.opInFlight != nil { throw .startsOver(key.table) }
-        awaitingPush.remove(key.table)
         let startsOver = voided.remove(key.table) != nil
         var session = Downstream(key.table, crew: crew, gate: gate, startsOver: startsOver)
         let operations: [Operation.Kind]
@@ -127,6 +126,7 @@ extension SyncEngine {
           operations = try await session.begin(maximumBytes: room, slackMilliseconds: slack)
         } catch {
           if startsOver { voided.insert(key.table) }
+          await noteStart(of: session)
           throw error
         }
         return Rider(role: .down(session), operations: operations, waiters: answers)
@@ -186,10 +186,22 @@ extension SyncEngine {
         failure = error
       }
       if session.isUnexplained { unexplained.insert(session.table) }
-      if session.awaitsPush { awaitingPush.insert(session.table) }
       end(Key(session.table, .read), rider.waiters, failure)
+      await noteStart(of: session)
     }
     await beginEpochIfNeeded()
+  }
+
+  /// What a session has come to know: whether its table starts over, and has to wait with that. Its rows wait as well,
+  /// unless it is not going to be tried again over this link.
+  private func noteStart(of session: Downstream) async {
+    let key = Key(session.table, .read)
+    let waited = awaitingPush.contains(session.table)
+    let isTried = waiters.isAwaited(key) || coalescer.permits(key, isDemanded: registered[key] == nil)
+    guard waited != (session.awaitsPush && isTried) else { return }
+    if waited { awaitingPush.remove(session.table) } else { awaitingPush.insert(session.table) }
+    await planAtOnceWhatGoesAtOnce()
+    if waited { await noteRows(of: session.table) }
   }
 
   /// Changes that came with a notification; where they do not fit, they are pulled.

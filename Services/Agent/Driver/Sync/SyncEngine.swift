@@ -48,7 +48,8 @@ public actor SyncEngine: Service {
   var unexplained: Set<TableID> = []
   /// Tables that start over with their next way down, in the epoch that has begun.
   var voided: Set<TableID> = []
-  /// Tables of which the cloud has said that they start over, while a push of theirs was in flight.
+  /// Tables of which the cloud has said that they start over, while a push of theirs was in flight. No plan of theirs
+  /// begins before they have, or it never would where an app writes faster than a push takes.
   var awaitingPush: Set<TableID> = []
   var isBeginningEpoch = false
   /// Tables that have failed so often that their sync is going to rest.
@@ -228,11 +229,13 @@ public actor SyncEngine: Service {
     signal.raise()
   }
 
+  func mayCollect(_ table: TableID) -> Bool { unexplained.isEmpty && !awaitingPush.contains(table) }
+
   /// Tells the store which tables' changes leave as soon as they are made.
   func planAtOnceWhatGoesAtOnce() async {
     let keys = registered.filter { key, registration in
       key.direction == .write && registration.periodMilliseconds == 0 && registration.delayToleranceMilliseconds == 0
-        && bus != nil && unexplained.isEmpty
+        && bus != nil && mayCollect(key.table)
         && !lackRoom.contains(key.table) && coalescer.permits(key, isDemanded: false)
     }
     do throws(CaravanError) { try await store.planAtOnce(Set(keys.keys.map(\.table))) } catch {

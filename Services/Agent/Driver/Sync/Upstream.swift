@@ -40,8 +40,6 @@ struct Upstream: Sendable {
   let table: TableID
   private let crew: Crew
   private let gate: Gate
-  /// False while plans in flight are to end and none may follow.
-  private let mayCollect: Bool
   /// The account at the cloud is full: deletions go first, and alone.
   private let lacksRoom: Bool
   /// How much later the first push may still come.
@@ -54,14 +52,12 @@ struct Upstream: Sendable {
   private var hasLostChunks = false
 
   init(
-    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, mayCollect: Bool, lacksRoom: Bool,
-    slackMilliseconds: UInt32
+    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, lacksRoom: Bool, slackMilliseconds: UInt32
   ) {
     self.table = table
     self.crew = crew
     self.gate = gate
     self.pending = pending
-    self.mayCollect = mayCollect
     self.lacksRoom = lacksRoom
     self.slackMilliseconds = slackMilliseconds
   }
@@ -69,7 +65,7 @@ struct Upstream: Sendable {
   /// - Returns: what to send first; nothing when there is nothing to do.
   mutating func begin() async throws(CaravanError) -> [Operation.Kind] {
     try await renewPerishable()
-    if pending == nil, mayCollect {
+    if pending == nil, await gate.mayCollect() {
       let state = try await crew.store.syncState(of: table)
       if state.fault != nil { throw state.resting(table) }
       guard state.type != nil else {
@@ -89,7 +85,7 @@ struct Upstream: Sendable {
     var results = first
     while true {
       try await take(results)
-      if pending == nil, mayCollect { try await collect() }
+      if pending == nil, await gate.mayCollect() { try await collect() }
       let operations = await pushOperations()
       if operations.isEmpty { return try await requireNothingHeldBack() }
       try await gate.check()
@@ -144,9 +140,8 @@ struct Upstream: Sendable {
     if state.isResyncing {
       throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
     }
-    if !mayCollect, state.dirtyRows + state.toleratedRows > 0 {
-      throw CaravanError(.unavailable, "the device starts over: rows of \(table) go once what is on its way is known")
-    }
+    guard state.dirtyRows + state.toleratedRows > 0, await !gate.mayCollect() else { return }
+    throw CaravanError(.unavailable, "the device starts over: rows of \(table) go once what is on its way is known")
   }
 
   /// A plan that was never heard of may hold rows that have become too old to be sent (UNI-16): it is made anew.
