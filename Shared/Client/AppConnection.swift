@@ -11,15 +11,23 @@ final class AppConnection: Sendable {
   private struct State {
     var waiting: [UInt64: Promise<Answer>] = [:]
     var last: UInt64 = 0
+    var vigil = Vigil()
+    /// The agent has let the app in: before, it takes nothing but a hello.
+    var isLetIn = false
     /// Why the connection has ended.
     var end: CaravanError?
   }
 
   let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
   private let socket: FrameSocket
+  private let patience: Duration?
   private let state = Mutex(State())
 
-  init(_ socket: FrameSocket) { self.socket = socket }
+  /// - Parameter patience: how long the agent may be silent while something is asked of it; nil: as long as it is there.
+  init(_ socket: FrameSocket, within patience: Duration? = nil) {
+    self.socket = socket
+    self.patience = patience
+  }
 
   /// Receives until the connection ends; then everybody who waits is told.
   func run() async {
@@ -27,7 +35,9 @@ final class AppConnection: Sendable {
     do throws(CaravanError) {
       loop: while true {
         switch try await socket.next() {
-        case .frame(let frame): try dispatch(try frame.reply())
+        case .frame(let frame):
+          state.withLock { $0.vigil.heard() }
+          try dispatch(try frame.reply())
         case .woken: continue
         case .closed: break loop
         }
@@ -39,24 +49,39 @@ final class AppConnection: Sendable {
     close(end)
   }
 
-  /// - Parameter patience: how long an answer may take; nil: as long as the agent is there.
-  /// - Throws: what the agent refused; `networkNotConnected` when it went; `timedOut` after the patience; `cancelled`:
-  ///   it may have happened or not.
-  func request(
-    _ kind: AppRequest.Kind, within patience: Duration? = nil
-  ) async throws(CaravanError) -> AppReply.Kind {
+  /// - Throws: what the agent refused; `networkNotConnected` when it went; `timedOut` when it was silent for longer than
+  ///   the patience, `cancelled`: it may have happened or not.
+  func request(_ kind: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
     let (id, promise) = try send(kind)
-    if let patience { EventLoop.main.call(after: patience) { [weak self] in self?.giveUp(id, after: patience) } }
     do throws(CaravanError) { return try await promise.wait().get() } catch {
       state.withLock { _ = $0.waiting.removeValue(forKey: id) }
       throw error
     }
   }
 
-  private func giveUp(_ id: UInt64, after patience: Duration) {
-    let silence = CaravanError(
-      .timedOut, "the agent has not answered for \(patience.components.seconds) s: is it stopped, or just starting?")
-    state.withLock { $0.waiting.removeValue(forKey: id) }?.fulfil(.failure(silence))
+  func letIn() { state.withLock { $0.isLetIn = true } }
+
+  /// The wait for an answer is bounded by the agent's signs of life.
+  private func keepVigil() {
+    guard let patience else { return }
+    EventLoop.main.call(after: patience / 2) { [weak self] in self?.look(patience) }
+  }
+
+  private func look(_ patience: Duration) {
+    let (step, isLetIn) = state.withLock { state in
+      (state.vigil.look(isAwaited: state.end == nil && !state.waiting.isEmpty), state.isLetIn)
+    }
+    switch step {
+    case .end: return
+    case .lookAgain: break
+    // It refuses a request of no kind, which is an answer.
+    case .ask: if isLetIn { notify(nil) }
+    case .giveUp:
+      let silence = "the agent gives no sign of life for \(patience.wholeMilliseconds) ms"
+      close(CaravanError(.timedOut, "\(silence): is it stopped, or just starting?"))
+      return socket.shutDown()
+    }
+    keepVigil()
   }
 
   /// Sends a request and leaves its answer for later: several can be on their way, and are carried out in this order.
@@ -82,7 +107,11 @@ final class AppConnection: Sendable {
       throw CaravanError(
         .limitExceeded, "a request has \(bytes) bytes: the limit is \(Limits.appMessageBytes), use an object")
     }
-    state.withLock { $0.waiting[id] = promise }
+    let isAlone = state.withLock { state in
+      state.waiting[id] = promise
+      return state.vigil.begin()
+    }
+    if isAlone { keepVigil() }
     socket.post(message, data: data)
     return (id, promise)
   }
@@ -95,7 +124,7 @@ final class AppConnection: Sendable {
   }
 
   /// Sends a request whose answer nobody waits for.
-  func notify(_ kind: AppRequest.Kind) {
+  func notify(_ kind: AppRequest.Kind?) {
     let id = state.withLock { state in
       state.last += 1
       return state.last
@@ -125,7 +154,7 @@ final class AppConnection: Sendable {
 
   private func close(_ reason: CaravanError) {
     let waiting = state.withLock { state -> [Promise<Answer>] in
-      state.end = reason
+      state.end = state.end ?? reason
       defer { state.waiting = [:] }
       return state.waiting.sorted { $0.key < $1.key }.map(\.value)
     }

@@ -14,7 +14,8 @@ internal import Wire
 ///     }
 ///
 /// All calls may be made from any task. A write has reached the disk when its call returns. Every call throws
-/// `CaravanError`: `networkNotConnected` when the agent has gone (what was acknowledged is safe; connect again).
+/// `CaravanError`: `networkNotConnected` when the agent has gone (what was acknowledged is safe; connect again),
+/// `timedOut` when it hangs and a patience was chosen.
 public final class CaravanClient: Sendable {
   let connection: AppConnection
 
@@ -24,19 +25,20 @@ public final class CaravanClient: Sendable {
   /// - Parameters:
   ///   - socket: path of the agent's socket.
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
-  ///   - patience: how long the agent may take to let the app in, which one that is just starting may need; nil: as
-  ///     long as it is there.
-  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; `timedOut` after the patience;
-  ///   what `body` throws.
+  ///   - patience: how long the agent may give no sign of life while anything is asked of it; one that is just starting
+  ///     takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and what waits
+  ///     throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may take as long
+  ///     as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
+  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
     to socket: String, app: String, within patience: Duration? = nil, _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {
     let name = try ContainerID(app)
-    let connection = AppConnection(try AppSocket.connected(to: socket))
+    let connection = AppConnection(try AppSocket.connected(to: socket), within: patience)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await connection.run() }
       defer { connection.shutDown() }
-      try await connection.introduce(name, AppToken(socket: socket, app: name), within: patience)
+      try await connection.introduce(name, AppToken(socket: socket, app: name))
       return try await body(CaravanClient(connection))
     }
   }
@@ -133,15 +135,13 @@ public struct Upcalls: AsyncSequence, Sendable {
 
 extension AppConnection {
   /// Says who the app is. On first contact the agent answers with a token; the binding is final once it has come back.
-  fileprivate func introduce(
-    _ app: ContainerID, _ token: AppToken, within patience: Duration?
-  ) async throws(CaravanError) {
+  fileprivate func introduce(_ app: ContainerID, _ token: AppToken) async throws(CaravanError) {
     var hello = Wire.AppHello(app: app.text, token: token.read())
     while true {
-      guard case .welcome(let welcome) = try await request(.hello(hello), within: patience) else {
+      guard case .welcome(let welcome) = try await request(.hello(hello)) else {
         throw Self.surprise("hello")
       }
-      guard !welcome.token.isEmpty else { return }
+      guard !welcome.token.isEmpty else { return letIn() }
       try token.write(welcome.token)
       hello.token = welcome.token
     }

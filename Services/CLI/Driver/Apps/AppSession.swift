@@ -11,8 +11,8 @@ struct AppSession: Sendable {
   static let json = Flag<Bool>("json", "for programs")
   static let flags: FlagList = [socket, app, json]
 
-  /// An agent that lets nobody in for so long is stopped or hangs: it says so before anything else is done.
-  static let patience: Duration = .seconds(20)
+  /// An agent without a sign of life for so long is stopped or hangs; no transaction takes so long.
+  static let patience: Duration = .seconds(30)
 
   let client: CaravanClient
   let options: Options
