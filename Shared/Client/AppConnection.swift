@@ -23,7 +23,7 @@ final class AppConnection: Sendable {
   private let patience: Duration?
   private let state = Mutex(State())
 
-  /// - Parameter patience: how long the agent may be silent while something is asked of it; nil: as long as it is there.
+  /// - Parameter patience: how long the agent may be silent while something is asked; nil: as long as it is there.
   init(_ socket: FrameSocket, within patience: Duration? = nil) {
     self.socket = socket
     self.patience = patience
@@ -49,8 +49,8 @@ final class AppConnection: Sendable {
     close(end)
   }
 
-  /// - Throws: what the agent refused; `networkNotConnected` when it went; `timedOut` when it was silent for longer than
-  ///   the patience, `cancelled`: it may have happened or not.
+  /// - Throws: what the agent refused; `networkNotConnected` when it went; `timedOut` when it was silent for longer
+  ///   than the patience, `cancelled`: it may have happened or not.
   func request(_ kind: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
     let (id, promise) = try send(kind)
     do throws(CaravanError) { return try await promise.wait().get() } catch {

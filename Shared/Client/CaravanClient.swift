@@ -25,10 +25,10 @@ public final class CaravanClient: Sendable {
   /// - Parameters:
   ///   - socket: path of the agent's socket.
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
-  ///   - patience: how long the agent may give no sign of life while anything is asked of it; one that is just starting
-  ///     takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and what waits
-  ///     throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may take as long
-  ///     as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
+  ///   - patience: how long the agent may give no sign of life while anything is asked of it; one that is just
+  ///     starting takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and
+  ///     what waits throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may
+  ///     take as long as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
   /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
     to socket: String, app: String, within patience: Duration? = nil, _ body: (CaravanClient) async throws -> Result
