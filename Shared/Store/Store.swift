@@ -144,6 +144,9 @@ public protocol Store: Sendable {
 
   // MARK: Upkeep
 
+  /// What names the store among all others, for those that share it; nil: one process owns it.
+  func sharedName() async throws(CaravanError) -> String?
+
   func status() async throws(CaravanError) -> StoreStatus
 
   /// One bounded step of upkeep: entries of deleted zones, unreferenced chunks after their grace, old log, old pages.
@@ -152,6 +155,8 @@ public protocol Store: Sendable {
 }
 
 extension Store {
+  public func sharedName() async throws(CaravanError) -> String? { nil }
+
   public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
     try await deleteZone(zone, incarnation: nil, writer: writer)
   }

@@ -191,6 +191,11 @@ struct Reads {
     return LogPage(entries: entries, head: head, isTrimmed: entries.first.map { $0.position != position + 1 } ?? true)
   }
 
+  /// 0: there is no such partition.
+  func life(of partition: Partition) throws(PostgresError) -> UInt64 {
+    try db.run(Statements.life, Int32(partition.number)).first?.unsigned(0) ?? 0
+  }
+
   func logHeads() throws(PostgresError) -> [Partition: UInt64] {
     var heads: [Partition: UInt64] = [:]
     for row in try db.run(Statements.logHeads) {

@@ -9,6 +9,8 @@ enum Statements {
     WHERE partition = $1 FOR UPDATE
     """
 
+  static let life: StaticString = "SELECT life FROM caravan_partitions WHERE partition = $1"
+
   static let clock: StaticString = """
     SELECT coalesce($1, CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint))
     """

@@ -233,6 +233,11 @@ public final class StorePostgres: Store {
     try await read { (reads) throws(PostgresError) in try reads.logHeads() }
   }
 
+  public func sharedName() async throws(CaravanError) -> String? {
+    let life = try await read { (reads) throws(PostgresError) in try reads.life(of: Self.home) }
+    return "postgres-\(String(life, radix: 36))"
+  }
+
   // MARK: Ownership: in partition 0, whatever it is about
 
   public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {

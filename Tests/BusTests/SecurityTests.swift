@@ -147,6 +147,26 @@ struct SecurityTests {
     }
   }
 
+  @Test("With credentials that may not ask who else serves, a service says so, and serves")
+  func oldCredentials() async throws {
+    try await withRealm { realm in
+      let lines = MemoryLogSink()
+      let host = realm.host.with(log: Log(level: .warning, clock: realm.host.clock, sink: lines))
+      let service = ServiceHost(
+        name: "sync", version: "1.0.0", bus: try await realm.connect(realm.service("@sync", sync)), host: host,
+        companions: Companions(sharing: nil, advice: ""))
+      try await running([service]) {
+        try await eventually("it says so") {
+          lines.records.contains { $0.message.contains("who else serves is unknown") }
+        }
+        try await eventually("it serves") {
+          let client = try await realm.connect(realm.service("@asks", Permissions()))
+          return try await !client.gather(Message(), to: .discovery(.info), within: .seconds(5), limit: 1).isEmpty
+        }
+      }
+    }
+  }
+
   @Test("Expired, unknown or absent credentials are refused with notAuthenticated or never connect")
   func refusedCredentials() async throws {
     try await withRealm { realm in

@@ -67,7 +67,10 @@ struct PermissionTests {
 
   /// What each may publish to and subscribe to: what its code does.
   static let jobs: [(Holder, publishes: [String], subscribes: [String])] = [
-    (.storage, ["changes.7", "svc.schema.type"], ["svc.storage.*.commit", "edge.*.*.chunks.*"]),
+    (
+      .storage, ["changes.7", "svc.schema.type", "$SRV.PING.caravan-storage"],
+      ["svc.storage.*.commit", "edge.*.*.chunks.*"]
+    ),
     (
       .sync,
       [

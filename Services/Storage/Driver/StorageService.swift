@@ -23,10 +23,11 @@ package final class StorageService: Service {
   ///   - ticketKey: checks chunk tickets; the same as sync's.
   ///   - objects: moves objects to the object store; nil: there is none.
   ///   - moves: moves users between the stores that `store` is made of; nil: it is one.
+  ///   - companions: who may serve beside it; nil: whoever does.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
-    objects: ObjectMover? = nil, moves: OwnerMover? = nil, version: String = "0.1.0"
+    objects: ObjectMover? = nil, moves: OwnerMover? = nil, companions: Companions? = nil, version: String = "0.1.0"
   ) {
     self.objects = objects
     self.moves = moves
@@ -39,7 +40,7 @@ package final class StorageService: Service {
     let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
     service = ServiceHost(
-      name: "caravan-storage", version: version, bus: bus, host: host,
+      name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
       endpoints: methods.endpoints + [chunks.endpoint])
   }
 

@@ -138,5 +138,12 @@ Command(
   let mover =
     ways.isEmpty
     ? nil : ObjectMover(store: store, lanes: ways, schema: SchemaClient(bus: bus), host: host, faults: faults)
-  return [StorageService(store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover, moves: moves)]
+  let companions = Companions(
+    sharing: try await store.sharedName(),
+    advice: "stop it, or give both the same PostgreSQL (--postgres); a store of its own needs a broker of its own")
+  return [
+    StorageService(
+      store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover, moves: moves,
+      companions: companions)
+  ]
 }

@@ -43,12 +43,15 @@ struct DiscoveryResponder: Sendable {
   }
 
   /// Until the task is cancelled.
-  func run() async {
+  func answer(_ verbs: Set<DiscoveryVerb>) async {
     await withDiscardingTaskGroup { group in
-      for (verb, subscription) in subscriptions {
+      for (verb, subscription) in subscriptions where verbs.contains(verb) {
         group.addTask { await answer(verb, on: subscription) }
       }
     }
+  }
+
+  func stop() {
     for (_, subscription) in subscriptions { subscription.cancel() }
   }
 
@@ -66,7 +69,8 @@ extension ServiceHost {
   func describe(_ verb: DiscoveryVerb) -> JSON {
     var object: JSON.Object = [
       "type": .string("io.nats.micro.v1.\(verb.rawValue.lowercased())_response"), "name": .string(identity.name),
-      "id": .string(identity.instance), "version": .string(identity.version), "metadata": [:],
+      "id": .string(identity.instance), "version": .string(identity.version),
+      "metadata": .object(companions?.metadata(self) ?? [:]),
     ]
     switch verb {
     case .ping: break

@@ -17,6 +17,7 @@ public final class ServiceHost: Service {
   let identity: ServiceIdentity
   let bus: any MessageBus
   let host: Host
+  let companions: Companions?
   private let initial: [Endpoint]
   private let state = Mutex(State())
   private let arrivals = Mailbox<Registration>(capacity: BusLimits.endpointsPerHost)
@@ -24,13 +25,16 @@ public final class ServiceHost: Service {
   /// - Parameters:
   ///   - name: 1–64 of `A-Z a-z 0-9 _ -`, as tools show it.
   ///   - version: semantic, "1.2.3".
+  ///   - companions: who may serve beside it; nil: whoever has the name.
   public init(
-    name: String, version: String, bus: any MessageBus, host: Host, endpoints: [Endpoint] = []
+    name: String, version: String, bus: any MessageBus, host: Host, companions: Companions? = nil,
+    endpoints: [Endpoint] = []
   ) {
     precondition(Subject.isName(name), "a service's name is 1 to 64 of A-Z a-z 0-9 _ -")
     identity = ServiceIdentity(name: name, version: version, host: host)
     self.bus = bus
     self.host = host
+    self.companions = companions
     initial = endpoints
   }
 
@@ -65,15 +69,16 @@ public final class ServiceHost: Service {
   /// Also while it is about to be served, or being finished.
   package func knows(_ pattern: SubjectPattern) -> Bool { state.withLock { $0.registrations[pattern] != nil } }
 
+  /// Pings are answered from the beginning, all else about it when it serves.
+  /// - Throws: `unavailable` when another serves there that may not beside it; what the bus says.
   public func run() async throws {
     let discovery = try await DiscoveryResponder(self)
-    do { for endpoint in initial { try await add(endpoint) } } catch {
-      shutDown()
-      guard error.code == .cancelled else { throw error }
-    }
-    host.log.info("ready", [.service: identity.name, .instance: identity.instance, .version: identity.version])
-    await withDiscardingTaskGroup { group in
-      group.addTask { await discovery.run() }
+    defer { discovery.stop() }
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await discovery.answer([.ping]) }
+      try await begin()
+      host.log.info("ready", [.service: identity.name, .instance: identity.instance, .version: identity.version])
+      group.addTask { await discovery.answer([.info, .stats]) }
       await withDiscardingTaskGroup { serving in
         while case .element(let registration)? = await arrivals.next() {
           serving.addTask { await self.serve(registration) }
@@ -83,6 +88,17 @@ public final class ServiceHost: Service {
       group.cancelAll()
     }
     host.log.info("stopped", [.service: identity.name, .instance: identity.instance])
+  }
+
+  /// Ends well also where it is shut down meanwhile.
+  private func begin() async throws(CaravanError) {
+    do throws(CaravanError) {
+      try await companions?.check(self)
+      for endpoint in initial { try await add(endpoint) }
+    } catch {
+      shutDown()
+      guard error.code == .cancelled else { throw error }
+    }
   }
 
   public func shutDown() {

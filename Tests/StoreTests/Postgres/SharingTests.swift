@@ -28,6 +28,22 @@ import Wire
     }
   }
 
+  @Test("stores on one database have one name, and those on another have another")
+  func names() async throws {
+    func names() async throws -> [String?] {
+      let names = Mutex<[String?]>([])
+      try await withPair { pair in
+        for store in pair.stores {
+          let name = try await store.sharedName()
+          names.withLock { $0.append(name) }
+        }
+      }
+      return names.withLock { $0 }
+    }
+    let (here, there) = (try await names(), try await names())
+    #expect(here[0] != nil && here[0] == here[1] && there[0] != here[0])
+  }
+
   private static func options(_ address: String, writers: Int) throws -> PostgresOptions {
     var options = PostgresOptions(try ConnectionString(address))
     (options.writers, options.readers) = (writers, 2)

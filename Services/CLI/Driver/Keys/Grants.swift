@@ -38,7 +38,9 @@ enum Holder: String, Sendable, CaseIterable {
   /// What it publishes to.
   private var asks: [String] {
     switch self {
-    case .storage: [SubjectPattern.everyChange.text] + Self.schema([.type])
+    case .storage:
+      [SubjectPattern.everyChange.text, Subject.discovery(.ping, service: "caravan-storage").text]
+        + Self.schema([.type])
     case .sync:
       Self.storage([
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
