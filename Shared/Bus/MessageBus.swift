@@ -88,11 +88,18 @@ public enum BusEvent: Sendable, Equatable {
   /// Messages may be lost until `connected` comes again.
   case disconnected
   case slowConsumer(subject: String, dropped: UInt64)
-  /// The broker refused a publish or a subscription for want of permission.
-  case denied(String)
+  /// The broker refused it for want of permission, in its own words.
+  case denied(Denied, String)
   /// For good: it was drained, or the broker has refused the credentials twice in a row. Whoever owns the bus makes
   /// another when it has reason to believe in its credentials.
   case closed
+
+  public enum Denied: Sendable {
+    case connection
+    case publish
+    /// Nothing will come on it, whatever its holder waits for.
+    case subscription
+  }
 }
 
 /// The one way parts of Caravan speak to each other (architecture §3). At most `Limits.messageBytes` a message;

@@ -46,7 +46,11 @@ final class ConnectionContext: Sendable {
 
   fileprivate func failed(_ status: natsStatus, _ connection: OpaquePointer?) {
     switch status {
-    case NATS_NOT_PERMITTED, NATS_CONNECTION_AUTH_FAILED: events.send(.denied(Self.lastError(connection)))
+    case NATS_NOT_PERMITTED:
+      let text = Self.lastError(connection)
+      // The broker says which in words only: Permissions Violation for Subscription to "…".
+      events.send(.denied(text.contains("Violation for Subscription") ? .subscription : .publish, text))
+    case NATS_CONNECTION_AUTH_FAILED: events.send(.denied(.connection, Self.lastError(connection)))
     default: break
     }
   }

@@ -13,38 +13,46 @@ public struct BusLifetime: Service {
     self.host = host
   }
 
-  /// - Throws: `notAuthenticated` when the bus closes unasked, after two refusals in a row. Brokers that come back
-  ///   refuse nobody they know, so the credentials are void: the supervisor's next start reads them anew.
+  /// - Throws: `notAuthenticated` when the broker refuses a subscription, or the bus closes unasked, after two refusals
+  ///   in a row. Brokers that come back refuse nobody they know, so the credentials are void or another service's: the
+  ///   supervisor's next start reads them anew.
   public func run() async throws {
     let events = bus.events()
-    let wasAsked = await withTaskGroup(of: Bool.self) { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        await report(events)
-        return stop.isOpen
+        try await report(events)
+        if stop.isOpen || Task.isCancelled { return }
+        throw CaravanError(.notAuthenticated, "the broker refuses this process for good: check its credentials")
       }
       group.addTask {
         await stop.wait()
         await bus.drain(deadline: LaunchLimits.drainDeadline)
-        return true
       }
       defer { group.cancelAll() }
-      return await group.next() ?? true
-    }
-    if !wasAsked && !Task.isCancelled {
-      throw CaravanError(.notAuthenticated, "the broker refuses this process for good: check its credentials")
+      try await group.next()
     }
   }
 
   public func shutDown() { stop.open() }
 
-  private func report(_ events: any BusEventStream) async {
+  /// Until the bus is closed.
+  private func report(_ events: any BusEventStream) async throws(CaravanError) {
+    var told: Set<String> = []
     while let event = await events.next() {
       switch event {
       case .connected: host.log.info("the bus is connected")
       case .disconnected: host.log.warning("the bus is disconnected: trying to come back")
       case .slowConsumer(let subject, let dropped):
         host.log.warning("messages dropped: the consumer is too slow", [.subject: subject, .dropped: dropped])
-      case .denied(let text): host.log.error("the broker refuses", [.error: text])
+      case .denied(.subscription, let text):
+        throw CaravanError(
+          .notAuthenticated,
+          "these credentials are not this service's, or of an earlier release (caravan keys init): the broker says: "
+            + text)
+      case .denied(_, let text):
+        // One that goes on asking is refused as often.
+        guard told.count < LaunchLimits.denialsLogged, told.insert(text).inserted else { continue }
+        host.log.error("the broker refuses", [.error: text])
       case .closed: host.log.info("the bus is closed")
       }
     }

@@ -123,6 +123,8 @@ public enum LaunchLimits {
   public static let connectDeadline: Duration = .seconds(30)
   /// Within `ServiceGroup.shutDownDeadline`.
   public static let drainDeadline: Duration = .seconds(3)
+  /// Different refusals of a broker that one process writes down.
+  public static let denialsLogged = 64
   /// For a broker that is started here.
   public static let brokerStartDeadline: Duration = .seconds(10)
 }

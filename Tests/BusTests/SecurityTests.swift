@@ -167,6 +167,39 @@ struct SecurityTests {
     }
   }
 
+  @Test("A process ends when it may not hear what it is there for, and says what to do")
+  func foreignCredentials() async throws {
+    try await withRealm { realm in
+      let bus = try await realm.connect(realm.service("@sync", sync))
+      let lifetime = BusLifetime(bus, host: realm.host)
+      let service = ServiceHost(
+        name: "storage", version: "1.0.0", bus: bus, host: realm.host, endpoints: [ServiceHostTests.echo()])
+      let refusal = await failure { try await ServiceGroup([lifetime, service], host: realm.host).run() }
+      #expect(refusal?.code == .notAuthenticated)
+      #expect(refusal?.message.contains("caravan keys init") == true, "\(String(describing: refusal))")
+    }
+  }
+
+  @Test("What a process may not say is written down once, however often it tries, and it goes on")
+  func foreignPublishes() async throws {
+    try await withRealm { realm in
+      let lines = MemoryLogSink()
+      let bus = try await realm.connect(realm.service("@sync", sync))
+      let host = realm.host.with(log: Log(level: .warning, clock: realm.host.clock, sink: lines))
+      try await running([BusLifetime(bus, host: host)]) {
+        try await eventually("both are told, after a while") {
+          for number: UInt32 in [1, 2] { try await bus.publish(Message(), to: .changes(Partition(number))) }
+          return lines.records.count >= 2
+        }
+        let refusals = bus.events()
+        try await bus.publish(Message(), to: .changes(Partition(2)))
+        #expect(await refusals.next()?.denies("Publish", "changes.2") == true)
+        #expect(bus.isConnected)
+      }
+      #expect(lines.records.count == 2, "\(lines.records.map(\.message))")
+    }
+  }
+
   @Test("Expired, unknown or absent credentials are refused with notAuthenticated or never connect")
   func refusedCredentials() async throws {
     try await withRealm { realm in
@@ -285,8 +318,9 @@ struct SecurityTests {
 
 extension BusEvent {
   fileprivate func denies(_ what: String, _ subject: String) -> Bool {
-    guard case .denied(let text) = self else { return false }
-    return text.localizedContains("Permissions Violation for \(what)") && text.contains("\"\(subject)\"")
+    guard case .denied(let denied, let text) = self else { return false }
+    return denied == (what == "Publish" ? .publish : .subscription)
+      && text.localizedContains("Permissions Violation for \(what)") && text.contains("\"\(subject)\"")
   }
 }
 

@@ -84,7 +84,7 @@ struct CloudConnection: Sendable {
       case .connected: await engine.connected(bus)
       case .disconnected: await engine.disconnected()
       case .slowConsumer: await engine.notificationsLost()
-      case .denied(let reason): engine.host.log.warning("the broker refuses this device", [.reason: reason])
+      case .denied(_, let reason): engine.host.log.warning("the broker refuses this device", [.reason: reason])
       case .closed: return
       }
     }
