@@ -44,6 +44,8 @@ public final class ChunkFile {
   private var gaps: [Range<Int>] = []
   /// Of the file; beyond `end` it holds nothing.
   private var size = 0
+  /// The disk had no room for the last chunk: what others give up is not kept for more.
+  private var isRefused = false
 
   /// - Parameters:
   ///   - isDurable: whether `sync` waits for the disk.
@@ -79,9 +81,11 @@ public final class ChunkFile {
     }
     size = max(size, place + space)
     do { try write(bytes, at: place) } catch {
+      isRefused = true
       shrink()
       throw error
     }
+    isRefused = false
     end = place + space
     return place
   }
@@ -167,7 +171,7 @@ public final class ChunkFile {
       end = last.lowerBound
       gaps.removeLast()
     }
-    if size - end > Self.looseBytes { shrink() }
+    if size - end > (isRefused ? 0 : Self.looseBytes) { shrink() }
   }
 
   /// Has the file system take all space that is not used, and leaves nothing for chunks to come. As `releaseFreed`.
