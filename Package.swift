@@ -218,9 +218,8 @@ let package = Package(
       tests(
         "CLITests",
         [
-          "CLICore", "CLIDriver", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto", "TestKit",
-          "Wire",
-          "StorageClient", "SchemaClient", "SQLite",
+          "CLICore", "CLIDriver", "Client", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto",
+          "TestKit", "Wire", "StorageClient", "SchemaClient", "SQLite",
         ]),
       tests("TidyTests", []),
       // Decoders of what strangers send, tried by a fuzzer (Tests/Fuzz/run) and with what it found.

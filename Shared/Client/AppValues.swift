@@ -143,6 +143,9 @@ public struct DeviceStatus: Sendable, Hashable {
   /// The machine's own word, not what somebody announced.
   public let isLinkAutomatic: Bool
   public let isConnected: Bool
+  /// Too little room is left on the device's disk: what apps write is refused until there is; rows can be deleted,
+  /// tables dropped, and sync goes on.
+  public let isDiskFull: Bool
   public let tables: [Table]
   public let counters: [String: UInt64]
   public let policy: NetworkPolicy
@@ -164,6 +167,7 @@ public struct DeviceStatus: Sendable, Hashable {
       uniquingKeysWith: { $1 })
     usage = status.usage.compactMap { LinkUse($0) }
     isConnected = status.connected
+    isDiskFull = status.diskIsFull
     tables = status.tables.map {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,

@@ -2344,6 +2344,7 @@ public struct AgentStatus: WireMessage, Equatable {
   public var policy: NetworkPolicy?
   public var usage: [LinkUsage]
   public var mode: SyncMode
+  public var diskIsFull: Bool
 
   public init(
     device: String = "",
@@ -2356,7 +2357,8 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAutomatic: Bool = false,
     policy: NetworkPolicy? = nil,
     usage: [LinkUsage] = [],
-    mode: SyncMode = .idle
+    mode: SyncMode = .idle,
+    diskIsFull: Bool = false
   ) {
     self.device = device
     self.user = user
@@ -2369,6 +2371,7 @@ public struct AgentStatus: WireMessage, Equatable {
     self.policy = policy
     self.usage = usage
     self.mode = mode
+    self.diskIsFull = diskIsFull
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -2384,6 +2387,7 @@ public struct AgentStatus: WireMessage, Equatable {
     if let policy { m.pointee.policy = policy.pack(into: &arena) }
     (m.pointee.n_usage, m.pointee.usage) = arena.messages(usage) { $0.pack(into: &$1) }
     if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
+    if diskIsFull { m.pointee.has_disk_is_full = 1; m.pointee.disk_is_full = diskIsFull ? 1 : 0 }
     return m
   }
 
@@ -2399,6 +2403,7 @@ public struct AgentStatus: WireMessage, Equatable {
     policy = if let p = m.pointee.policy { try NetworkPolicy(c: p) } else { nil }
     usage = try copyMessages(m.pointee.n_usage, m.pointee.usage) { (p) throws(WireError) in try LinkUsage(c: p) }
     mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
+    diskIsFull = m.pointee.has_disk_is_full != 0 ? m.pointee.disk_is_full != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -143,7 +143,9 @@ struct FullDiskTests {
       } else {
         try await f.store.dropTable(StoreFixture.photos)
       }
+      #expect(await f.store.isDiskFull() == areRowsDeleted, "the cloud has to hear of rows, not of a table")
       disk.setBrimming(false, otherwise: Self.diskBytes)
+      #expect(await !f.store.isDiskFull())
       if areRowsDeleted { try await write("fits", bytes: 100_000, in: f) }
     }
   }

@@ -144,7 +144,7 @@ import Wire
     }
   }
 
-  @Test("a full disk is warned of once, and again when it has been written to meanwhile")
+  @Test("a full disk is warned of once, and again when it has been written to meanwhile; status knows while it lasts")
   func fullDisk() throws {
     try Bench.run(prepare: Self.registered) { bench in
       for row in ["a", "b"] {
@@ -155,7 +155,11 @@ import Wire
           state.failingReads = Array(repeating: CaravanError(.storageFull, "full"), count: 3)
         }
         bench.write(row, "object", chunks: [hash])
+        try await bench.until("it is refused") {
+          await bench.engine.status().refusedByDisk == [Bench.album: "full"]
+        }
         try await bench.until("the row is at the cloud") { bench.store.isClean(Bench.album) }
+        try await bench.until("nothing is refused") { await bench.engine.status().refusedByDisk.isEmpty }
       }
       #expect(bench.world.log.records.count { $0.message.contains("disk refuses") } == 2)
     }

@@ -137,7 +137,7 @@ extension Choice {
 
 extension AgentStatus {
   /// - Parameter app: what others' tables carried is not its business.
-  init(_ device: SyncStatus, _ tables: [TableStatusView], app: ContainerID) {
+  init(_ device: SyncStatus, _ tables: [TableStatusView], app: ContainerID, isDiskFull: Bool) {
     let tables = tables.map { TableStatus($0, device) }
     self.init(
       device: device.device, user: device.user, link: LinkClass(device.link?.linkClass), connected: device.isConnected,
@@ -146,7 +146,8 @@ extension AgentStatus {
       metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
       policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
       usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) },
-      mode: tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle)
+      mode: tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle,
+      diskIsFull: isDiskFull || !device.refusedByDisk.isEmpty)
   }
 }
 
@@ -191,7 +192,8 @@ extension TableStatus {
     self.init(
       table: view.table.name, rows: UInt64(view.rows), dirty: UInt64(view.dirty), pending: UInt64(view.pending),
       conflicts: UInt64(view.conflicts), torn: UInt64(view.torn), lastSyncMilliseconds: UInt64(max(0, view.lastSync)),
-      bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown), refused: view.refused,
+      bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown),
+      refused: view.refused.isEmpty ? device.refusedByDisk[view.table] ?? "" : view.refused,
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
       properties: Wire.TableProperties(view.properties), mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode)
     )

@@ -265,6 +265,7 @@ public actor AppSession {
 
   private func status() async throws(CaravanError) -> AgentStatus {
     let device = await sync.status()
-    return AgentStatus(device, try await store.status(of: app), app: app)
+    let isFull = await store.isDiskFull()
+    return AgentStatus(device, try await store.status(of: app), app: app, isDiskFull: isFull)
   }
 }

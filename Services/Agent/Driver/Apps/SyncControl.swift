@@ -35,6 +35,8 @@ public struct SyncStatus: Sendable, Hashable {
   public var isConnected: Bool
   /// Tables that are being synced now.
   public var atWork: Set<TableID>
+  /// Tables whose sync the device's disk refuses, and what it said; until it has taken it.
+  public var refusedByDisk: [TableID: String]
   public var counters: [Counter]
   public var policy: NetworkPolicy
   /// Today, of the links that have a budget.
@@ -64,9 +66,8 @@ public struct SyncStatus: Sendable, Hashable {
 
   public init(
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
-    atWork: Set<TableID> = [], counters: [Counter] = [], policy: NetworkPolicy = NetworkPolicy(),
-    spent: [LinkClass: UInt64] = [:],
-    usage: [Usage] = []
+    atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:], counters: [Counter] = [],
+    policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = []
   ) {
     self.device = device
     self.user = user
@@ -74,6 +75,7 @@ public struct SyncStatus: Sendable, Hashable {
     self.isLinkAutomatic = isLinkAutomatic
     self.isConnected = isConnected
     self.atWork = atWork
+    self.refusedByDisk = refusedByDisk
     self.counters = counters
     self.policy = policy
     self.spent = spent

@@ -42,6 +42,12 @@ extension LocalStore {
     return views
   }
 
+  /// Whether the disk has no room for the reserve now: then apps' writes are refused.
+  public func isDiskFull() -> Bool {
+    do { try reserve.hold() } catch { return error.code == .storageFull }
+    return false
+  }
+
   // MARK: Upcalls
 
   /// What a table has to tell its app; new rows are told once.

@@ -18,6 +18,7 @@ extension SyncEngine: SyncControl {
     unexplained.remove(table)
     awaitingPush.remove(table)
     for key in [Key(table, .read), Key(table, .write)] {
+      refusedByDisk[key] = nil
       for answer in waiters.take(key) {
         answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))
       }
@@ -84,7 +85,9 @@ extension SyncEngine: SyncControl {
     }
     return SyncStatus(
       device: identity.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
-      isConnected: bus != nil, atWork: board.tables, counters: counters.sorted { $0.name < $1.name }, policy: policy,
+      isConnected: bus != nil, atWork: board.tables,
+      refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
+      counters: counters.sorted { $0.name < $1.name }, policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) })
   }

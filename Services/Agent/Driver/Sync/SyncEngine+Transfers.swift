@@ -276,7 +276,7 @@ extension SyncEngine {
       }
     } else {
       board.succeeded(key)
-      refusedByDisk.remove(key)
+      refusedByDisk[key] = nil
       coalescer.finished(key)
       metrics.session(key.direction, outcome: "done")
       if key.direction == .write, awaitingPush.contains(key.table) {
@@ -292,7 +292,7 @@ extension SyncEngine {
   /// A full disk is the user's to mend: it is told of until it has taken what it refused, once.
   private func note(_ failure: CaravanError, of key: Key, failures: UInt32) {
     let fields: LogFields = [.table: key.table, .error: failure.description, .attempt: failures]
-    if failure.code == .storageFull, refusedByDisk.insert(key).inserted {
+    if failure.code == .storageFull, refusedByDisk.updateValue(failure.message, forKey: key) == nil {
       host.log.warning("a table's sync failed: the device's disk refuses", fields)
     } else {
       host.log.debug("a table's sync failed", fields)

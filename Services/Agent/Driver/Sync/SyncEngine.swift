@@ -54,8 +54,8 @@ public actor SyncEngine: Service {
   var isBeginningEpoch = false
   /// Tables that have failed so often that their sync is going to rest.
   var faults: [TableID: CaravanError] = [:]
-  /// What the device's disk has refused, until it takes it.
-  var refusedByDisk: Set<Key> = []
+  /// What the device's disk has refused, and how, until it takes it.
+  var refusedByDisk: [Key: String] = [:]
   var transfersInFlight = 0
   /// Messages with chunks that go ahead of their rows.
   var ahead: [TableID: Int] = [:]

@@ -74,10 +74,11 @@ enum AppDeviceCommands {
     return ["max_link": .string(LinkText.name(status.policy.maximumLink)), "budgets": .array(budgets)]
   }
 
-  private static func text(_ status: DeviceStatus) -> String {
+  static func text(_ status: DeviceStatus) -> String {
     let state = status.isConnected ? "connected" : "not connected"
     let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED, then caravan app reset" : ""
-    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)"
+    let full = status.isDiskFull ? "\n\(fullDisk)" : ""
+    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)\(full)"
     guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
     var table = TextTable([
       "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "LOST",
@@ -93,6 +94,9 @@ enum AppDeviceCommands {
     return "\(head)\n\(table.text)"
   }
 
+  private static let fullDisk =
+    "the disk is full: nothing can be written until there is room; delete rows, drop tables; sync goes on"
+
   private static func lost(_ loss: DeviceStatus.Loss) -> String {
     "\(loss.lostInQueue + loss.lostToBusyServer) of \(loss.accepted)"
   }
@@ -101,7 +105,8 @@ enum AppDeviceCommands {
     [
       "device": .string(status.device), "user": .string(status.user), "link": .string(LinkText.name(status.link)),
       "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
-      "connected": .bool(status.isConnected), "mode": .string(status.mode.rawValue), "policy": json(policy: status),
+      "connected": .bool(status.isConnected), "disk_full": .bool(status.isDiskFull),
+      "mode": .string(status.mode.rawValue), "policy": json(policy: status),
       "usage": .array(status.usage.map(json)), "tables": .array(status.tables.map(json)),
       "counters": .object(JSON.Object(sorting: status.counters.mapValues { .int(Int64(clamping: $0)) })),
     ]

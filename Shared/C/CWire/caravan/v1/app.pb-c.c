@@ -5797,7 +5797,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[12] =
 {
   {
     "device",
@@ -5931,11 +5931,24 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "disk_is_full",
+    81,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AgentStatus, has_disk_is_full),
+    offsetof(Caravan__V1__AgentStatus, disk_is_full),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
   5,   /* field[5] = counters */
   0,   /* field[0] = device */
+  11,   /* field[11] = disk_is_full */
   2,   /* field[2] = link */
   7,   /* field[7] = link_is_automatic */
   6,   /* field[6] = metered */
@@ -5949,7 +5962,7 @@ static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 10 },
-  { 0, 11 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -5959,7 +5972,7 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  11,
+  12,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
   2,  caravan__v1__agent_status__number_ranges,

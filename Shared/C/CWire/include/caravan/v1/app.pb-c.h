@@ -1158,10 +1158,15 @@ struct  Caravan__V1__AgentStatus
    */
   protobuf_c_boolean has_mode;
   Caravan__V1__SyncMode mode;
+  /*
+   * apps' writes are refused until there is room again
+   */
+  protobuf_c_boolean has_disk_is_full;
+  protobuf_c_boolean disk_is_full;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0 }
 
 
 struct  Caravan__V1__LinkUsage
