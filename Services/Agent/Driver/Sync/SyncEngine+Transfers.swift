@@ -328,8 +328,10 @@ extension SyncEngine {
     bus == nil && failure.isTransient ? .notConnected : failure
   }
 
-  /// The store was put back to an older state: op numbers it will give again are known at the cloud. Once nothing is in
-  /// flight it gets an epoch of its own, and the tables start over with their unsynced rows kept.
+  /// The cloud has rows of this device that its store does not know of. Of a table that was dropped and made again that
+  /// is no wonder; but the store may have been put back to an older state as well, and op numbers it will give again be
+  /// known at the cloud. Nothing here tells the one from the other. Once nothing is in flight it gets an epoch of its
+  /// own, and the tables start over with their unsynced rows kept.
   private func beginEpochIfNeeded() async {
     guard !unexplained.isEmpty, pending.isEmpty, !isBeginningEpoch else { return }
     isBeginningEpoch = true
@@ -344,7 +346,9 @@ extension SyncEngine {
       host.log.debug("a new epoch has to wait", [.error: error.description])
       return
     }
-    host.log.warning("the store is older than what it has sent: it begins a new epoch", [.count: unexplained.count])
+    host.log.warning(
+      "the cloud has rows of this device that its store does not know of, as when a table was dropped or the store is "
+        + "an older copy: a new epoch begins, and the tables concerned start over", [.count: unexplained.count])
     for table in unexplained.sorted() { putBack(Key(table, .read)) }
     voided.formUnion(unexplained)
     unexplained = []
