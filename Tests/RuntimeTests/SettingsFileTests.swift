@@ -57,7 +57,7 @@ struct SettingsFileTests {
   }
 
   @Test(
-    "what is wrong is said in one line, with its number",
+    "what is wrong is said, all of it, in one line with the numbers",
     arguments: [
       ("data = /d\n\nnatz = x", "FILE, line 3: there is no setting 'natz'"),
       ("data = /d\nconfig = x", "FILE, line 2: there is no setting 'config'"),
@@ -67,6 +67,11 @@ struct SettingsFileTests {
       ("data /d", "FILE, line 1: 'data /d' is not 'key = value'"),
       ("label =  # later", "FILE, line 1: 'label' has no value: give one, or put '#' before the line"),
       ("files = 2", "--data is required (or CARAVAN_DATA)"),
+      (
+        "natz = x\ndata = /d\ndata /e\nfiles = 0",
+        "FILE, line 1: there is no setting 'natz'; line 3: 'data /e' is not 'key = value'; "
+          + "line 4: files: 0 is not within 1 to 64"
+      ),
     ])
   func complaints(text: String, problem: String) {
     #expect(throws: CommandLineStop.usage("caravan-test: \(problem); see caravan-test --help")) { try parse(text) }

@@ -14,42 +14,63 @@ struct SettingsFile {
   }
 
   /// What is wrong with a line.
-  struct Problem: Error, Equatable {
+  struct Problem: Error {
     let line: Int
     let text: String
   }
 
-  let settings: [Setting]
+  /// What is wrong with the file.
+  struct Problems: Error, CustomStringConvertible {
+    let list: [Problem]
 
-  init(parsing text: String) throws(Problem) {
-    var settings: [Setting] = []
-    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      if let setting = try Self.setting(line, number: index + 1) { settings.append(setting) }
+    var description: String {
+      list.sorted { $0.line < $1.line }.map { "line \($0.line): \($0.text)" }.joined(separator: "; ")
     }
-    self.settings = settings
+  }
+
+  private(set) var settings: [Setting] = []
+  /// Of lines that are no settings.
+  private var problems: [Problem] = []
+
+  init(parsing text: String) {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      do throws(Problem) {
+        if let setting = try Self.setting(line, number: index + 1) { settings.append(setting) }
+      } catch {
+        problems.append(error)
+      }
+    }
   }
 
   /// The values by their flags' names, as the command line would give them.
   /// - Parameter others: of another command that reads the same file.
+  /// - Throws: all that is wrong.
   func values(
     for flags: [FlagDeclaration], passingOver others: [FlagDeclaration]
-  ) throws(Problem) -> [String: String] {
+  ) throws(Problems) -> [String: String] {
     var values: [String: (text: String, line: Int)] = [:]
+    var problems = problems
     for setting in settings {
-      func problem(_ text: String) -> Problem { Problem(line: setting.line, text: text) }
-      guard let flag = (flags + others).first(where: { $0.name == setting.key }), flag.name != Command.configurationFlag
-      else {
-        throw problem("there is no setting '\(setting.key)'")
-      }
-      if let complaint = flag.complaint(setting.value) { throw problem("\(setting.key): \(complaint)") }
-      if let earlier = values[flag.name] {
-        guard flag.isList else { throw problem("'\(setting.key)' is set already in line \(earlier.line)") }
-        values[flag.name] = ("\(earlier.text),\(setting.value)", setting.line)
-      } else {
-        values[flag.name] = (setting.value, setting.line)
-      }
+      do throws(Problem) { try take(setting, among: flags + others, into: &values) } catch { problems.append(error) }
     }
+    guard problems.isEmpty else { throw Problems(list: problems) }
     return values.mapValues(\.text)
+  }
+
+  private func take(
+    _ setting: Setting, among flags: [FlagDeclaration], into values: inout [String: (text: String, line: Int)]
+  ) throws(Problem) {
+    func problem(_ text: String) -> Problem { Problem(line: setting.line, text: text) }
+    guard let flag = flags.first(where: { $0.name == setting.key }), flag.name != Command.configurationFlag else {
+      throw problem("there is no setting '\(setting.key)'")
+    }
+    if let complaint = flag.complaint(setting.value) { throw problem("\(setting.key): \(complaint)") }
+    if let earlier = values[flag.name] {
+      guard flag.isList else { throw problem("'\(setting.key)' is set already in line \(earlier.line)") }
+      values[flag.name] = ("\(earlier.text),\(setting.value)", setting.line)
+    } else {
+      values[flag.name] = (setting.value, setting.line)
+    }
   }
 
   private static func setting(_ line: Substring, number: Int) throws(Problem) -> Setting? {
@@ -86,7 +107,7 @@ extension Command {
   static let configurationFlag = "config"
 
   /// What the file of `--config` says, where the command has the flag and a file is named.
-  /// - Throws: `usage` naming file and line.
+  /// - Throws: `usage` naming the file and every line that is wrong.
   func settings(_ given: [String: String], _ environment: [String: String]) throws(CommandLineStop) -> [String: String]
   {
     guard let flag = flags.first(where: { $0.name == Self.configurationFlag }) else { return [:] }
@@ -94,10 +115,10 @@ extension Command {
     guard let path = named, !path.isEmpty else { return [:] }
     do throws(CaravanError) {
       let text = try TextFile.read(path)
-      do throws(SettingsFile.Problem) {
+      do throws(SettingsFile.Problems) {
         return try SettingsFile(parsing: text).values(for: flags, passingOver: otherSettings)
       } catch {
-        throw CaravanError(.invalidData, "\(path), line \(error.line): \(error.text)")
+        throw CaravanError(.invalidData, "\(path), \(error)")
       }
     } catch {
       throw usage(error.message)
