@@ -36,14 +36,16 @@ extension Flag where Value == [DeviceLink] {
   public static var deviceLinks: Flag<[DeviceLink]> {
     Flag(
       "device-link", "DEVICE=CLASS,…", "with --link auto: what a device leads to, where the system does not know",
-      environment: "CARAVAN_DEVICE_LINK", default: [])
+      environment: "CARAVAN_DEVICE_LINK", default: []
+    ).only(with: "link", "auto")
   }
 }
 
 extension Flag where Value == Bool {
   public static var metered: Flag<Bool> {
     Flag(
-      "metered", "with --link auto: bytes cost wherever NetworkManager does not say", environment: "CARAVAN_METERED")
+      "metered", "with --link auto: bytes cost wherever NetworkManager does not say", environment: "CARAVAN_METERED"
+    ).only(with: "link", "auto")
   }
 }
 

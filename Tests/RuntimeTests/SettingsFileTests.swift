@@ -88,6 +88,25 @@ struct SettingsFileTests {
     #expect(try command.parse(["--data", "/d"], environment: ["CARAVAN_CONFIG": ""])[.data] == "/d")
   }
 
+  @Test("what says nothing without another setting is refused, in the file and beside it, also in another's file")
+  func company() throws {
+    let others: FlagList = [
+      Flag<String?>("link", "CLASS", "which", environment: "X_LINK"),
+      Flag<String?>("map", "A=B", "of what").only(with: "link", "auto"),
+      Flag<Bool>("metered", "it costs").only(with: "link", "auto"),
+    ]
+    let problem = "says nothing without --link auto: give both, or neither; see caravan-test --help"
+    for text in ["map = a", "link = wifi\nmap = a"] {
+      #expect(throws: CommandLineStop.usage("caravan-test: --map \(problem)")) {
+        try parse("data = /d\n\(text)", others: others)
+      }
+    }
+    #expect(try parse("data = /d\nmap = a\nlink = auto\nmetered = no", others: others)[.data] == "/d")
+    let command = Command("caravan-test", "Does nothing.", flags: others)
+    #expect(throws: CommandLineStop.usage("caravan-test: --metered \(problem)")) { try command.parse(["--metered"]) }
+    _ = try command.parse(["--metered"], environment: ["X_LINK": "auto"])
+  }
+
   @Test("a command that reads another's file passes over what only that one knows, and over nothing else")
   func othersSettings() throws {
     let others: FlagList = [Flag<Int>("doors", "N", "how many"), .data]

@@ -109,6 +109,7 @@ public struct Command: Sendable {
     for flag in flags where values[flag.name] == nil {
       values[flag.name] = try fallback(flag, environment, settings)
     }
+    try checkCompany(values.merging(settings) { given, _ in given })
     try check(operands)
     return Options(operands: operands, values: values, declared: Set(flags.map(\.name)))
   }
@@ -152,6 +153,15 @@ public struct Command: Sendable {
       throw usage("--\(flag.name) is required\(flag.environment.map { " (or \($0))" } ?? "")")
     }
     return nil
+  }
+
+  private func checkCompany(_ values: [String: String]) throws(CommandLineStop) {
+    for flag in flags + otherSettings {
+      guard let company = flag.company, let value = values[flag.name], !flag.isSwitch || Bool(flagText: value) == true,
+        values[company.flag] != company.value
+      else { continue }
+      throw usage("--\(flag.name) says nothing without --\(company.flag) \(company.value): give both, or neither")
+    }
   }
 
   private func check(_ given: [String]) throws(CommandLineStop) {

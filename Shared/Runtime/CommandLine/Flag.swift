@@ -7,7 +7,7 @@
 /// A flag without a default is required, unless its type is optional or `Bool`. An environment variable stands in
 /// for a flag that is not given.
 public struct Flag<Value: FlagValue>: Sendable {
-  let declaration: FlagDeclaration
+  private(set) var declaration: FlagDeclaration
   let defaultValue: Value?
 
   public init(
@@ -25,6 +25,13 @@ public struct Flag<Value: FlagValue>: Sendable {
     declaration = FlagDeclaration(
       name: name, placeholder: placeholder, help: help, environment: environment, isSwitch: Value.isSwitch,
       isList: Value.isList, isRequired: value == nil, defaultText: Self.text(of: value), complaint: complaint)
+  }
+
+  /// The same flag, which says nothing unless another one has this value: then it is refused.
+  public func only(with flag: String, _ value: String) -> Self {
+    var copy = self
+    copy.declaration.company = (flag, value)
+    return copy
   }
 
   private static func complaint(about text: String) -> String? {
@@ -74,6 +81,8 @@ public struct FlagDeclaration: Sendable {
   let defaultText: String?
   /// What is wrong with a value; nil: nothing.
   let complaint: @Sendable (String) -> String?
+  /// A flag and its value without which this one says nothing.
+  var company: (flag: String, value: String)?
 }
 
 // MARK: Flags that several executables have
