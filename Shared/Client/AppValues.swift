@@ -109,8 +109,9 @@ public struct DeviceStatus: Sendable, Hashable {
     /// Nil: nothing may be lost.
     public let loss: Loss?
     public let properties: TableProperties
-    /// If it needs a reset, `refused` says why.
+    /// If it needs a reset, `refused` says why, and `remedy` what helps.
     public let mode: SyncMode
+    public let remedy: String
   }
 
   /// Rows that may be lost, since that was declared: accepted = settled + expired + lost + those that wait (MOB-06).
@@ -173,7 +174,8 @@ public struct DeviceStatus: Sendable, Hashable {
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
         lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused,
         schema: $0.schema, loss: Loss($0.loss),
-        properties: TableProperties($0.properties ?? Wire.TableProperties()), mode: SyncMode($0.mode))
+        properties: TableProperties($0.properties ?? Wire.TableProperties()), mode: SyncMode($0.mode), remedy: $0.remedy
+      )
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

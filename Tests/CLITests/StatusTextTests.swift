@@ -7,6 +7,14 @@ import Wire
 /// Goal: who looks at a device's status sees what is wrong, and what to do. Method: statuses as an agent sends them.
 @Suite("caravan app status")
 struct StatusTextTests {
+  @Test("what a table's sync rests for is said with what helps against it, and of no other table")
+  func remedies() {
+    let resting = TableStatus(table: "photos", refused: "no", mode: .clientError, remedy: "sing")
+    let text = AppDeviceCommands.text(
+      DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), resting], mode: .clientError)))
+    #expect(text.hasSuffix("\nphotos: sing") && !text.contains("notes:") && !text.contains("reset"))
+  }
+
   @Test("a full disk is said as long as it lasts")
   func fullDisk() {
     for isFull in [false, true] {

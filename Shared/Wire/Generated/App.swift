@@ -2197,6 +2197,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var loss: LossStatus?
   public var properties: TableProperties?
   public var mode: SyncMode
+  public var remedy: String
 
   public init(
     table: String = "",
@@ -2212,7 +2213,8 @@ public struct TableStatus: WireMessage, Equatable {
     schema: String = "",
     loss: LossStatus? = nil,
     properties: TableProperties? = nil,
-    mode: SyncMode = .idle
+    mode: SyncMode = .idle,
+    remedy: String = ""
   ) {
     self.table = table
     self.rows = rows
@@ -2228,6 +2230,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.loss = loss
     self.properties = properties
     self.mode = mode
+    self.remedy = remedy
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2246,6 +2249,7 @@ public struct TableStatus: WireMessage, Equatable {
     if let loss { m.pointee.loss = loss.pack(into: &arena) }
     if let properties { m.pointee.properties = properties.pack(into: &arena) }
     if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
+    if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
     return m
   }
 
@@ -2264,6 +2268,7 @@ public struct TableStatus: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossStatus(c: p) } else { nil }
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
     mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
+    remedy = try copyText(m.pointee.remedy)
   }
 
   public func encoded() -> [UInt8] {

@@ -35,6 +35,7 @@ struct ModeTests {
       mode(nil, resetting: true, connected: false), mode(.client, connected: false), mode(.internal),
       mode(.notRecoverable, resetting: true),
     ]
+    #expect(mode(.schema) == mode(.client))
     #expect(modes == AgentCore.SyncMode.allCases)
     #expect(modes == modes.sorted())
     for code in ErrorCode.allCases {
@@ -49,7 +50,7 @@ struct ModeTests {
       try await bench.until("hello") { !bench.cloud.frames.isEmpty }
       Self.refuse(bench, CaravanError(.schemaViolation, "field 'x' is text, not integer"))
       bench.write("a", "1")
-      try await bench.until("it is refused") { bench.store.table(Bench.album).fault == .client }
+      try await bench.until("it is refused") { bench.store.table(Bench.album).fault == .schema }
       bench.write("a", "2")
       try await bench.pass(.seconds(600))
       #expect(bench.pushes.count == 1)
@@ -57,6 +58,7 @@ struct ModeTests {
         try await bench.engine.syncNow(Bench.album, write: true, read: false)
       }
       #expect(refusal?.message.contains("field 'x' is text") == true)
+      #expect(refusal?.message.contains("a reset alone does not help") == true)
       try await bench.engine.reset(Bench.album, .keepLocal)
       try await bench.until("it is at the cloud") { bench.store.isClean(Bench.album) }
       #expect(bench.cloud.state.withLock { $0.zones["album"]?["a"]?.body } == Array("2".utf8))

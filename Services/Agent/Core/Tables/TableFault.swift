@@ -8,17 +8,28 @@ public enum TableFault: Int64, Sendable, Hashable, CaseIterable {
   case `internal` = 2
   /// Trying again cannot help.
   case notRecoverable = 3
-
-  private static let clientCodes: Set<ErrorCode> = [.invalidData, .schemaViolation, .schemaNotAdditive]
+  /// The table's columns are not what the cloud knows it by, so that nothing of it can be taken.
+  case schema = 4
 
   /// Nil: the same may succeed later, or says nothing about the table.
   public init?(_ error: CaravanError) {
-    if Self.clientCodes.contains(error.code) {
-      self = .client
-    } else if error.code == .notAuthenticated {
-      self = .notRecoverable
-    } else {
-      return nil
+    switch error.code {
+    case .invalidData: self = .client
+    case .schemaViolation, .schemaNotAdditive: self = .schema
+    case .notAuthenticated: self = .notRecoverable
+    default: return nil
+    }
+  }
+
+  /// What helps, for whoever looks after the device.
+  public var remedy: String {
+    switch self {
+    case .client: "change or delete what is refused, then reset keep-local; take-server forgets what was not sent"
+    case .schema:
+      "a reset alone does not help: have the record type changed at the cloud, then reset keep-local; or drop the "
+        + "table, which forgets what was not sent, and create it with the type's columns or another name"
+    case .internal: "reset keep-local tries it again; if it fails again, tell whoever runs the cloud"
+    case .notRecoverable: "the cloud does not accept this device: see caravan doctor, then reset keep-local"
     }
   }
 }
@@ -37,7 +48,7 @@ public enum SyncMode: UInt8, Sendable, Hashable, Comparable, CaseIterable {
   public init(fault: TableFault?, isResetting: Bool, isConnected: Bool, isAtWork: Bool) {
     self =
       switch fault {
-      case .client: .clientError
+      case .client, .schema: .clientError
       case .internal: .internalError
       case .notRecoverable: .notRecoverable
       case nil: isResetting ? .resetting : !isConnected ? .notConnected : isAtWork ? .synchronizing : .idle

@@ -195,8 +195,8 @@ extension TableStatus {
       bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown),
       refused: view.refused.isEmpty ? device.refusedByDisk[view.table] ?? "" : view.refused,
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
-      properties: Wire.TableProperties(view.properties), mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode)
-    )
+      properties: Wire.TableProperties(view.properties),
+      mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "")
   }
 }
 

@@ -54,7 +54,7 @@ struct Downstream: Sendable {
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     var operations: [Operation.Kind] = []
     if state.type == nil {
-      if state.fault != nil { throw state.resting(table) }
+      if let fault = state.fault { throw state.resting(table, fault) }
       isAgreeing = true
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }

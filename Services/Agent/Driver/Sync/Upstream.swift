@@ -67,7 +67,7 @@ struct Upstream: Sendable {
     try await renewPerishable()
     if pending == nil, await gate.mayCollect() {
       let state = try await crew.store.syncState(of: table)
-      if state.fault != nil { throw state.resting(table) }
+      if let fault = state.fault { throw state.resting(table, fault) }
       guard state.type != nil else {
         stage = .agreeing
         return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
@@ -291,10 +291,10 @@ extension CaravanError {
 }
 
 extension TableSyncState {
-  func resting(_ table: TableID) -> CaravanError {
+  func resting(_ table: TableID, _ fault: TableFault) -> CaravanError {
     CaravanError(
       .invalidData,
-      "\(table) is not synced since it failed\(refused.isEmpty ? "" : " (\(refused))"): reset it when that is mended")
+      "\(table) is not synced since it failed\(refused.isEmpty ? "" : " (\(refused))"): \(fault.remedy)")
   }
 }
 

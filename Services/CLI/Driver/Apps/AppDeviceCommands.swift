@@ -76,7 +76,7 @@ enum AppDeviceCommands {
 
   static func text(_ status: DeviceStatus) -> String {
     let state = status.isConnected ? "connected" : "not connected"
-    let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED, then caravan app reset" : ""
+    let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED" : ""
     let full = status.isDiskFull ? "\n\(fullDisk)" : ""
     let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)\(full)"
     guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
@@ -91,7 +91,8 @@ enum AppDeviceCommands {
           Size.text(item.bytesDown), item.loss.map(lost) ?? "-", item.refused,
         ])
     }
-    return "\(head)\n\(table.text)"
+    let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
+    return "\(head)\n\(table.text)\(remedies.joined())"
   }
 
   private static let fullDisk =
@@ -119,6 +120,7 @@ enum AppDeviceCommands {
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
+      "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),
       "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null, "mode": .string(table.mode.rawValue),
       "properties": json(table.properties),
     ]

@@ -5486,7 +5486,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   (ProtobufCMessageInit) caravan__v1__upcall__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[14] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[15] =
 {
   {
     "table",
@@ -5656,6 +5656,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "remedy",
+    82,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TableStatus, remedy),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -5668,6 +5680,7 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   3,   /* field[3] = pending */
   12,   /* field[12] = properties */
   9,   /* field[9] = refused */
+  14,   /* field[14] = remedy */
   1,   /* field[1] = rows */
   10,   /* field[10] = schema */
   0,   /* field[0] = table */
@@ -5677,7 +5690,7 @@ static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 14 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -5687,7 +5700,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  14,
+  15,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   2,  caravan__v1__table_status__number_ranges,
