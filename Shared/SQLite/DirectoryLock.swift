@@ -1,6 +1,6 @@
 internal import Glibc
 public import Model
-internal import Runtime
+public import Runtime
 
 /// Makes one process the owner of a directory: `flock` on a file in it. The kernel frees it when the process dies, so
 /// a crash leaves nothing to clean up.
@@ -22,6 +22,25 @@ public final class DirectoryLock: Sendable {
     }
     descriptor = Mutex(file)
   }
+
+  /// Waits for an owner that is going: of a process that was killed the kernel lets go of the directory when it has
+  /// done with all else.
+  /// - Throws: as `init`, when it has not gone after the patience; `cancelled`.
+  public static func whenFree(
+    _ directory: String, within patience: Duration, clock: any Clock
+  ) async throws(CaravanError) -> DirectoryLock {
+    let end = clock.now + patience
+    while true {
+      do { return try DirectoryLock(directory) } catch {
+        guard error.code == .unavailable, clock.now < end else { throw error }
+      }
+      do { try await clock.sleep(for: pause) } catch {
+        throw CaravanError(.cancelled, "whoever waited for \(directory) has gone")
+      }
+    }
+  }
+
+  private static let pause: Duration = .milliseconds(20)
 
   deinit { release() }
 

@@ -1,6 +1,7 @@
 import AgentCore
 import AgentDriver
 import Model
+import SQLite
 import TestKit
 import Testing
 
@@ -88,12 +89,25 @@ struct TableTests {
     }
   }
 
-  @Test("one process owns the store")
-  func ownership() async throws {
-    try await StoreFixture.with { f in
-      await #expect { _ = try await LocalStore.open(f.directory.path, host: StoreFixture.host()) } throws: {
-        ($0 as? CaravanError)?.code == .unavailable
-      }
+  @Test("one process owns the store; one that was killed and is going is waited for", arguments: [false, true])
+  func ownership(isGoing: Bool) async throws {
+    try await withTemporaryDirectory { path in
+      let clock = ManualClock()
+      let lock = try DirectoryLock(path)
+      async let refusal = refusal(path, clock)
+      await clock.untilSleepers()
+      if isGoing { lock.release() }
+      clock.advance(by: StoreLimits.ownerPatience)
+      #expect(await refusal == (isGoing ? nil : .unavailable))
+    }
+  }
+
+  private func refusal(_ directory: String, _ clock: ManualClock) async -> ErrorCode? {
+    do throws(CaravanError) {
+      await (try LocalStore.open(directory, host: StoreFixture.host(clock: clock))).close()
+      return nil
+    } catch {
+      return error.code
     }
   }
 

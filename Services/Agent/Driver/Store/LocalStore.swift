@@ -73,11 +73,12 @@ public actor LocalStore {
   /// Opens the store in `directory`, which is made if absent, and recovers every row by Table 4.
   /// A database that is damaged so that it cannot be opened, or was found to be in use, is set aside, and what can be
   /// read of it carried over to a new one (SIM-78…82).
-  /// - Throws: `unavailable` when another process owns the directory, `storageFull`, or `internalError` when the file
-  ///   is of a newer format.
+  /// - Throws: `unavailable` when another process owns the directory and keeps it, `storageFull`, or `internalError`
+  ///   when the file is of a newer format.
   public static func open(
     _ directory: String, host: Host, options: LocalStoreOptions = LocalStoreOptions()
   ) async throws(CaravanError) -> LocalStore {
+    try await DirectoryLock.whenFree(directory, within: StoreLimits.ownerPatience, clock: host.clock).release()
     let report = try Salvage.ifNeeded(directory, host: host, options: options)
     do throws(CaravanError) { return try await opened(directory, host, options, report) } catch {
       guard report == nil, Salvage.helps(against: error) else { throw error }

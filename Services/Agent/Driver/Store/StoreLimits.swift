@@ -37,6 +37,8 @@ public enum StoreLimits {
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100
+  /// How long the store is waited for when another process has it, which may have been killed a moment ago.
+  public static let ownerPatience: Duration = .seconds(5)
   /// Pages given back to the file system in one transaction when a table goes.
   static let vacuumPages = 4_096
 }
