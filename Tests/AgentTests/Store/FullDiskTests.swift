@@ -128,6 +128,27 @@ struct FullDiskTests {
     }
   }
 
+  @Test("rows make room as soon as the cloud has heard that they are deleted, whatever else happens")
+  func roomAfterPush() async throws {
+    try await with { f, disk in
+      let names = try await fill(f)
+      try await f.accept(try #require(try await again { try await f.collect() }), from: 1)
+      disk.setBrimming(true, otherwise: 0)
+      await #expect(throws: CaravanError.self) { try await write("more", bytes: 1 << 20, in: f) }
+      while await !f.store.isDiskFull() {
+        _ = try? await write("more", bytes: 1_000, in: f)
+        disk.setBrimming(true, otherwise: 0)
+      }
+      let some = Selection("name IN (\(names.prefix(4).map { "'\($0)'" }.joined(separator: ",")))")
+      let gone = try await again { try await f.store.delete(StoreFixture.photos, selection: some) }
+      #expect(gone == 4)
+      let plan = try #require(try await again { try await f.collect() })
+      try await again { try await f.accept(plan, from: 100) }
+      #expect(await !f.store.isDiskFull())
+      try await write("fits", bytes: 100_000, in: f)
+    }
+  }
+
   @Test(
     "rows go also when somebody else has filled the disk: the reserve has the room",
     arguments: [true, false])

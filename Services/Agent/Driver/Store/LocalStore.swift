@@ -200,8 +200,10 @@ public actor LocalStore {
   ) throws(CaravanError) -> Result {
     let mark = chunkFile.mark
     let before = try database.pagesWritten
+    // What is gone makes room once a power cut does not bring it back: where there is none, nobody waits for that.
+    let isAtOnce = durability == .atOnce || reserve.isSpent
     do {
-      let result = try database.committing(durably: durability == .atOnce) { () throws(CaravanError) in
+      let result = try database.committing(durably: isAtOnce) { () throws(CaravanError) in
         try database.transaction { () throws(CaravanError) in
           let result = try body()
           try chunkFile.sync()
@@ -209,7 +211,7 @@ public actor LocalStore {
         }
       }
       // A commit of nothing waits for no disk.
-      if durability == .atOnce, try database.pagesWritten != before {
+      if isAtOnce, try database.pagesWritten != before {
         settledLater = nil
         chunkFile.settleFreed()
       }
