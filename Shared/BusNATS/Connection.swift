@@ -172,17 +172,21 @@ extension ConnectionContext {
 extension ConnectionContext {
   /// Tries once, for at most `NATSLimits.connectTimeout` for each address. When no broker is there, goes on trying on
   /// the library's threads.
-  /// - Throws: `notAuthenticated`, or `invalidData` for options that cannot work.
+  /// - Throws: `notAuthenticated`, `unavailable` where TLS fails, or `invalidData` for options that cannot work.
   func connectBlocking() throws(CaravanError) -> Handle {
     try check(Library.open, "start libnats")
-    // The library says why it was refused only when it is not to try again.
-    do { return try connectBlocking(insisting: false) } catch {
-      guard error.code != .notAuthenticated else { throw error }
-      return try connectBlocking(insisting: true)
+    var attempt = try attemptBlocking(insisting: false)
+    // The library says why it was refused only when it is not to try again; and then it closes the connection.
+    if attempt.connection == nil, !attempt.status.isRefusal { attempt = try attemptBlocking(insisting: true) }
+    guard let connection = attempt.connection else {
+      throw CaravanError(attempt.status, "connect to \(options.urls.joined(separator: ","))")
     }
+    return connection
   }
 
-  private func connectBlocking(insisting: Bool) throws(CaravanError) -> Handle {
+  private func attemptBlocking(
+    insisting: Bool
+  ) throws(CaravanError) -> (status: natsStatus, connection: Handle?) {
     var settings: OpaquePointer?
     try check(natsOptions_Create(&settings), "make options")
     defer { natsOptions_Destroy(settings) }
@@ -195,16 +199,17 @@ extension ConnectionContext {
         let status = natsOptions_SetRetryOnFailedConnect(settings, true, Self.onConnected, number)
         try check(status, "retry")
       }
-      var connection: OpaquePointer?
-      let status = natsConnection_Connect(&connection, settings)
-      guard status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection else {
-        throw CaravanError(status, "connect to \(options.urls.joined(separator: ","))")
-      }
-      return Handle(pointer: connection)
     } catch {
       Self.leave(number)
       throw error
     }
+    var connection: OpaquePointer?
+    let status = natsConnection_Connect(&connection, settings)
+    if status == NATS_OK || status == NATS_NOT_YET_CONNECTED, let connection {
+      return (status, Handle(pointer: connection))
+    }
+    Self.leave(number)
+    return (status, nil)
   }
 
   private func set(_ settings: OpaquePointer, _ context: UnsafeMutableRawPointer?) throws(CaravanError) {
@@ -237,11 +242,13 @@ extension ConnectionContext {
     defer { for url in urls { free(url) } }
     var pointers = urls.map { UnsafePointer($0) }
     try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "address \(options.urls)")
-    guard let tls = options.tls else { return }
+    guard options.demandsTLS else { return }
     try check(natsOptions_SetSecure(settings, true), "TLS")
-    try check(natsOptions_LoadCATrustedCertificates(settings, tls.authorityFile), "read \(tls.authorityFile)")
-    if let certificate = tls.certificateFile, let key = tls.keyFile {
-      try check(natsOptions_LoadCertificatesChain(settings, certificate, key), "read \(certificate) and \(key)")
+    if let authority = options.tls?.authorityFile {
+      try check(natsOptions_LoadCATrustedCertificates(settings, authority), "read '\(authority)'")
+    }
+    if let certificate = options.tls?.certificateFile, let key = options.tls?.keyFile {
+      try check(natsOptions_LoadCertificatesChain(settings, certificate, key), "read '\(certificate)' and '\(key)'")
     }
   }
 }

@@ -36,6 +36,19 @@ extension NATSBus {
     return Handle(pointer: pointer)
   }
 
+  /// Why the library closed a connection that was to come back by itself.
+  static func end(of connection: Handle, at urls: [String]) -> CaravanError {
+    let address = urls.joined(separator: ",")
+    var text: UnsafePointer<CChar>?
+    switch natsConnection_GetLastError(connection.pointer, &text) {
+    case NATS_OK, NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED, NATS_CONNECTION_CLOSED:
+      return CaravanError(.notAuthenticated, "the broker at \(address) refuses the connection: check the credentials")
+    case let status:
+      let reason = text.map { String(cString: $0) } ?? String(cString: natsStatus_GetText(status))
+      return CaravanError(.unavailable, "connect to \(address): \(reason)")
+    }
+  }
+
   /// An answer to one of our requests: the id is the last token of the inbox.
   /// - Returns: the id.
   @discardableResult

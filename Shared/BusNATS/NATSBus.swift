@@ -27,8 +27,9 @@ public final class NATSBus: MessageBus {
     do throws(CaravanError) {
       return try NATSBus(context, connection, blocking, host)
     } catch {
+      let reason = error == .busClosed ? Self.end(of: connection, at: options.urls) : error
       await EventLoop.main.run { natsConnection_Destroy(connection.pointer) }
-      throw error
+      throw reason
     }
   }
 
@@ -54,11 +55,10 @@ public final class NATSBus: MessageBus {
 
   public var isConnected: Bool { natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CONNECTED }
 
-  /// - Throws: `unavailable` when there is no connection within the time, `notAuthenticated` when there was a broker
-  ///   and it refused; `cancelled`.
+  /// - Throws: `unavailable` when there is no connection within the time, or TLS failed; `notAuthenticated` when there
+  ///   was a broker and it refused; `cancelled`.
   public func waitUntilConnected(deadline: Duration) async throws(CaravanError) {
     let events = events()
-    let address = context.options.urls.joined(separator: ",")
     let expiry = clock.now + deadline
     let isLate = await withTaskGroup(of: Bool.self) { group in
       group.addTask { (try? await self.clock.sleep(until: expiry)) != nil }
@@ -71,9 +71,10 @@ public final class NATSBus: MessageBus {
     }
     if Task.isCancelled { throw CaravanError(.cancelled, "waiting for the broker was cancelled") }
     if natsConnection_Status(connection.pointer) == NATS_CONN_STATUS_CLOSED {
-      throw CaravanError(.notAuthenticated, "the broker at \(address) refuses the connection: check the credentials")
+      throw Self.end(of: connection, at: context.options.urls)
     }
     if isLate || !isConnected {
+      let address = context.options.urls.joined(separator: ",")
       throw CaravanError(
         .unavailable, "no broker at \(address) within \(deadline.wholeMilliseconds) ms: is it running?")
     }

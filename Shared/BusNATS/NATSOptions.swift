@@ -4,13 +4,13 @@ public import Crypto
 public struct NATSOptions: Sendable {
   /// Files in PEM.
   public struct TLS: Sendable, Equatable {
-    /// Who signed the broker's certificate.
-    public var authorityFile: String
+    /// Who signed the broker's certificate; nil: one of those that the system trusts.
+    public var authorityFile: String?
     /// The client's own, where the broker asks for one.
     public var certificateFile: String?
     public var keyFile: String?
 
-    public init(authorityFile: String, certificateFile: String? = nil, keyFile: String? = nil) {
+    public init(authorityFile: String?, certificateFile: String? = nil, keyFile: String? = nil) {
       precondition((certificateFile == nil) == (keyFile == nil), "a client certificate and its key come together")
       self.authorityFile = authorityFile
       self.certificateFile = certificateFile
@@ -22,6 +22,8 @@ public struct NATSOptions: Sendable {
   public var urls: [String]
   /// nil only where the broker asks for none.
   public var credentials: Credentials?
+  /// nil: TLS is spoken where an address says `tls://`, or the broker asks for it, and the system's authorities are
+  /// trusted.
   public var tls: TLS?
   /// What the broker's tools show.
   public var name: String
@@ -33,6 +35,9 @@ public struct NATSOptions: Sendable {
   /// How soon a broker that is there but hangs is noticed; one that has gone, the kernel notices
   /// (`NATSLimits.keepAlive`).
   public var pingInterval: Duration = .seconds(30)
+
+  /// Whether a broker that speaks no TLS is another's: it must not see the credentials, nor anything else.
+  var demandsTLS: Bool { tls != nil || urls.contains { $0.hasPrefix("tls://") } }
 
   /// - Parameters:
   ///   - name: of the process; with credentials, the name in them.

@@ -35,8 +35,29 @@ extension CaravanError {
     case NATS_TIMEOUT: self.init(.timedOut, "\(what): the broker does not answer")
     case NATS_CONNECTION_CLOSED, NATS_DRAINING: self = .busClosed
     case NATS_SSL_ERROR, NATS_SECURE_CONNECTION_REQUIRED, NATS_SECURE_CONNECTION_WANTED:
-      self.init(.unavailable, "\(what): TLS failed (\(reason)); check the certificate files")
+      self.init(.unavailable, "\(what): TLS failed (\(Self.detail ?? reason))")
     default: self.init(.unavailable, "\(what): \(reason)")
+    }
+  }
+
+  /// What the library noted of the last call of this thread, without where in its source that was:
+  /// `SSL handshake error: 62:hostname mismatch:expected=…`.
+  private static var detail: String? {
+    var status = NATS_OK
+    guard let text = nats_GetLastError(&status), status != NATS_OK else { return nil }
+    let line = String(cString: text)
+    return line.hasPrefix("(") ? line.split(separator: "): ", maxSplits: 1).last.map(String.init) : line
+  }
+}
+
+extension natsStatus {
+  /// The broker and this process are not meant for each other: the library does not try again by itself.
+  var isRefusal: Bool {
+    switch self {
+    case NATS_CONNECTION_AUTH_FAILED, NATS_NOT_PERMITTED, NATS_SSL_ERROR, NATS_SECURE_CONNECTION_REQUIRED,
+      NATS_SECURE_CONNECTION_WANTED:
+      true
+    default: false
     }
   }
 }

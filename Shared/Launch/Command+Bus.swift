@@ -6,7 +6,9 @@ public import Runtime
 
 extension Flag where Value == String? {
   public static var tlsAuthority: Flag<String?> {
-    Flag("tls-ca", "FILE", "certificate (PEM) of whoever signed the bus's; turns TLS on", environment: "CARAVAN_TLS_CA")
+    Flag(
+      "tls-ca", "FILE", "certificate (PEM) of whoever signed the bus's; turns TLS on (tls:// alone: the system's)",
+      environment: "CARAVAN_TLS_CA")
   }
   public static var tlsCertificate: Flag<String?> {
     Flag("tls-cert", "FILE", "client certificate (PEM), where the bus asks for one", environment: "CARAVAN_TLS_CERT")
@@ -59,20 +61,16 @@ extension NATSOptions {
 }
 
 extension NATSOptions.TLS {
-  /// From `--tls-ca --tls-cert --tls-key`; nil: no TLS.
+  /// From `--tls-ca --tls-cert --tls-key`; nil: as the addresses and the broker say.
   /// - Throws: `invalidData` when they do not come together.
   public static func given(by options: Options) throws(CaravanError) -> NATSOptions.TLS? {
     let files = (options[Flag<String?>.tlsCertificate], options[Flag<String?>.tlsKey])
     guard (files.0 == nil) == (files.1 == nil) else {
       throw CaravanError(.invalidData, "--tls-cert and --tls-key come together: give both or neither")
     }
-    if let authority = options[Flag<String?>.tlsAuthority] {
-      return NATSOptions.TLS(authorityFile: authority, certificateFile: files.0, keyFile: files.1)
-    }
-    guard files.0 == nil else {
-      throw CaravanError(.invalidData, "--tls-cert needs --tls-ca: whose certificate does the bus have?")
-    }
-    return nil
+    let authority = options[Flag<String?>.tlsAuthority]
+    guard authority != nil || files.0 != nil else { return nil }
+    return NATSOptions.TLS(authorityFile: authority, certificateFile: files.0, keyFile: files.1)
   }
 }
 

@@ -277,7 +277,7 @@ struct SecurityTests {
     }
   }
 
-  @Test("SIM-95: TLS with client certificates: let in with one of ours, not without, not to another's server")
+  @Test("SIM-95: TLS with client certificates: not without one of ours, not to another's server, and it says why")
   func tls() async throws {
     try await withTemporaryDirectory { directory in
       let now = Host.quiet.clock.wallTime.milliseconds / 1_000
@@ -310,8 +310,25 @@ struct SecurityTests {
       #expect(good == nil)
       #expect(await attempt(.init(authorityFile: ours)) != nil)
       let theirs = try write(other.certificate, "other.pem")
-      #expect(await attempt(.init(authorityFile: theirs, certificateFile: identity.0, keyFile: identity.1)) != nil)
+      let stranger = await attempt(.init(authorityFile: theirs, certificateFile: identity.0, keyFile: identity.1))
+      #expect(stranger?.code == .unavailable && stranger?.message.contains("TLS failed") == true)
+      #expect(stranger?.message.contains("unable to get local issuer certificate") == true)
       await process.stop(clock: realm.host.clock)
+    }
+  }
+
+  @Test("tls:// is kept to: a broker in its place that speaks no TLS does not see the credentials")
+  func downgrade() async throws {
+    try await withRealm { realm in
+      let credentials = try realm.device("pi-4", user: "ann")
+      for url in [realm.configuration.url, realm.configuration.url.replacing("nats://", with: "tls://")] {
+        let refusal = await failure {
+          let bus = try await NATSBus.connect(
+            NATSOptions(urls: [url], credentials: credentials, name: "test"), host: realm.host)
+          try await bus.waitUntilConnected(deadline: .seconds(20))
+        }
+        #expect(refusal?.code == (url.hasPrefix("tls://") ? .unavailable : nil), "\(String(describing: refusal))")
+      }
     }
   }
 }

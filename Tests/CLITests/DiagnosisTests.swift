@@ -87,7 +87,7 @@ struct DiagnosisTests {
     broker("no DNS", "(unknown host)", .unknownName("unknown host"))
     broker("no route", "cannot be reached (refused)", .unreachable("refused"))
     broker("a web server", "no broker", .noBroker)
-    broker("TLS only", "TLS only", .needsTLS)
+    broker("nobody vouches", "who signed", .needsAuthority)
     broker("no TLS there", "no TLS", .lacksTLS)
     broker("TLS fails", "(self-signed)", .tlsFailed("self-signed"))
     broker("revoked", "refuses these credentials", .refused)

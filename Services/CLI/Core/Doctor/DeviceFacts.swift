@@ -97,8 +97,8 @@ public struct BrokerFacts: Sendable, Hashable {
     case unreachable(String)
     /// Somebody accepts, and says nothing or nothing of NATS.
     case noBroker
-    /// The broker wants TLS and nobody said whose certificate to trust.
-    case needsTLS
+    /// The system's authorities do not vouch for the broker's certificate, and nobody named another.
+    case needsAuthority
     /// TLS is asked for, and the broker has none.
     case lacksTLS
     /// TLS failed; what the library said.

@@ -18,10 +18,14 @@ extension Diagnosis {
         .broker, "\(url) cannot be reached (\(reason))", "see to the network, the port, firewalls, and that it runs")
     case .noBroker:
       return .problem(.broker, "whoever listens at \(url) is no broker", "see to the port: NATS's own is 4222")
-    case .needsTLS:
-      return .problem(.broker, "\(url) speaks TLS only", "give the file of who signed its certificate: tls-ca")
+    case .needsAuthority:
+      return .problem(
+        .broker, "\(url) speaks TLS, and this system does not know who signed its certificate",
+        "give the file of who did: tls-ca")
     case .lacksTLS:
-      return .problem(.broker, "\(url) speaks no TLS, and it is asked for", "leave tls-ca out, or set TLS up there")
+      return .problem(
+        .broker, "\(url) speaks no TLS, and it is asked for",
+        "set TLS up there; on a network of your own write nats:// and leave tls-ca out")
     case .tlsFailed(let reason):
       return .problem(
         .broker, "TLS with \(url) fails (\(reason))", "see to tls-ca, and to its certificate")

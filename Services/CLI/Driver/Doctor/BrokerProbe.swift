@@ -71,15 +71,15 @@ actor BrokerSteps {
       }
       let speaksTLS = greeting.contains("\"tls_required\":true") || greeting.contains("\"tls_available\":true")
       let mustSpeak = greeting.contains("\"tls_required\":true")
-      if tls == nil, mustSpeak { facts.state = .needsTLS }
-      if tls != nil, !speaksTLS { facts.state = .lacksTLS }
-      if speaksTLS { Self.examineCertificate(&facts, descriptor, address, tls) }
+      let isWanted = tls != nil || url.hasPrefix("tls://")
+      if isWanted, !speaksTLS { facts.state = .lacksTLS }
+      if speaksTLS { Self.examineCertificate(&facts, descriptor, address, tls, matters: isWanted || mustSpeak) }
     }
     return facts
   }
 
   private static func examineCertificate(
-    _ facts: inout BrokerFacts, _ descriptor: Int32, _ address: HostPort, _ tls: NATSOptions.TLS?
+    _ facts: inout BrokerFacts, _ descriptor: Int32, _ address: HostPort, _ tls: NATSOptions.TLS?, matters: Bool
   ) {
     do throws(CryptoError) {
       let shown = try PresentedCertificate(
@@ -87,7 +87,8 @@ actor BrokerSteps {
         keyFile: tls?.keyFile)
       facts.certificate = BrokerFacts.Certificate(
         notBefore: shown.validity.notBefore, notAfter: shown.validity.notAfter,
-        complaint: tls == nil ? nil : shown.complaint)
+        complaint: matters ? shown.complaint : nil)
+      if facts.certificate?.complaint != nil, tls?.authorityFile == nil { facts.state = .needsAuthority }
     } catch {
       if facts.state == .reached { facts.state = .tlsFailed(error.message) }
     }

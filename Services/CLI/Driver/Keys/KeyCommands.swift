@@ -6,7 +6,7 @@ internal import Runtime
 /// `caravan keys init`: what a composed deployment begins with.
 enum KeyCommands {
   private static let directory = Flag<String>("dir", "KEYS", "where the keys are")
-  private static let names = Flag<[String]>(
+  static let names = Flag<[String]>(
     "tls-name", "NAME", "a name or address under which devices and services reach the broker; repeatable", default: [])
   private static let brokerData = Flag<String>(
     "nats-data", "DIR", "where the broker's container keeps its data", default: "/data")

@@ -71,7 +71,7 @@ struct Suite {
     configuration.operator = try keys.brokerOperator(directory: "\(directory.nats)/jwt")
     guard !addresses.nats.isLoopback else { return (configuration, nil) }
     var names: [String] = []
-    for name in [addresses.nats.reachable.host, host.process.hostName, "localhost", "127.0.0.1"]
+    for name in [addresses.nats.reachable.host, host.process.hostName, "localhost", "127.0.0.1"] + addresses.names
     where !names.contains(name) { names.append(name) }
     let tls = try keys.ensureCertificate(names, at: seconds)
     configuration.tls = NATSConfiguration.TLS(

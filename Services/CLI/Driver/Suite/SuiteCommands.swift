@@ -20,8 +20,8 @@ enum SuiteCommands {
         "caravan up", "Starts nats-server and every service, says 'ready {json}', and runs until SIGINT or SIGTERM.",
         operands: .init("[SERVICE=N ...]", 0...SuiteService.allCases.count),
         flags: [
-          Flag<String?>.suiteDirectory, http, nats, scale, Flag<String?>.postgres, Flag<[String]>.stores,
-          Flag<LogLevel>.logLevel,
+          Flag<String?>.suiteDirectory, http, nats, KeyCommands.names, scale, Flag<String?>.postgres,
+          Flag<[String]>.stores, Flag<LogLevel>.logLevel,
         ])
     ) { options, terminal in try await up(options, terminal) }
   ]
@@ -37,7 +37,8 @@ enum SuiteCommands {
     let random = terminal.host.random
     let addresses = try Addresses(
       http: try address(options[http], earlier?.http, HostPort("127.0.0.1", 8080), "--http", random),
-      nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random))
+      nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random),
+      names: options[KeyCommands.names])
     let host = try logging(terminal.host, to: directory.log("up"))
     let suite = try Suite(
       directory: directory, addresses: addresses, scale: scale, postgres: postgres,
@@ -90,12 +91,20 @@ enum SuiteCommands {
 struct Addresses: Sendable {
   let http: HostPort
   let nats: HostPort
+  /// Under which others reach the broker.
+  let names: [String]
 
-  init(http: HostPort, nats: HostPort) throws(CaravanError) {
+  init(http: HostPort, nats: HostPort, names: [String]) throws(CaravanError) {
+    guard names.isEmpty || !nats.isLoopback else {
+      throw CaravanError(
+        .invalidData, "--tls-name: there is no TLS at \(nats), which is for this machine alone; say --nats 0.0.0.0:4222"
+      )
+    }
     guard http.port != nats.port else {
       throw CaravanError(.invalidData, "--http and --nats have the same port: choose another for one of them")
     }
     self.http = http
     self.nats = nats
+    self.names = names
   }
 }
