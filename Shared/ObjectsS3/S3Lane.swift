@@ -66,11 +66,15 @@ public actor S3Lane: ObjectLane {
   ) throws(CaravanError) {
     let texts = [
       method, options.url(of: path), "aws:amz:\(options.region):s3", "\(options.keyID):\(options.secret)",
-      "x-amz-content-sha256: \(hash)",
     ].map { (text: String) -> UnsafeMutablePointer<CChar>? in strdup(text) }
-    defer { for text in texts { free(text) } }
+    var headers: UnsafeMutablePointer<curl_slist>?
+    for header in options.headers(bodyHash: hash) { headers = curl_slist_append(headers, header) }
+    defer {
+      for text in texts { free(text) }
+      curl_slist_free_all(headers)
+    }
     var request = CCurl_request(
-      method: texts[0], url: texts[1], signature: texts[2], credentials: texts[3], body_hash: texts[4], body: body,
+      method: texts[0], url: texts[1], signature: texts[2], credentials: texts[3], headers: headers, body: body,
       body_bytes: curl_off_t(bytes), connect_milliseconds: Self.connectMilliseconds, stall_seconds: Self.stallSeconds)
     var answer = CCurl_answer()
     var code = CURLE_OK
@@ -79,10 +83,10 @@ public actor S3Lane: ObjectLane {
       let reason = String(cString: curl_easy_strerror(code))
       throw CaravanError(.unavailable, "the object store cannot be reached: \(reason)")
     }
-    // What is not there need not go.
-    if method == "DELETE", status == 404 { return }
     let length = answer.length
     let text = withUnsafeBytes(of: &answer.text) { String(decoding: $0.prefix(length), as: UTF8.self) }
+    // What is not there need not go; in a bucket that is not there it may be, when there is one again.
+    if method == "DELETE", status == 404, !text.contains("<Code>NoSuchBucket</Code>") { return }
     if let refusal = S3Options.refusal(status, text, of: path) { throw refusal }
   }
 }

@@ -9,6 +9,8 @@ public struct S3Options: Sendable {
   let region: String
   let keyID: String
   let secret: String
+  /// Of credentials that last for a while.
+  let sessionToken: String?
 
   private static let scheme = "s3://"
 
@@ -19,7 +21,7 @@ public struct S3Options: Sendable {
   ///   - endpoint: `http://…` or `https://…`; the bucket is named in the path.
   /// - Throws: `invalidData`, `notAuthenticated`.
   public init(
-    _ place: String, endpoint: String, region: String, keyID: String, secret: String
+    _ place: String, endpoint: String, region: String, keyID: String, secret: String, sessionToken: String? = nil
   ) throws(CaravanError) {
     let parts = place.dropFirst(Self.scheme.count).split(separator: "/", maxSplits: 1).map(String.init)
     let isName = { (byte: UInt8) in
@@ -41,6 +43,12 @@ public struct S3Options: Sendable {
     self.region = region
     self.keyID = keyID
     self.secret = secret
+    self.sessionToken = sessionToken?.isEmpty ?? true ? nil : sessionToken
+  }
+
+  /// Beside those that the library makes; all are signed.
+  package func headers(bodyHash: String) -> [String] {
+    ["x-amz-content-sha256: \(bodyHash)"] + (sessionToken.map { ["x-amz-security-token: \($0)"] } ?? [])
   }
 
   func url(of path: String) -> String { "\(endpoint)/\(bucket)/\(prefix)\(path)" }

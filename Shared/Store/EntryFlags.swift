@@ -20,4 +20,8 @@ public struct EntryFlags: OptionSet, Sendable, Hashable {
   public static let regained = EntryFlags(rawValue: 128)
   /// With `regained`: it is what the record was at that version.
   public static let unchanged = EntryFlags(rawValue: 256)
+  /// Its body has objects, and all of them are empty: there is no chunk to say so.
+  public static let holdsEmptyObjects = EntryFlags(rawValue: 512)
+
+  package var holdsObjects: Bool { !isDisjoint(with: [.holdsChunks, .holdsEmptyObjects]) }
 }

@@ -65,7 +65,7 @@ struct Upkeep {
       let rows = try db.run(UpkeepStatements.purgedRecords, key, id, PostgresLimits.collectedRows)
       release(rows.flatMap { (try? ChunkHash.list($0.bytes(1))) ?? [] }, in: database, key, try now(clock), &pipeline)
       let holders = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsReferences) }.map { $0.text(2) }
-      let withObjects = rows.filter { EntryFlags(rawValue: $0.integer(3)).contains(.holdsChunks) }.map { $0.text(2) }
+      let withObjects = rows.filter { EntryFlags(rawValue: $0.integer(3)).holdsObjects }.map { $0.text(2) }
       if !withObjects.isEmpty { pipeline.add(ObjectStatements.queueAgain, key, id, withObjects, try now(clock)) }
       if !holders.isEmpty { pipeline.add(Statements.removeRefs, key, id, holders) }
       if let last = rows.last { pipeline.add(UpkeepStatements.removeRecords, key, id, last.integer(0)) }

@@ -30,8 +30,8 @@ extension FileState {
     for row in rows {
       if row.flags.contains(.holdsChunks) {
         for hash in try chunks(ofEntry: row.key) { try release(hash, in: zone.database) }
-        if queuesObjects { try queueObject(of: row.name, in: zone.id) }
       }
+      if queuesObjects, row.flags.holdsObjects { try queueObject(of: row.name, in: zone.id) }
       if row.flags.contains(.holdsReferences) {
         try db.run("DELETE FROM refs WHERE zone = ? AND source = ?", zone.id, row.name)
       }

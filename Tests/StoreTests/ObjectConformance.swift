@@ -48,6 +48,24 @@ import Testing
     }
   }
 
+  @Test("an empty object is noted too, where nothing but empty ones is, and goes", arguments: StoreKind.allCases)
+  func empty(kind: StoreKind) async throws {
+    try await Self.with(kind) { bench, zone in
+      let nothing = Model.Value.asset(AssetManifest(parts: []))
+      try await bench.commit(
+        zone, [Sample.save("one", [1: .text("x"), 2: nothing]), Sample.save("plain", [1: .text("x")])])
+      try await bench.commit(zone, [Sample.save("list", [1: .list([nothing])])])
+      let tasks = try await bench.store.objectTasks(atMost: 9).sorted { $0.name < $1.name }
+      #expect(tasks.map(\.name) == ["list", "one"])
+      for task in tasks { try await bench.store.finish(task, .done, paths: ["p/\(task.name)"]) }
+      try await bench.commit(zone, [Sample.delete("one")])
+      #expect(try await bench.store.objectTasks(atMost: 9).map(\.paths) == [["p/one"]])
+      _ = try await bench.store.deleteZone(zone, writer: "phone")
+      try await bench.collectAll()
+      #expect(Set(try await bench.store.objectTasks(atMost: 9).map(\.paths)) == [["p/one"], ["p/list"]])
+    }
+  }
+
   @Test(
     "REC-24: a task that failed comes again after its wait; what was written meanwhile comes at once",
     arguments: StoreKind.allCases)

@@ -31,6 +31,9 @@ let keyID = Flag<String>(
 let secret = Flag<String>(
   "objects-secret", "SECRET", "its secret: better in the environment, where nobody sees it",
   environment: "AWS_SECRET_ACCESS_KEY", default: "")
+let sessionToken = Flag<String?>(
+  "objects-session-token", "TOKEN", "what goes with credentials that last for a while",
+  environment: "AWS_SESSION_TOKEN")
 let spool = Flag<String>(
   "objects-spool", "DIR", "where an object lies on its way to a bucket", environment: "CARAVAN_OBJECTS_SPOOL",
   default: "/tmp")
@@ -116,7 +119,7 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
     let regionName = options[region]
     let bucket = try S3Options(
       place, endpoint: options[endpoint] ?? "https://s3.\(regionName).amazonaws.com", region: regionName,
-      keyID: options[keyID], secret: options[secret])
+      keyID: options[keyID], secret: options[secret], sessionToken: options[sessionToken])
     lanes.append(try S3Lane(bucket, spool: options[spool], number: number, host: host))
   }
   return lanes
@@ -128,7 +131,7 @@ Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",
   flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files, others]
     + [userRecords, userBytes, containerRecords, containerBytes]
-    + [objects, endpoint, region, keyID, secret, spool, Flag<String>.faults]
+    + [objects, endpoint, region, keyID, secret, sessionToken, spool, Flag<String>.faults]
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
   let faults = try FaultSwitch(options[Flag<String>.faults])

@@ -30,7 +30,7 @@ struct CCurl_request {
   const char *url;
   const char *signature;    // of CURLOPT_AWS_SIGV4
   const char *credentials;  // id:secret
-  const char *body_hash;    // "x-amz-content-sha256: …"
+  struct curl_slist *headers;
   FILE *body;               // or NULL
   curl_off_t body_bytes;
   long connect_milliseconds;
@@ -41,7 +41,6 @@ struct CCurl_request {
 static inline long CCurl_perform(
     CURL *curl, const struct CCurl_request *r, struct CCurl_answer *answer, CURLcode *code) {
   long status = 0;
-  struct curl_slist *headers = curl_slist_append(NULL, r->body_hash);
   curl_easy_reset(curl);
   curl_easy_setopt(curl, CURLOPT_URL, r->url);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -54,7 +53,7 @@ static inline long CCurl_perform(
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, r->stall_seconds);
   curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, r->signature);
   curl_easy_setopt(curl, CURLOPT_USERPWD, r->credentials);
-  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, r->headers);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, CCurl_keep);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
   if (r->body) {
@@ -66,6 +65,5 @@ static inline long CCurl_perform(
   }
   *code = curl_easy_perform(curl);
   if (*code == CURLE_OK) curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  curl_slist_free_all(headers);
   return status;
 }

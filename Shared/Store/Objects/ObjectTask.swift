@@ -74,6 +74,6 @@ package enum ObjectStage {
 extension [ZoneCommit.Write] {
   /// Those of records that have objects, or had.
   package var ofObjects: [ZoneCommit.Write] {
-    filter { $0.flags.contains(.holdsChunks) || $0.replaced?.holdsChunks ?? false }
+    filter { $0.flags.holdsObjects || $0.replaced?.flags.holdsObjects ?? false }
   }
 }

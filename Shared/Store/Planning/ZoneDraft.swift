@@ -161,7 +161,11 @@ struct ZoneDraft {
       expires = self.expires(draft.expiry, over: replaced)
       if expires > 0 { flags.insert(.expires) }
       if draft.hidesExpired ?? replaced?.flags.contains(.hidesExpired) ?? false { flags.insert(.hidesExpired) }
-      if !content.chunks.isEmpty { flags.insert(.holdsChunks) }
+      if !content.chunks.isEmpty {
+        flags.insert(.holdsChunks)
+      } else if BodyScanner.holdsObjects(content.body) {
+        flags.insert(.holdsEmptyObjects)
+      }
       if !draft.references.isEmpty { flags.insert(.holdsReferences) }
     } else {
       flags.insert(.deleted)

@@ -204,7 +204,7 @@ public final class PostgresRestore: ArchiveSink {
     guard !records.isEmpty, let zone else { return }
     let key = Int32(Partition(of: zone.id.database).number)
     let sent = records
-    let objects = sent.filter { !$0.chunks.isEmpty }.map(\.entry)
+    let objects = sent.filter(\.flags.holdsObjects).map(\.entry)
     let links = sent.flatMap { record in record.links.map { (record.entry.name, $0) } }
     try run { pipeline in
       pipeline.add(sent, in: zone.number, key)

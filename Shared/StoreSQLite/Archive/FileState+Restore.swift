@@ -21,7 +21,7 @@ extension FileState {
       "INSERT INTO names(zone, name, seq, created, flags, size) VALUES (?, ?, ?, ?, ?, ?)", zone.id, entry.name,
       entry.version, entry.created, record.flags.rawValue, record.usage.bytes)
     for hash in record.chunks { try refer(to: hash, in: zone.database) }
-    if !record.chunks.isEmpty { try noteObjects(ofRestored: entry, in: zone.id) }
+    if record.flags.holdsObjects { try noteObjects(ofRestored: entry, in: zone.id) }
     for link in record.links {
       try db.run(
         "INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)", zone.id, link.target, entry.name,

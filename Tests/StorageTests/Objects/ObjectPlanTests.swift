@@ -65,4 +65,15 @@ import Testing
     #expect(isHopeless(400, "RequestTimeout") == false)
     for status in [301, 401, 403, 404, 409, 429, 500, 503] { #expect(isHopeless(status, "") == false, "\(status)") }
   }
+
+  @Test("credentials that last for a while bring their token, and an empty one is none")
+  func token() throws {
+    for (token, headers) in [
+      ("t", ["x-amz-content-sha256: h", "x-amz-security-token: t"]), ("", ["x-amz-content-sha256: h"]),
+    ] {
+      let options = try S3Options(
+        "s3://b", endpoint: "http://x", region: "r", keyID: "k", secret: "s", sessionToken: token)
+      #expect(options.headers(bodyHash: "h") == headers)
+    }
+  }
 }
