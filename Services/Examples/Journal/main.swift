@@ -15,7 +15,9 @@ let credentials = Flag<String>(
 let broker = Flag<String>("nats", "URL", "the broker", environment: "CARAVAN_NATS")
 let data = Flag<String>("data", "DIR", "where the journal is kept", environment: "CARAVAN_DATA")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "journal")
-let common: FlagList = [credentials, broker, data, app]
+let common: FlagList = [
+  credentials, broker, data, app, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate, Flag<String?>.tlsKey,
+]
 
 let commands = CommandSet(
   "caravan-journal", "A journal that syncs by diffs, without an agent.",
@@ -44,8 +46,9 @@ func show(_ client: DiffSyncClient) async throws {
 func run(_ command: Command, _ options: Options) async throws {
   let (host, operands) = (Host.live(logLevel: .error), options.operands)
   let known = try Credentials.reading(options[credentials])
+  let tls = try NATSOptions.TLS.given(by: options)
   let bus = try await NATSBus.connect(
-    NATSOptions(urls: [options[broker]], credentials: known, name: known.jwt.claims.name), host: host)
+    NATSOptions(urls: [options[broker]], credentials: known, tls: tls, name: known.jwt.claims.name), host: host)
   let client = try DiffSyncClient(
     .init(
       container: ContainerID(options[app]), zone: "entries", credentials: known, directory: options[data]), bus: bus,

@@ -55,7 +55,7 @@ extension Diagnosis {
       return [
         .problem(
           .certificate, "the certificate of \(url) is not trusted (\(complaint))",
-          "give the file of who signed it: tls-ca")
+          "give the file of who signed it (tls-ca), and use a name that is in it")
       ]
     }
     if certificate.notAfter - now < soonSeconds { return [.warning(.certificate, good, renew)] }

@@ -32,6 +32,12 @@ struct Deployment: Sendable {
     return try GatewayClient(url: run.http, adminToken: TextFile.firstLine(token), host: host)
   }
 
+  /// The file of who signed the broker's certificate; nil: it speaks no TLS, or is not one of `--dir`.
+  func authority() throws(CaravanError) -> String? {
+    guard options[Self.gateway] == nil else { return nil }
+    return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running().authority
+  }
+
   /// For commands that also have `brokerFlags`.
   func keyDirectory() throws(CaravanError) -> KeyDirectory { try KeyDirectory.open(keysPath()) }
 

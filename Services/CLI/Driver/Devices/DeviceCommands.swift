@@ -40,7 +40,8 @@ enum DeviceCommands {
     let user = try UserID(options[user])
     let device = try DeviceID(options[name])
     let file = options[out]
-    let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
+    let deployment = Deployment(options: options, host: terminal.host)
+    let gateway = try deployment.gatewayClient()
     if unsafe access(file, F_OK) == 0 {
       try await confirm(file, user, device, gateway)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
@@ -53,7 +54,8 @@ enum DeviceCommands {
       unsafe unlink(file)
       throw error
     }
-    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)")
+    let authority = try deployment.authority().map { "; it needs \($0) as tls-ca" } ?? ""
+    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(authority)")
   }
 
   private static func reserve(_ file: String) throws(CaravanError) {
