@@ -129,6 +129,16 @@ struct DiagnosisTests {
     #expect(!finding.text.contains("\n") && finding.text.hasPrefix(wrong.level.rawValue))
   }
 
+  @Test("a device that is not enrolled is not told to start what does not start without credentials")
+  func notEnrolled() {
+    let findings = Self.complaints {
+      $0.credentials?.content = .absent
+      $0.agent?.state = .absent
+    }
+    #expect(findings.map(\.subject) == [.agent, .credentials])
+    #expect(findings.first?.advice?.contains("credentials first") == true)
+  }
+
   @Test("a certificate that begins later tells of the clock as well")
   func futureCertificate() {
     let certificate = Self.certificate(for: 90 * Self.day, from: Self.now + 9_000)

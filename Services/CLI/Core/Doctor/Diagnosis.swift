@@ -15,7 +15,7 @@ public enum Diagnosis {
   /// In the order in which people should read them: a wrong clock explains much of what follows.
   public static func findings(_ facts: DeviceFacts) -> [Finding] {
     var findings = clock(facts)
-    if let seen = facts.agent { findings += agent(seen) }
+    if let seen = facts.agent { findings += agent(seen, isEnrolled: facts.credentials?.content != .absent) }
     if let seen = facts.credentials { findings += credentials(seen, now: facts.now) }
     for seen in facts.brokers { findings += broker(seen, now: facts.now) }
     if let seen = facts.data { findings += data(seen) }
@@ -45,8 +45,12 @@ public enum Diagnosis {
 
   // MARK: Agent
 
-  private static func agent(_ facts: AgentFacts) -> [Finding] {
-    let start = "systemctl start caravan-agent; journalctl -u caravan-agent -n 20 says why when it does not"
+  private static func agent(_ facts: AgentFacts, isEnrolled: Bool) -> [Finding] {
+    // systemd does not start it without credentials, and says nothing.
+    let start =
+      isEnrolled
+      ? "systemctl start caravan-agent; journalctl -u caravan-agent -n 20 says why when it does not"
+      : "it needs its credentials first; then systemctl start caravan-agent.socket caravan-agent"
     switch facts.state {
     case .answers: return [.ok(.agent, "answers at \(facts.socket)")]
     case .silent:

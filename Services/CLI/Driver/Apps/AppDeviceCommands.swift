@@ -60,10 +60,12 @@ enum AppDeviceCommands {
 
   private static func policyText(_ status: DeviceStatus) -> String {
     let head = "dearest link allowed: \(LinkText.name(status.policy.maximumLink))"
-    let lines = status.policy.dailyBytes.sorted { $0.key < $1.key }.map { link, bytes in
-      "\(link.name): \(Size.text(status.spentToday[link] ?? 0)) of \(Size.text(bytes)) today"
-    }
-    return ([head] + lines).joined(separator: "\n")
+    return ([head] + status.policy.dailyBytes.keys.sorted().map { budgetText($0, status) }).joined(separator: "\n")
+  }
+
+  private static func budgetText(_ link: LinkClass, _ status: DeviceStatus) -> String {
+    let (spent, budget) = (status.spentToday[link] ?? 0, status.policy.dailyBytes[link] ?? 0)
+    return "\(link.name): \(Size.text(spent)) of \(Size.text(budget)) today"
   }
 
   private static func json(policy status: DeviceStatus) -> JSON {
@@ -77,8 +79,10 @@ enum AppDeviceCommands {
   static func text(_ status: DeviceStatus) -> String {
     let state = status.isConnected ? "connected" : "not connected"
     let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED" : ""
-    let full = status.isDiskFull ? "\n\(fullDisk)" : ""
-    let head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)\(full)"
+    var head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)"
+    if status.isDiskFull { head += "\n\(fullDisk)" }
+    // Why something may wait.
+    if let link = status.link, status.policy.dailyBytes[link] != nil { head += "\n\(budgetText(link, status))" }
     guard !status.tables.isEmpty else { return "\(head)\nno tables: caravan app create-table" }
     var table = TextTable([
       "TABLE", ">ROWS", ">DIRTY", ">PENDING", ">CONFLICTS", ">TORN", "LAST SYNC", ">UP", ">DOWN", "LOST",
