@@ -41,6 +41,8 @@ public struct BusLifetime: Service {
     while let event = await events.next() {
       switch event {
       case .connected: host.log.info("the bus is connected")
+      // When it stops there is nothing to come back to.
+      case .disconnected where stop.isOpen: break
       case .disconnected: host.log.warning("the bus is disconnected: trying to come back")
       case .slowConsumer(let subject, let dropped):
         host.log.warning("messages dropped: the consumer is too slow", [.subject: subject, .dropped: dropped])

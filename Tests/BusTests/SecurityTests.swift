@@ -193,7 +193,10 @@ struct SecurityTests {
         }
         let refusals = bus.events()
         try await bus.publish(Message(), to: .changes(Partition(2)))
-        #expect(await refusals.next()?.denies("Publish", "changes.2") == true)
+        // Those of the last round may still come.
+        var refusal = await refusals.next()
+        while refusal?.denies("Publish", "changes.1") == true { refusal = await refusals.next() }
+        #expect(refusal?.denies("Publish", "changes.2") == true)
         #expect(bus.isConnected)
       }
       #expect(lines.records.count == 2, "\(lines.records.map(\.message))")
