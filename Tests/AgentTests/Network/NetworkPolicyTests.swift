@@ -1,6 +1,7 @@
 import AgentCore
 import Model
 import Runtime
+import TestKit
 import Testing
 
 @testable import AgentDriver
@@ -34,6 +35,24 @@ import Testing
       try await device.pass(.seconds(1_000))
       #expect(device.rows(in: Self.chat) == 600)
       #expect(await device.bytesOnWire() <= 2 * budget)
+    }
+  }
+
+  @Test("MOB-47: where the clock is set to the next day, or the device has slept into it, the new budget is there soon")
+  func clockIsSet() throws {
+    try AgentWorld.run(link: .cellular) { device in
+      try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 12_000]))
+      try await device.register(Self.chat)
+      for number in 0..<60 {
+        try await device.write("\(number * 7_919)" + Self.text, to: Self.chat)
+        try await device.pass(.seconds(1))
+      }
+      let before = device.rows(in: Self.chat)
+      #expect(before < 60)
+      try await device.pass(.seconds(1_200))
+      device.machine.adjustWallTime(by: .seconds(2 * 3_600))
+      try await device.pass(.seconds(1_000))
+      #expect(device.rows(in: Self.chat) > before)
     }
   }
 

@@ -17,7 +17,8 @@ enum AgentWorld {
   struct Device: Sendable {
     let agent: Agent
     let cloud: ScriptedCloud
-    let clock: any Clock
+    let machine: SimulatedHost
+    var clock: any Clock { machine.host.clock }
 
     func pass(_ duration: Duration) async throws { try await clock.sleep(for: duration) }
 
@@ -80,12 +81,12 @@ enum AgentWorld {
         clouds.addTask { try await cloud.run() }
         defer { clouds.cancelAll() }
         for life in 0..<lives {
-          let host = world.host("device\(life)").host
+          let machine = world.host("device\(life)")
           let agent = try await Agent(
             Agent.Configuration(
-              directory: directory.path, identity: EngineBench.identity, link: link, store: options), host: host
+              directory: directory.path, identity: EngineBench.identity, link: link, store: options), host: machine.host
           ) { () throws(CaravanError) in hub.connect(as: "device") }
-          let device = Device(agent: agent, cloud: cloud, clock: host.clock)
+          let device = Device(agent: agent, cloud: cloud, machine: machine)
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run() }
             defer { group.cancelAll() }

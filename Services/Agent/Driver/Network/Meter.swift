@@ -37,11 +37,11 @@ final class Meter: Sendable {
   func use(_ policy: NetworkPolicy) { state.withLock { $0.ledger.setBudgets(policy.dailyBytes) } }
 
   /// What is left today of the present link's budget, and how long today still is; nil: there is no budget.
-  var budget: (left: UInt64, untilTomorrow: Duration)? {
+  var budget: (left: UInt64, day: Int64, untilTomorrow: Duration)? {
     state.withLock { state in
       state.ledger.look(at: now)
       guard let link = state.link, let left = state.ledger.left(of: link) else { return nil }
-      return (left, .milliseconds(state.ledger.untilTomorrow(from: now)))
+      return (left, state.ledger.day, .milliseconds(state.ledger.untilTomorrow(from: now)))
     }
   }
 

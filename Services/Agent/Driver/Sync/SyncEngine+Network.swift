@@ -86,8 +86,12 @@ extension SyncEngine {
     let budget = meter.budget
     let couldSpeak = coalescer.permitsSpeaking
     coalescer.setBudget(budget?.left)
+    if let budget {
+      if budget.day != budgetDay { coalescer.retryNow(at: moment) }
+      budgetDay = budget.day
+      alarm.set(host.clock.now + min(budget.untilTomorrow, EngineLimits.dayCheck))
+    }
     if couldSpeak != coalescer.permitsSpeaking { tellSpeech() }
-    if let budget { alarm.set(host.clock.now + budget.untilTomorrow) }
     guard let due = meter.saveDue else { return }
     if due <= host.clock.now { group.addTask { await self.meter.save() } } else { alarm.set(due) }
   }

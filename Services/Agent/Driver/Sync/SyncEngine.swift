@@ -34,6 +34,8 @@ public actor SyncEngine: Service {
   var linkState: LinkState
   var link: Link? { linkState.link }
   var policy = NetworkPolicy()
+  /// Of the budgets that were looked at last.
+  var budgetDay: Int64 = 0
   nonisolated let meter: Meter
   var bus: (any MessageBus)?
   /// Waits for a connection.
