@@ -101,7 +101,12 @@ extension Command {
       let host = live.loggingContext(options[Flag<LogLevel>.logLevel], name)
       let bus = try await NATSBus.connect(NATSOptions(options, name: name), host: host)
       // Whoever answers on the bus must have one to begin with; later it may come and go.
-      try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
+      let brokers = options[Flag<[String]>.nats].joined(separator: ",")
+      let outage = Outage(host, "no broker at \(brokers) yet: waiting for it", over: "the broker is there")
+      try await outage.told(after: LaunchLimits.outageNotice) { () async throws(CaravanError) in
+        try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
+      }
+      outage.ended()
       let served = try await services(options, host, bus)
       return [BusLifetime(bus, host: host)] + served + ReadyFile.services(options, host: host) { bus.isConnected }
     }
@@ -124,5 +129,7 @@ public enum LaunchLimits {
   /// Different refusals of a broker that one process writes down.
   public static let denialsLogged = 64
   /// For a broker that is started here.
+  /// After how long without one its log says so.
+  public static let outageNotice: Duration = .seconds(4)
   public static let brokerStartDeadline: Duration = .seconds(10)
 }

@@ -16,12 +16,14 @@ struct CloudConnection: Sendable {
   /// Until the task is cancelled.
   func run() async {
     var backoff = Backoff()
-    let outage = Outage(engine.host.log)
+    let outage = Outage(
+      engine.host, "the cloud cannot be reached: syncing waits", over: "the cloud is reached again")
     while !Task.isCancelled {
       await engine.untilSpeakingIsPermitted()
       if Task.isCancelled { return }
       do throws(CaravanError) {
-        let bus = try await connected(telling: outage)
+        // Who makes the bus may try for long before it gives up.
+        let bus = try await outage.told(after: EngineLimits.outageNotice, during: connect)
         let events = bus.events()
         let notifications = try await bus.subscribe(
           .exact(.notify(engine.identity.device)), group: nil, capacity: EngineLimits.notificationsWaiting)
@@ -35,21 +37,12 @@ struct CloudConnection: Sendable {
         if await !engine.coalescer.permitsSpeaking { continue }
       } catch {
         if Task.isCancelled { return }
-        outage.lasts(error.description)
+        outage.lasts(error)
       }
       if Task.isCancelled { return }
       let wait = backoff.failed(random: engine.host.random.next())
       try? await engine.host.clock.sleep(for: .nanoseconds(Int64(clamping: wait)))
     }
-  }
-
-  /// Who makes the bus may try for long before it gives up; people are told sooner.
-  private func connected(telling outage: Outage) async throws(CaravanError) -> any MessageBus {
-    async let _: Void = {
-      guard (try? await engine.host.clock.sleep(for: EngineLimits.outageNotice)) != nil else { return }
-      outage.lasts("no answer for \(EngineLimits.outageNotice.wholeMilliseconds) ms")
-    }()
-    return try await connect()
   }
 
   /// Until the bus closes, or the device may not speak any more: also an idle connection has its signs of life.
@@ -88,31 +81,5 @@ struct CloudConnection: Sendable {
       case .closed: return
       }
     }
-  }
-}
-
-/// Says once that the cloud cannot be reached, however long that lasts and however often it is tried: a device may well
-/// be out for weeks.
-private final class Outage: Sendable {
-  private let log: Log
-  private let isTold = Mutex(false)
-
-  init(_ log: Log) { self.log = log }
-
-  func lasts(_ reason: String) {
-    let wasTold = isTold.withLock { told in
-      defer { told = true }
-      return told
-    }
-    if !wasTold { return log.warning("the cloud cannot be reached: syncing waits", [.reason: reason]) }
-    log.debug("the cloud cannot be reached still", [.reason: reason])
-  }
-
-  func ended() {
-    let wasTold = isTold.withLock { told in
-      defer { told = false }
-      return told
-    }
-    if wasTold { log.info("the cloud is reached again") }
   }
 }
