@@ -173,7 +173,7 @@ let package = Package(
         "StoreTests",
         [
           "Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire",
-          "Backup", "Crypto", "StorageCore", "StorageDriver",
+          "Backup", "Crypto", "StorageCore", "StorageDriver", "StorageClient", "Partitions",
         ]),
       tests(
         "StorageTests",

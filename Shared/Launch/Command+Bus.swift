@@ -108,7 +108,10 @@ extension Command {
       }
       outage.ended()
       let served = try await services(options, host, bus)
-      return [BusLifetime(bus, host: host)] + served + ReadyFile.services(options, host: host) { bus.isConnected }
+      return [BusLifetime(bus, host: host)] + served
+        + ReadyFile.services(options, host: host) {
+          bus.isConnected && served.allSatisfy { $0.trouble == nil }
+        }
     }
   }
 }
@@ -124,12 +127,12 @@ extension Host {
 public enum LaunchLimits {
   /// How long a service waits for its first connection before it gives up and lets its supervisor start it again.
   public static let connectDeadline: Duration = .seconds(30)
+  /// After how long without one its log says so.
+  public static let outageNotice: Duration = .seconds(4)
   /// Within `ServiceGroup.shutDownDeadline`.
   public static let drainDeadline: Duration = .seconds(3)
   /// Different refusals of a broker that one process writes down.
   public static let denialsLogged = 64
   /// For a broker that is started here.
-  /// After how long without one its log says so.
-  public static let outageNotice: Duration = .seconds(4)
   public static let brokerStartDeadline: Duration = .seconds(10)
 }

@@ -15,13 +15,15 @@ public struct LeaseTiming: Sendable, Hashable {
   public var margin: Duration = .milliseconds(500)
   /// How long a new instance waits for its first partitions to be served before it says that it is ready.
   public var settling: Duration = .seconds(1)
+  /// After how long without a renewal a log says so.
+  public var notice: Duration = .seconds(2)
   /// Before work that failed is begun again.
   public var restart: Duration = .milliseconds(500)
 
   public init() {}
 
   /// For one request about leases: a lost renewal is tried again while the lease still holds.
-  var patience: Duration { (duration - margin) / 4 }
+  public var patience: Duration { (duration - margin) / 4 }
 
   func validate() {
     precondition(margin < duration && renewal + patience + margin < duration, "a lease must outlive a lost renewal")

@@ -32,6 +32,7 @@ public final class PartitionOwner: Service {
   /// A round is wanted now.
   private let wanted = Signal()
   private let heldGauge: Gauge
+  private let outage: Outage
   /// Leases belong to the whole store; they are asked for in one place.
   private static let home = Partition.all[0]
   /// Others that ask for a sign of life at once.
@@ -59,6 +60,7 @@ public final class PartitionOwner: Service {
     let ownership = Ownership(service: service.rawValue, member: member, timing: timing, partitions: partitions)
     state = Mutex(State(ownership: ownership))
     heldGauge = host.metrics.gauge(.partitionsHeld)
+    outage = Outage(host, "leases cannot be kept", over: "leases are kept again", patience: timing.notice)
   }
 
   /// The partitions this instance acts for now.
@@ -118,10 +120,11 @@ public final class PartitionOwner: Service {
         var pause = timing.eager
         do throws(CaravanError) {
           let (new, isSettled) = try await round()
+          outage.ended()
           for lease in new { group.addTask { await self.work(under: lease) } }
           if isSettled { pause = timing.renewal }
         } catch {
-          host.log.warning("leases could not be kept", [.error: error.message, .code: error.code.rawValue])
+          outage.lasts(error)
         }
         await wanted.wait(atMost: pause, clock: host.clock)
       }

@@ -116,4 +116,10 @@ public protocol Service: Sendable {
   func run() async throws
   /// Asks `run` to finish in order. Callable from anywhere, more than once.
   func shutDown()
+  /// Why it runs and cannot do its work now, in a few words; nil: it can, for all that is known.
+  var trouble: String? { get }
+}
+
+extension Service {
+  public var trouble: String? { nil }
 }

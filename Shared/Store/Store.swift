@@ -7,6 +7,9 @@ public import Model
 /// - Throws: `serverBusy` when too much waits to be written; `storageFull` when the disk refuses, with everything
 ///   acknowledged before intact; `unavailable` once closed.
 public protocol Store: Sendable {
+  /// Why it can do nothing now, in a few words; nil: it can, for all that is known.
+  var trouble: String? { get }
+
   // MARK: Records
 
   /// Applies a commit once: the same op id again gives the same result (UNI-07), with conflicts showing what the store
@@ -156,6 +159,7 @@ public protocol Store: Sendable {
 
 extension Store {
   public func sharedName() async throws(CaravanError) -> String? { nil }
+  public var trouble: String? { nil }
 
   public func deleteZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> Bool {
     try await deleteZone(zone, incarnation: nil, writer: writer)

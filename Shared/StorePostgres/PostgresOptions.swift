@@ -8,8 +8,9 @@ public struct PostgresOptions: Sendable {
   /// its partitions into one transaction, so more of them means smaller groups.
   public var writers = 4
   public var readers = 4
-  /// How long a call waits for a server that cannot be reached before it gives up.
-  public var patience: Duration = .seconds(8)
+  /// How long a call waits for a server that cannot be reached before it is told so: less than anybody waits for the
+  /// answer. Who can wait longer asks again.
+  public var patience: Duration = .seconds(1)
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
@@ -29,9 +30,10 @@ enum PostgresLimits {
     waitingWrites: 1_024, waitingBytes: 24 << 20, groupWrites: 256, groupBytes: 8 << 20)
   /// How long opening waits for one, at most: whoever started it wants to know.
   static let openPatience: Duration = .seconds(3)
-  /// Between attempts to connect: at once, then this, and twice as long from failure to failure.
+  /// Between attempts to connect: at once, then this, and twice as long from failure to failure, but no longer than a
+  /// call waits: each makes an attempt.
   static let firstRetry: Duration = .milliseconds(50)
-  static let lastRetry: Duration = .seconds(2)
+  static let lastRetry: Duration = .seconds(1)
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)

@@ -22,13 +22,13 @@ actor ReaderLane {
   /// - Parameter connection: nil: as the store's statements need it.
   init(
     name: String, _ options: PostgresOptions, connection: ConnectionOptions? = nil, host: Host, liveness: Liveness,
-    metrics: PostgresMetrics
+    metrics: PostgresMetrics, outage: Outage
   ) {
     executor = host.executors.makeSerial(name)
     self.host = host
     self.liveness = liveness
     patience = options.patience
-    session = Session(connection ?? .store(options.address), host: host, metrics: metrics)
+    session = Session(connection ?? .store(options.address), host: host, metrics: metrics, outage: outage)
   }
 
   func close() { session.close() }

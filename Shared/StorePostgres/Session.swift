@@ -8,16 +8,19 @@ struct Session {
   private let options: ConnectionOptions
   private let host: Host
   private let metrics: PostgresMetrics
+  /// Of all the store's connections together.
+  private let outage: Outage
   private var db: Connection?
   /// In a row.
   private var failures = 0
   private var notBefore = Instant(nanoseconds: 0)
   private(set) var lastFailure: PostgresError?
 
-  init(_ options: ConnectionOptions, host: Host, metrics: PostgresMetrics) {
+  init(_ options: ConnectionOptions, host: Host, metrics: PostgresMetrics, outage: Outage) {
     self.options = options
     self.host = host
     self.metrics = metrics
+    self.outage = outage
   }
 
   /// - Throws: `.lost` or `.refused`; when `wait` says so without having tried.
@@ -26,7 +29,7 @@ struct Session {
     if let lastFailure, wait != nil { throw lastFailure }
     do throws(PostgresError) {
       let opened = try Connection(options)
-      if failures > 0 { host.log.info("PostgreSQL is reached again", [.attempt: failures]) }
+      outage.ended()
       failures = 0
       lastFailure = nil
       db = opened
@@ -45,7 +48,8 @@ struct Session {
 
   /// Gives the connection up after it was lost in use: the next one is tried at once.
   mutating func drop(_ error: PostgresError) {
-    host.log.warning("the connection to PostgreSQL is lost", [.error: error.description])
+    // Where the server is gone, that was said.
+    if outage.current == nil { host.log.warning("a connection to PostgreSQL is lost", [.error: error.description]) }
     metrics.lost.add()
     close()
     lastFailure = error
@@ -63,6 +67,12 @@ struct Session {
     // The second half is random, so that the connections of many processes do not come back in step.
     let half = whole.wholeNanoseconds / 2
     notBefore = host.clock.now + .nanoseconds(half + Int64(host.random.below(UInt64(half) + 1)))
-    if failures == 1 { host.log.warning("PostgreSQL cannot be reached", [.error: error.description]) }
+    switch error.kind {
+    case .lost, .refused: outage.lasts(error.description)
+    case .conflict, .duplicate, .constraint, .noSuchTable, .notPermitted, .diskRefused, .busy, .other:
+      if failures == 1 {
+        host.log.warning("PostgreSQL does not take another connection", [.error: error.description])
+      }
+    }
   }
 }

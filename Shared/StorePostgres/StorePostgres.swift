@@ -16,6 +16,7 @@ public final class StorePostgres: Store {
   private let host: Host
   private let liveness = Liveness()
   private let metrics: PostgresMetrics
+  private let outage: Outage
   /// Where devices have shown to be, until upkeep writes it.
   private let sightings = Mutex(Sightings())
   private let purgeTurn = Mutex(PurgeTurn())
@@ -38,16 +39,21 @@ public final class StorePostgres: Store {
     let metrics = PostgresMetrics(host.metrics)
     self.metrics = metrics
     let liveness = liveness
+    let outage = Outage(host, "PostgreSQL cannot be reached", over: "PostgreSQL is reached again")
+    self.outage = outage
+    let disk = Outage.disk(host)
     writers = (0..<options.writers).map {
       WriterLane(
-        name: "pg-write-\($0)", options, host: host, liveness: liveness, observer: observer, metrics: metrics)
+        name: "pg-write-\($0)", options, host: host, liveness: liveness, observer: observer, metrics: metrics,
+        outage: outage, disk: disk)
     }
     readers = (0..<options.readers).map {
-      ReaderLane(name: "pg-read-\($0)", options, host: host, liveness: liveness, metrics: metrics)
+      ReaderLane(
+        name: "pg-read-\($0)", options, host: host, liveness: liveness, metrics: metrics, outage: outage)
     }
     slowLane = ReaderLane(
       name: "pg-upkeep", options, connection: .upkeep(options.address), host: host, liveness: liveness,
-      metrics: metrics)
+      metrics: metrics, outage: outage)
     indexesDue = Mutex(host.clock.now)
     do throws(CaravanError) { try await open() } catch {
       await close()
@@ -57,7 +63,7 @@ public final class StorePostgres: Store {
 
   /// A server that is just starting is waited for.
   private func open() async throws(CaravanError) {
-    let deadline = host.clock.now + min(options.patience, PostgresLimits.openPatience)
+    let deadline = host.clock.now + PostgresLimits.openPatience
     while true {
       do throws(CaravanError) {
         let (random, queuesObjects) = (host.random, options.queuesObjects)
@@ -86,6 +92,8 @@ public final class StorePostgres: Store {
     for reader in readers { await reader.close() }
     await slowLane.close()
   }
+
+  public var trouble: String? { outage.current }
 
   // MARK: Lanes
 

@@ -20,6 +20,7 @@ actor WriterLane {
   private let observer: (any CommitObserver)?
   private let host: Host
   private let metrics: PostgresMetrics
+  private let disk: Outage
   private let storeClock: (any Clock)?
   private let quotas: DefaultQuotas
   private let queuesObjects: Bool
@@ -30,17 +31,18 @@ actor WriterLane {
 
   init(
     name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
-    metrics: PostgresMetrics
+    metrics: PostgresMetrics, outage: Outage, disk: Outage
   ) {
     executor = host.executors.makeSerial(name)
     self.host = host
     self.liveness = liveness
     self.observer = observer
     self.metrics = metrics
+    self.disk = disk
     storeClock = options.clock
     quotas = options.quotas
     queuesObjects = options.queuesObjects
-    session = Session(.store(options.address), host: host, metrics: metrics)
+    session = Session(.store(options.address), host: host, metrics: metrics, outage: outage)
   }
 
   func close() { session.close() }
@@ -131,6 +133,7 @@ actor WriterLane {
 
   private func finish(_ group: [any PendingWrite], _ error: CaravanError) {
     metrics.failed(writes: group.count)
+    if error.code == .storageFull { disk.lasts(error) }
     for write in group { write.finish(.failure(error)) }
   }
 
@@ -163,6 +166,7 @@ actor WriterLane {
       isInDoubt = false
       observer?.missed()
     }
+    disk.ended()
     metrics.committed(writes: group.count, in: host.clock.now - start)
     let changes = states.flatMap(\.changes)
     if !changes.isEmpty { observer?.committed(changes) }

@@ -38,6 +38,21 @@ struct CommandLineTests {
     #expect(await run("app --socket s write --help") == 0)
   }
 
+  @Test("a lost answer leaves open whether it happened, but only where something could have")
+  func lostAnswers() throws {
+    let lost = CaravanError(.timedOut, "no answer within 3000 ms: ask again")
+    func complaint(_ name: String, _ error: CaravanError) throws -> String {
+      try #require(Caravan.tools.first { $0.command.name == "caravan \(name)" }).complaint(error)
+    }
+    for name in ["query", "quota show", "schema list", "deletion list", "objects", "device list"] {
+      #expect(try complaint(name, lost) == "caravan \(name): no answer within 3000 ms: ask again")
+    }
+    for name in ["quota set", "quota reset", "schema set", "deletion add", "move", "device revoke"] {
+      #expect(try complaint(name, lost).hasSuffix("ask again (it may or may not have happened)"))
+      #expect(try complaint(name, CaravanError(.unavailable, "gone")) == "caravan \(name): gone")
+    }
+  }
+
   @Test(
     "a command line that is not understood is 2",
     arguments: [

@@ -26,6 +26,33 @@ struct SuiteTests {
     }
   }
 
+  @Test(
+    "not ready when a service that runs can do nothing, and the answer says which and why; ready when one of it can")
+  func trouble() async throws {
+    try await GatewayWorld.with { world in
+      let trouble = Mutex<String?>("PostgreSQL cannot be reached")
+      let names = ["caravan-sync", "caravan-schema", "caravan-query"]
+      let unable = ServiceHost(
+        name: "caravan-notify", version: "1.0.0", bus: world.hub.connect(as: "unable"), host: world.host
+      ) { trouble.withLock { $0 } }
+      try await Self.withPresences(of: names, and: [unable], world) {
+        try await eventually("all are there") {
+          try await world.ask("GET", "/v1/status").json["missing"]?.arrayValue?.isEmpty == true
+        }
+        let answer = try await world.ask("GET", "/readyz")
+        #expect(answer.status == 503)
+        #expect(answer.text.contains("not ready, caravan-notify: PostgreSQL cannot be reached"))
+        let status = try await world.ask("GET", "/v1/status").json
+        #expect(Self.instance("caravan-notify", status)?["trouble"] == "PostgreSQL cannot be reached")
+        try await Self.withPresences(of: ["caravan-notify"], world) {
+          try await eventually("one of two is enough") { try await world.ask("GET", "/readyz").status == 200 }
+        }
+        trouble.withLock { $0 = nil }
+        try await eventually("ready") { try await world.ask("GET", "/readyz").status == 200 }
+      }
+    }
+  }
+
   @Test("the status shows each instance with its endpoints, and rates from the second look on")
   func status() async throws {
     try await GatewayWorld.with { world in
@@ -108,11 +135,14 @@ struct SuiteTests {
   }
 
   private static func withPresences(
-    of names: [String], _ world: GatewayWorld, _ body: @Sendable () async throws -> Void
+    of names: [String], and others: [ServiceHost] = [], _ world: GatewayWorld,
+    _ body: @Sendable () async throws -> Void
   ) async throws {
-    let services = names.map {
-      ServiceHost(name: $0, version: "1.0.0", bus: world.hub.connect(as: $0), host: world.host)
-    }
+    let services =
+      others
+      + names.map {
+        ServiceHost(name: $0, version: "1.0.0", bus: world.hub.connect(as: $0), host: world.host)
+      }
     let group = ServiceGroup(services, host: world.host)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }

@@ -65,9 +65,10 @@ final class World: Sendable {
   var now: Duration { simulation.now - Instant(nanoseconds: 0) }
 
   /// A notify process of this name.
-  func startNotify(_ name: String = "notify") -> Instance {
+  func startNotify(_ name: String = "notify", log: MemoryLogSink? = nil) -> Instance {
     let bus = hub.connect(as: name)
-    let host = simulation.host("\(name)-\(ops.wrappingAdd(1, ordering: .relaxed).newValue)").host
+    var host = simulation.host("\(name)-\(ops.wrappingAdd(1, ordering: .relaxed).newValue)").host
+    if let log { host = host.with(log: Log(level: .info, clock: host.clock, sink: log)) }
     let service = NotifyService(bus: bus, host: host, ticketKey: key)
     return Instance(
       service: service, metrics: host.metrics, bus: bus, task: simulation.start { try await service.run() })

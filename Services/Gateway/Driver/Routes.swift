@@ -36,9 +36,9 @@ struct Routes: Sendable {
   }
 
   private func readiness() async throws(CaravanError) -> HTTPResponse {
-    let missing = try await monitor.missing(of: GatewayService.required)
-    return missing.isEmpty
-      ? .text(status: 200, "ready") : .text(status: 503, "not ready, nobody runs: \(missing.joined(separator: ", "))")
+    let obstacles = try await monitor.obstacles(to: GatewayService.required)
+    return obstacles.isEmpty
+      ? .text(status: 200, "ready") : .text(status: 503, "not ready, \(obstacles.joined(separator: "; "))")
   }
 
   private func metrics() async throws(CaravanError) -> HTTPResponse {

@@ -41,7 +41,8 @@ package final class StorageService: Service {
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
     service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
-      endpoints: methods.endpoints + [chunks.endpoint])
+      endpoints: methods.endpoints + [chunks.endpoint]
+    ) { store.trouble }
   }
 
   package func run() async throws {
@@ -60,6 +61,8 @@ package final class StorageService: Service {
   }
 
   package func shutDown() { service.shutDown() }
+
+  package var trouble: String? { store.trouble }
 
   /// Says how far the logs have come whenever hints were lost here, so that consumers see the gap without waiting for
   /// the next change. Until the task is cancelled.
@@ -81,6 +84,7 @@ package final class StorageService: Service {
   /// Until the task is cancelled.
   private func upkeep() async {
     var expiry = Expiry(store: store, actions: actions, host: host)
+    let outage = Outage(host, "upkeep of the store fails", over: "upkeep of the store goes on")
     while !Task.isCancelled {
       var hasMore = false
       do {
@@ -90,8 +94,9 @@ package final class StorageService: Service {
         metrics.actionsDone.add(progress.actions)
         hasMore = collected || progress.hasMore
         metrics.show(try await store.status())
+        outage.ended()
       } catch {
-        host.log.warning("upkeep of the store failed", [.error: error])
+        outage.lasts(error)
       }
       if hasMore { continue }
       await feed.moved.wait(atMost: StorageLimits.idleUpkeepInterval, clock: host.clock)

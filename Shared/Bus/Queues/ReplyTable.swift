@@ -180,13 +180,12 @@ extension CaravanError {
   fileprivate static let cancelledWait = CaravanError(.cancelled, "the caller stopped waiting for the answer")
 
   fileprivate static func noAnswer(within deadline: Duration) -> CaravanError {
-    CaravanError(
-      .timedOut, "no answer within \(deadline.wholeMilliseconds) ms: it may or may not have happened, ask again")
+    CaravanError(.timedOut, "no answer within \(deadline.wholeMilliseconds) ms: ask again")
   }
 
   /// What a request gets that waited when the connection went.
   package static let connectionLost = CaravanError(
-    .timedOut, "the connection was lost before the answer: it may or may not have happened, ask again")
+    .timedOut, "the connection was lost before the answer: ask again")
 
   package static let busClosed = CaravanError(.unavailable, "the bus is closed")
 }

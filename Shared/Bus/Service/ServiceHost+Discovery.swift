@@ -85,12 +85,14 @@ extension ServiceHost {
     return .object(object)
   }
 
-  /// What the process says of itself: `metrics` is what `MetricsSnapshot(json:)` reads.
+  /// What the process says of itself: `metrics` is what `MetricsSnapshot(json:)` reads; `trouble`, where there is any,
+  /// what keeps it from its work.
   private var processData: JSON.Object {
     var data: JSON.Object = [
       "host": .string(host.process.hostName), "process": .int(Int64(host.process.identifier)),
       "metrics": host.snapshotMetrics().json,
     ]
+    data["trouble"] = trouble.map(JSON.string)
     data["resident_bytes"] = host.process.residentBytes.map { .int(Int64($0)) }
     return data
   }

@@ -19,6 +19,7 @@ public final class ServiceHost: Service {
   let host: Host
   let companions: Companions?
   private let initial: [Endpoint]
+  private let asked: @Sendable () -> String?
   private let state = Mutex(State())
   private let arrivals = Mailbox<Registration>(capacity: BusLimits.endpointsPerHost)
 
@@ -26,9 +27,10 @@ public final class ServiceHost: Service {
   ///   - name: 1–64 of `A-Z a-z 0-9 _ -`, as tools show it.
   ///   - version: semantic, "1.2.3".
   ///   - companions: who may serve beside it; nil: whoever has the name.
+  ///   - trouble: of those it answers for, as `Service.trouble`; asked whenever somebody asks.
   public init(
     name: String, version: String, bus: any MessageBus, host: Host, companions: Companions? = nil,
-    endpoints: [Endpoint] = []
+    endpoints: [Endpoint] = [], trouble: @escaping @Sendable () -> String? = { nil }
   ) {
     precondition(Subject.isName(name), "a service's name is 1 to 64 of A-Z a-z 0-9 _ -")
     identity = ServiceIdentity(name: name, version: version, host: host)
@@ -36,10 +38,13 @@ public final class ServiceHost: Service {
     self.host = host
     self.companions = companions
     initial = endpoints
+    asked = trouble
   }
 
   /// Tells this process from others of the same service.
   public var instance: String { identity.instance }
+
+  public var trouble: String? { asked() }
 
   /// Serves one more. Returns when the broker has been told.
   /// - Throws: `objectExists` when the pattern is served already; `limitExceeded`; what the bus says.
@@ -197,7 +202,7 @@ extension ServiceHost {
     } catch {
       var failure = error
       if Task.isCancelled, failure.code == .cancelled {
-        failure = CaravanError(.timedOut, "the service stopped meanwhile: it may or may not have happened, ask again")
+        failure = CaravanError(.timedOut, "the service stopped before it could answer: ask again")
       }
       await send(failure, to: incoming)
       return failure

@@ -1,7 +1,9 @@
 import Foundation
 import Model
+import Partitions
 import PostgreSQL
 import Runtime
+import StorageClient
 import Store
 import StorePostgres
 import TestKit
@@ -82,12 +84,21 @@ import struct Synchronization.Atomic
     }
   }
 
+  @Test("whoever asks hears that the server is gone before they give up the answer")
+  func patience() throws {
+    let patience = PostgresOptions(try ConnectionString("postgres://x@y/z")).patience
+    #expect(patience * 1.25 <= LeaseTiming().patience, "those that ask soonest: leases")
+    #expect(patience < StorageClient.Policy().deadline)
+  }
+
   @Test("nobody there: a call waits a while, then says so; afterwards everything goes on")
   func absence() async throws {
     let server = try PostgresServer(durable: false)
     var options = PostgresOptions(try ConnectionString(server.address()))
     options.patience = .milliseconds(300)
-    let store = try await StorePostgres(options, host: .live(logLevel: .error))
+    let (live, sink) = (Host.live(logLevel: .error), MemoryLogSink())
+    let host = live.with(log: Log(level: .info, clock: live.clock, sink: sink))
+    let store = try await StorePostgres(options, host: host)
     let zone = try Sample.zone()
     func save(_ number: UInt64) async throws -> CommitResult {
       try await store.commit(
@@ -102,9 +113,16 @@ import struct Synchronization.Atomic
     #expect(unsaved?.message.contains("\n") == false && unsaved?.isTransient == true)
     let unread = await #expect(throws: CaravanError.self) { try await store.fetch(["r1"], in: zone) }
     #expect(unread?.code == .unavailable && unread?.message.contains("refused") == true)
+    for _ in 0..<8 { _ = try? await store.fetch(["r1"], in: zone) }
+    func told(_ text: String) -> Int { sink.records.count { $0.message.contains(text) } }
+    #expect(told("PostgreSQL cannot be reached") == 1, "by whichever of the connections")
+    #expect(store.trouble == "PostgreSQL cannot be reached")
     try server.start()
-    #expect(try await save(2).accepted == [2])
-    #expect(try await store.fetch(["r1", "r2"], in: zone).count == 2)
+    try await eventually("it is tried again", within: .seconds(10)) { (try? await save(2).accepted) == [2] }
+    #expect(store.trouble == nil && told("PostgreSQL is reached again") == 1)
+    try await eventually("also by those that read", within: .seconds(10)) {
+      (try? await store.fetch(["r1", "r2"], in: zone).count) == 2
+    }
     await store.close()
     #expect((await #expect(throws: CaravanError.self) { try await save(3) })?.message == "the store is closed")
   }

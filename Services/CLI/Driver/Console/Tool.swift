@@ -8,11 +8,20 @@ package struct Tool: Sendable {
   package typealias Work = @Sendable (Options, Terminal) async throws -> Void
 
   package let command: Command
+  /// Whether an answer that was lost leaves it unknown what the cloud has now.
+  package let changesCloud: Bool
   package let work: Work
 
-  package init(_ command: Command, _ work: @escaping Work) {
+  package init(_ command: Command, changesCloud: Bool = false, _ work: @escaping Work) {
     self.command = command
+    self.changesCloud = changesCloud
     self.work = work
+  }
+
+  /// One line for people.
+  func complaint(_ error: CaravanError) -> String {
+    let isUnknown = error.code == .timedOut && changesCloud
+    return "\(command.name): \(error.message)\(isUnknown ? " (it may or may not have happened)" : "")"
   }
 }
 
@@ -61,7 +70,7 @@ package enum Caravan {
     } catch let stop as CommandLineStop {
       return stop.report()
     } catch let error as CaravanError {
-      Terminal.complain("\(tool.command.name): \(error.message)")
+      Terminal.complain(tool.complaint(error))
     } catch {
       Terminal.complain("\(tool.command.name): \(error)")
     }

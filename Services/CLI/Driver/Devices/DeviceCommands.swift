@@ -15,12 +15,13 @@ enum DeviceCommands {
 
   static let tools = [
     Tool(
-      Command("caravan device add", "Enrols a device.", flags: [user, name, out] + Deployment.gatewayFlags)
+      Command("caravan device add", "Enrols a device.", flags: [user, name, out] + Deployment.gatewayFlags),
+      changesCloud: true
     ) { options, terminal in try await add(options, terminal) },
     Tool(
       Command(
         "caravan device revoke", "Makes a device's credentials void and ends its connections.",
-        operands: .init("NAME", 1...1), flags: Deployment.gatewayFlags + Deployment.brokerFlags)
+        operands: .init("NAME", 1...1), flags: Deployment.gatewayFlags + Deployment.brokerFlags), changesCloud: true
     ) { options, terminal in try await revoke(options, terminal) },
     Tool(
       Command("caravan device list", "Shows every device.", flags: [json] + Deployment.gatewayFlags)

@@ -20,7 +20,7 @@ enum MoveCommand {
         "caravan move",
         "Moves a user from store to store while devices go on. Storage does it: asked again, or told to stop "
           + "watching, it goes on.",
-        flags: [Flag<String?>.suiteDirectory, user, target, json] + Deployment.brokerFlags)
+        flags: [Flag<String?>.suiteDirectory, user, target, json] + Deployment.brokerFlags), changesCloud: true
     ) { options, terminal in try await run(options, terminal) }
   ]
 

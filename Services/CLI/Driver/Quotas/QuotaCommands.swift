@@ -22,7 +22,7 @@ enum QuotaCommands {
     Tool(
       Command(
         "caravan quota set", "Says what an account may use. What is there already stays.",
-        flags: flags + [records, bytes])
+        flags: flags + [records, bytes]), changesCloud: true
     ) { options, terminal in
       let (records, bytes) = (try limit(options[records]), try limit(options[bytes]))
       guard records != nil || bytes != nil else {
@@ -36,7 +36,8 @@ enum QuotaCommands {
       }
     },
     Tool(
-      Command("caravan quota reset", "Gives an account the quota that storage was started with.", flags: flags)
+      Command("caravan quota reset", "Gives an account the quota that storage was started with.", flags: flags),
+      changesCloud: true
     ) { options, terminal in try await run(options, terminal) { _ in QuotaRequest(useDefault: true) } },
   ]
 

@@ -22,10 +22,11 @@ enum DeletionCommands {
     Tool(
       Command(
         "caravan deletion add", "Has a zone, or everything a user has, deleted when its grace is over.",
-        flags: targetFlags + [grace] + place)
+        flags: targetFlags + [grace] + place), changesCloud: true
     ) { options, terminal in try await add(options, terminal) },
     Tool(
-      Command("caravan deletion cancel", "Calls a deletion off that has not begun.", flags: targetFlags + place)
+      Command("caravan deletion cancel", "Calls a deletion off that has not begun.", flags: targetFlags + place),
+      changesCloud: true
     ) { options, terminal in try await cancel(options, terminal) },
     Tool(
       Command("caravan deletion list", "Shows what waits to be deleted.", flags: [json] + place)

@@ -24,7 +24,8 @@ enum ExtensionCommands {
     Tool(
       Command(
         "caravan extension revoke", "Makes a program's credentials void and ends its connections.",
-        operands: .init("FILE", 1...1), flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags)
+        operands: .init("FILE", 1...1), flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags),
+      changesCloud: true
     ) { options, terminal in try await revoke(options, terminal) },
   ]
 

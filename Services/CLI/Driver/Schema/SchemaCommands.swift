@@ -34,13 +34,14 @@ enum SchemaCommands {
     Tool(
       Command(
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
-        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired] + place)
+        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired] + place),
+      changesCloud: true
     ) { options, terminal in try await set(options, terminal) },
     Tool(
       Command(
         "caravan schema shards",
         "Shows how a container's default zones are divided, or says it: once, before their first record.",
-        flags: [container, publicShards, privateShards] + place)
+        flags: [container, publicShards, privateShards] + place), changesCloud: true
     ) { options, terminal in try await shards(options, terminal) },
   ]
 

@@ -18,6 +18,8 @@ public struct InstanceReport: Sendable, Equatable {
   public var process: UInt64
   public var started: String
   public var residentBytes: UInt64
+  /// What keeps it from its work; nil: nothing.
+  public var trouble: String?
   public var endpoints: [EndpointReport]
   /// As `MetricsSnapshot(json:)` reads it.
   public var metrics: JSON
@@ -35,6 +37,7 @@ public struct InstanceReport: Sendable, Equatable {
     host = stats["data"]?["host"]?.stringValue ?? ""
     process = number(stats["data"]?["process"])
     residentBytes = number(stats["data"]?["resident_bytes"])
+    trouble = stats["data"]?["trouble"]?.stringValue
     metrics = stats["data"]?["metrics"] ?? [:]
     endpoints = (stats["endpoints"]?.arrayValue ?? []).map { endpoint in
       EndpointReport(
@@ -57,9 +60,21 @@ public struct SuiteReport: Sendable, Equatable {
     self.instances = instances.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }
   }
 
-  /// Services of the suite that nobody runs; the suite is ready when there are none.
+  /// Services of the suite that nobody runs.
   public func missing(of required: [String]) -> [String] {
     required.filter { name in !instances.contains { $0.service == name } }
+  }
+
+  /// What keeps the suite from being ready: services that nobody runs, and those none of whose instances can do its
+  /// work. None: it is ready.
+  public func obstacles(to required: [String]) -> [String] {
+    let missing = missing(of: required)
+    let unable = required.compactMap { name -> String? in
+      let own = instances.filter { $0.service == name }
+      guard let trouble = own.first?.trouble, own.allSatisfy({ $0.trouble != nil }) else { return nil }
+      return "\(name): \(trouble)"
+    }
+    return (missing.isEmpty ? [] : ["nobody runs: \(missing.joined(separator: ", "))"]) + unable
   }
 
   /// The report as the status page shows it; rates and latencies are those since `earlier`.
@@ -72,13 +87,17 @@ public struct SuiteReport: Sendable, Equatable {
         "version": .string(instance.version), "host": .string(instance.host),
         "process": .int(Int64(clamping: instance.process)), "started": .string(instance.started),
         "resident_bytes": .int(Int64(clamping: instance.residentBytes)),
+        "trouble": instance.trouble.map(JSON.string) ?? .null,
         "endpoints": .array(
           instance.endpoints.map { endpoint in
             endpoint.json(since: before?.endpoints.first { $0.name == endpoint.name }, seconds: seconds)
           }),
       ]
     }
-    return ["missing": .array(missing(of: required).map(JSON.string)), "instances": .array(rows)]
+    return [
+      "missing": .array(missing(of: required).map(JSON.string)),
+      "obstacles": .array(obstacles(to: required).map(JSON.string)), "instances": .array(rows),
+    ]
   }
 }
 

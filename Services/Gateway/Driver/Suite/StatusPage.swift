@@ -74,8 +74,8 @@ enum StatusPage {
           const suite = await answer.json();
           if (!answer.ok) throw new Error(suite.error.message);
           document.getElementById("suite").replaceChildren(...suite.instances.map(table));
-          const ready = suite.missing.length === 0;
-          state.textContent = ready ? "all services run" : `nobody runs: ${suite.missing.join(", ")}`;
+          const ready = suite.obstacles.length === 0;
+          state.textContent = ready ? "all services run" : suite.obstacles.join("; ");
           state.className = ready ? "good" : "bad";
         } catch (problem) {
           state.textContent = `no answer: ${problem.message}`;

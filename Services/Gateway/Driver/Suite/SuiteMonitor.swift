@@ -16,11 +16,11 @@ actor SuiteMonitor {
     self.host = host
   }
 
-  /// The services that nobody runs. Whoever waits for the last of them is not kept waiting by an old report.
-  func missing(of required: [String]) async throws(CaravanError) -> [String] {
-    let known = try await report().latest.missing(of: required)
+  /// As `SuiteReport.obstacles`. Whoever waits for the last of them to go is not kept waiting by an old report.
+  func obstacles(to required: [String]) async throws(CaravanError) -> [String] {
+    let known = try await report().latest.obstacles(to: required)
     if known.isEmpty { return [] }
-    return try await report(youngerThan: GatewayLimits.incompleteReportAge).latest.missing(of: required)
+    return try await report(youngerThan: GatewayLimits.incompleteReportAge).latest.obstacles(to: required)
   }
 
   /// The latest report, and the one before it.

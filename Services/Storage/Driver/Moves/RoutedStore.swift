@@ -67,6 +67,13 @@ package final class RoutedStore: Store {
     neighbours.first { $0.name == name }?.store ?? home
   }
 
+  /// Those whose store is gone are not served.
+  package var trouble: String? {
+    if let trouble = home.trouble { return trouble }
+    for neighbour in neighbours { if let trouble = neighbour.store.trouble { return "\(neighbour.name): \(trouble)" } }
+    return nil
+  }
+
   // MARK: Ways
 
   private func store(of owner: UserID?) -> any MovableStore {
