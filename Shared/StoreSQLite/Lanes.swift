@@ -14,15 +14,20 @@ actor FileWriter {
   private let liveness: Liveness
   private let observer: (any CommitObserver)?
   private let metrics: FileMetrics
+  private let disk: Outage
   private let clock: any Clock
   private var state: FileState?
 
-  init(name: String, host: Host, liveness: Liveness, observer: (any CommitObserver)?, metrics: FileMetrics) {
+  /// - Parameter disk: of the files that lie on one.
+  init(
+    name: String, host: Host, liveness: Liveness, observer: (any CommitObserver)?, metrics: FileMetrics, disk: Outage
+  ) {
     executor = host.executors.makeSerial(name)
     clock = host.clock
     self.liveness = liveness
     self.observer = observer
     self.metrics = metrics
+    self.disk = disk
   }
 
   /// - Returns: the file's life.
@@ -114,7 +119,14 @@ actor FileWriter {
       metrics.failed(writes: tried)
       for write in group.prefix(tried) { write.finish(error) }
     }
+    watchDisk(group.prefix(tried))
     return tried
+  }
+
+  private func watchDisk(_ done: ArraySlice<any PendingWrite>) {
+    let failures = done.compactMap(\.failure)
+    if let refusal = failures.first(where: { $0.code == .storageFull }) { return disk.lasts(refusal) }
+    if failures.count < done.count { disk.ended() }
   }
 
   private func carryOut(

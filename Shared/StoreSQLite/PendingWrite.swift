@@ -8,6 +8,8 @@ protocol PendingWrite: AnyObject, Sendable {
   /// Whether it survives a power cut on return, or only once a later write does.
   var isDurable: Bool { get }
   var isDone: Bool { get }
+  /// Why it was refused, once it is done.
+  var failure: CaravanError? { get }
   /// Does its work inside the open transaction, for the first time or again. The result shows once `finish` is called.
   /// - Returns: whether it did not fail. What a failed one has done is undone only under a savepoint.
   @discardableResult
@@ -43,6 +45,10 @@ final class Write<Value: Sendable>: PendingWrite {
   }
 
   var isDone: Bool { state.withLock { $0.isDone } }
+
+  var failure: CaravanError? {
+    state.withLock { if case .failure(let error)? = $0.result { error } else { nil } }
+  }
 
   func run(_ file: FileState, under guarding: WriteGuard) -> Bool {
     let result: Result<Value, CaravanError>

@@ -14,7 +14,8 @@ final class StoreFile: Sendable {
   private let turn = Atomic<Int>(0)
 
   init(
-    number: Int, options: StoreOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?
+    number: Int, options: StoreOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
+    disk: Outage
   ) async throws(CaravanError) {
     let place: FilePlace =
       switch options.location {
@@ -29,7 +30,7 @@ final class StoreFile: Sendable {
     writing.checkpointPages = FileLimits.checkpointPages
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
-      metrics: FileMetrics(file: number, host.metrics))
+      metrics: FileMetrics(file: number, host.metrics), disk: disk)
     let life = try await writer.open(place, writing, number: number, options, host: host)
 
     var reading = ConnectionOptions()

@@ -31,10 +31,12 @@ public final class StoreSQLite: Store {
       try RestoreMark.check(path)
     case .memory: lock = nil
     }
+    let disk = Outage.disk(host)
     var opened: [StoreFile] = []
     for number in 0..<options.files {
       opened.append(
-        try await StoreFile(number: number, options: options, host: host, liveness: liveness, observer: observer))
+        try await StoreFile(
+          number: number, options: options, host: host, liveness: liveness, observer: observer, disk: disk))
     }
     files = opened
   }

@@ -50,6 +50,7 @@ private actor ScriptedLane: ObjectLane {
     let store: StoreSQLite
     let schema: SchemaClient
     let zone: ZoneID
+    let log: MemoryLogSink
 
     func mover(_ lane: any ObjectLane, _ faults: FaultSwitch = .off) -> ObjectMover {
       ObjectMover(store: store, lanes: [lane], schema: schema, host: host, faults: faults)
@@ -79,9 +80,10 @@ private actor ScriptedLane: ObjectLane {
   private static func with(_ body: (World) async throws -> Void) async throws {
     let live = Host.live(logLevel: .error)
     let clock = ManualClock()
+    let log = MemoryLogSink()
     let host = Host(
       clock: clock, random: SeededRandom(seed: 3), executors: live.executors,
-      log: Log(level: .error, clock: clock, sink: NullLogSink()), metrics: MetricsRegistry())
+      log: Log(level: .info, clock: clock, sink: log), metrics: MetricsRegistry())
     var options = StoreOptions.simulation(.memory)
     options.queuesObjects = true
     let store = try await StoreSQLite(options, host: host)
@@ -106,7 +108,7 @@ private actor ScriptedLane: ObjectLane {
         (try? await schema.type(1, of: StorageBench.database.container, in: .development)) != nil
       }
       try await body(
-        World(clock: clock, host: host, store: store, schema: schema, zone: try StorageBench.zone()))
+        World(clock: clock, host: host, store: store, schema: schema, zone: try StorageBench.zone(), log: log))
       registry.shutDown()
       try await group.waitForAll()
     }
@@ -162,11 +164,14 @@ private actor ScriptedLane: ObjectLane {
       }
       #expect(await lane.objects.isEmpty)
       #expect(try await world.store.objectCounts(of: nil, in: nil).waiting == 10)
+      func told(_ text: String) -> Int { world.log.records.count { $0.message.contains(text) } }
+      #expect(told("the object store does not work") == 1 && told("the object store works again") == 0)
       await lane.fail(nil)
       for _ in 0..<12 {
         world.clock.advance(by: .seconds(301))
         _ = try await mover.round()
       }
+      #expect(told("the object store does not work") == 1 && told("the object store works again") == 1)
       #expect(await lane.objects.count == 10)
       #expect(try await world.store.objectCounts(of: nil, in: nil).waiting == 0)
     }

@@ -120,6 +120,34 @@ import Testing
     }
   }
 
+  @Test("a disk that refuses is said once, however much it refuses, and once when it takes writes again")
+  func told() async throws {
+    try await withTemporaryDirectory(isInMemory: true) { path in
+      let (clock, sink, disk) = (ManualClock(), MemoryLogSink(), RefusingDisk())
+      let live = Host.live(logLevel: .error)
+      let host = Host(
+        clock: clock, random: live.random, executors: live.executors, log: Log(level: .info, clock: clock, sink: sink),
+        metrics: MetricsRegistry())
+      let store = try await StoreSQLite(Self.options(path, disk), host: host)
+      let place = try Deed.Place(store, "ada")
+      func told(_ text: String) -> Int { sink.records.count { $0.message.contains(text) } }
+      _ = try await Self.commit(1, place)
+      disk.fill(true)
+      for number in 2...9 {
+        let error = await #expect(throws: CaravanError.self) { _ = try await Self.commit(number, place) }
+        #expect(error?.code == .storageFull)
+      }
+      #expect(told("the disk refuses to write") == 1)
+      disk.fill(false)
+      _ = try await Self.commit(10, place)
+      #expect(told("takes writes again") == 0, "a moment ago it refused")
+      clock.advance(by: .seconds(6))
+      for number in 11...12 { _ = try await Self.commit(number, place) }
+      #expect(told("the disk refuses to write") == 1 && told("takes writes again") == 1)
+      await store.close()
+    }
+  }
+
   private static func goOn(_ change: Int, _ template: String, _ base: String, _ ideal: String) async throws -> Bool {
     var files = CrashFiles(base)
     copy(template, files.directory)
@@ -146,15 +174,19 @@ import Testing
   }
 }
 
-/// Refuses one change.
+/// Refuses one change, or all while it is full.
 private final class RefusingDisk: DiskTap {
+  private let isFull = Mutex(false)
   private let left = Mutex<Int?>(nil)
   private let refused = Mutex(false)
 
   var hasRefused: Bool { refused.withLock { $0 } }
   func arm(_ changes: Int) { left.withLock { $0 = changes } }
 
+  func fill(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
+
   func allows(_ change: DiskChange, of path: String) -> Bool {
+    if isFull.withLock({ $0 }) { return false }
     let isIt = left.withLock { left in
       guard let now = left else { return false }
       left = now == 0 ? nil : now - 1

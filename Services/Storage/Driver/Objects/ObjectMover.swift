@@ -19,6 +19,7 @@ package struct ObjectMover: Sendable {
   private let host: Host
   private let faults: FaultSwitch
   private let metrics: ObjectMetrics
+  private let outage: Outage
   private let holder: String
 
   package init(
@@ -31,12 +32,16 @@ package struct ObjectMover: Sendable {
     self.host = host
     self.faults = faults
     metrics = ObjectMetrics(host.metrics)
+    outage = Outage(
+      host, "the object store does not work: objects wait", over: "the object store works again",
+      calm: StorageLimits.objectPause)
     holder = "@storage/\(host.random.next())"
   }
 
   /// Until the task is cancelled.
   package func run() async {
     var countAt = host.clock.now
+    let queue = Outage(host, "the queue of objects cannot be worked on", over: "the queue of objects is worked on")
     while !Task.isCancelled {
       var isDone = true
       do {
@@ -45,8 +50,9 @@ package struct ObjectMover: Sendable {
           metrics.show(try await store.objectCounts(of: nil, in: nil))
           countAt = host.clock.now + StorageLimits.objectCountPause
         }
+        queue.ended()
       } catch {
-        host.log.warning("the queue of objects cannot be worked on", [.error: error])
+        queue.lasts(error)
       }
       if isDone { try? await host.clock.sleep(for: StorageLimits.objectPause) }
     }
@@ -80,14 +86,14 @@ package struct ObjectMover: Sendable {
       var there = task.paths.map { PlacedObject(text: $0) }
       var outcome = ObjectOutcome.done
       do throws(CaravanError) { try await reconcile(task, &there, lane) } catch {
-        let isHopeless = ObjectRetry.isHopeless(error)
-        outcome =
-          isHopeless
-          ? .refused(error.message) : .failed(error.message, retryAfter: ObjectRetry.wait(after: task.attempts))
         metrics.failed.add()
-        host.log.warning(
-          isHopeless ? "an object cannot go to the object store" : "an object could not go to the object store",
-          [.error: error.description, .attempt: task.attempts + 1])
+        if ObjectRetry.isHopeless(error) {
+          outcome = .refused(error.message)
+          host.log.warning("an object cannot go to the object store", [.error: error.description])
+        } else {
+          outcome = .failed(error.message, retryAfter: ObjectRetry.wait(after: task.attempts))
+          outage.lasts(error)
+        }
       }
       do throws(CaravanError) {
         try await store.finish(task, outcome, paths: there.map(\.text))
@@ -121,6 +127,7 @@ package struct ObjectMover: Sendable {
     }
     for object in plan.removals {
       try await lane.remove(object.path)
+      outage.ended()
       there.removeAll { $0 == object }
       metrics.removed.add()
     }
@@ -180,6 +187,7 @@ package struct ObjectMover: Sendable {
       size += bytes.count
     }
     try await lane.put(at: object.place.path)
+    outage.ended()
     metrics.moved(bytes: size, in: host.clock.now - start)
   }
 
