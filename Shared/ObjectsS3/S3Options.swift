@@ -14,7 +14,14 @@ public struct S3Options: Sendable {
 
   private static let scheme = "s3://"
 
-  public static func isPlace(_ text: String) -> Bool { text.hasPrefix(scheme) }
+  /// Whether a place is a bucket, and not a directory.
+  /// - Throws: `invalidData` when it is neither: the address of something else.
+  public static func isPlace(_ text: String) throws(CaravanError) -> Bool {
+    if text.hasPrefix(scheme) { return true }
+    guard let slashes = text.firstRange(of: "://"), !text[..<slashes.lowerBound].contains("/") else { return false }
+    throw CaravanError(
+      .invalidData, "'\(text.prefix(80))' is no object store: give a directory, or s3://BUCKET/PREFIX")
+  }
 
   /// - Parameters:
   ///   - place: `s3://BUCKET[/PREFIX]`.
@@ -27,7 +34,7 @@ public struct S3Options: Sendable {
     let isName = { (byte: UInt8) in
       byte == 0x2d || byte == 0x2e || (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte)
     }
-    guard Self.isPlace(place), let bucket = parts.first, bucket.utf8.allSatisfy(isName) else {
+    guard try Self.isPlace(place), let bucket = parts.first, bucket.utf8.allSatisfy(isName) else {
       throw CaravanError(.invalidData, "'\(place)' names no bucket: use s3://BUCKET or s3://BUCKET/PREFIX")
     }
     guard endpoint.hasPrefix("http://") || endpoint.hasPrefix("https://") else {

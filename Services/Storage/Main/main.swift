@@ -112,7 +112,7 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
   guard let place = options[objects] else { return [] }
   var lanes: [any ObjectLane] = []
   for number in 0..<StorageLimits.objectLanes {
-    guard S3Options.isPlace(place) else {
+    guard try S3Options.isPlace(place) else {
       lanes.append(FileLane(place, number: number, host: host))
       continue
     }

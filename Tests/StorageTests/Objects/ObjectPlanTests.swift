@@ -55,6 +55,18 @@ import Testing
     #expect(throws: CaravanError.self) { try make("s3://bucket", "http://x", "") }
   }
 
+  @Test("a place is a bucket or a directory; the address of anything else is refused with what to write")
+  func places() throws {
+    #expect(try S3Options.isPlace("s3://bucket/prefix"))
+    for directory in ["/srv/objects", "objects", "./a://b", "a:b"] {
+      #expect(try !S3Options.isPlace(directory), "\(directory)")
+    }
+    for address in ["ftp://x", "S3://bucket", "https://bucket.s3.amazonaws.com/p", "gs://b", "file:///srv/objects"] {
+      let error = #expect(throws: CaravanError.self, "\(address)") { try S3Options.isPlace(address) }
+      #expect(error?.message == "'\(address)' is no object store: give a directory, or s3://BUCKET/PREFIX")
+    }
+  }
+
   @Test("REC-10: only what a bucket will never take is given up; whatever else it answers, it is asked again")
   func answers() throws {
     #expect([200, 204].allSatisfy { S3Options.refusal($0, "", of: "p") == nil })
