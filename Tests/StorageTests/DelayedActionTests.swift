@@ -1,3 +1,4 @@
+import Encoding
 import Model
 import Runtime
 import StorageClient
@@ -55,6 +56,37 @@ import Wire
   private static func code(_ body: () async throws -> Void) async -> ErrorCode? {
     do { try await body() } catch { return (error as? CaravanError)?.code }
     return nil
+  }
+
+  @Test("CK-32: a log says what went, and how much of it")
+  func told() async throws {
+    let bench = try StorageBench()
+    let sink = MemoryLogSink()
+    let host = bench.host.with(log: Log(level: .info, clock: bench.clock, sink: sink))
+    let store = try await StoreSQLite(.simulation(.memory), host: host)
+    let actions = DelayedActions(store: store, host: host)
+    var expiry = Expiry(store: store, actions: actions, host: host)
+    for (number, name) in ["t", "u", "v"].enumerated() {
+      let saves = (0...number).map { StorageBench.save("r\($0)") }
+      _ = try await store.commit(
+        Commit(
+          zone: try Self.zone(name), op: OpID(writer: "phone", epoch: 1, number: UInt64(number + 1)), isAtomic: true,
+          mutations: saves))
+    }
+    _ = try await actions.schedule(Self.target(try Self.zone("u")), after: Self.month)
+    _ = try await actions.schedule(DelayedAction(target: .user("ada")), after: Self.month + 1_000)
+    let ends: [(LogKey, String, Int, Int)] = [(.zone, "\(try Self.zone("u"))", 1, 2), (.user, "ada", 2, 4)]
+    for (key, what, zones, records) in ends {
+      bench.clock.advance(by: key == .zone ? .milliseconds(Self.month) : .milliseconds(1_000))
+      while try await expiry.step().hasMore {}
+      let line = try #require(sink.records.last)
+      #expect(line.level == .info && line.message == "a deletion whose time has come is done")
+      #expect(line.fields[key] == .string(what))
+      #expect(line.fields[.zones] == .int(Int64(zones)) && line.fields[.records] == .int(Int64(records)))
+      #expect((line.fields[.bytes]?.intValue ?? 0) > 0)
+    }
+    #expect(sink.records.count == 2)
+    await store.close()
   }
 
   @Test("CK-32: a zone goes when its grace is over, not before, and once; who asks twice waits no longer")

@@ -18,12 +18,14 @@ package struct DelayedActions: Sendable {
 
   private let store: any Store
   private let clock: any Clock
+  private let log: Log
   private let ops: OpSource
   private let zone: ZoneID
 
   package init(store: any Store, host: Host) {
     self.store = store
     clock = host.clock
+    log = host.log
     ops = OpSource(writer: Self.writer, epoch: 1 + host.random.below(1 << 40))
     let database = DatabaseID(container: .system, owner: nil)
     guard let zone = try? ZoneID(database, "actions") else { preconditionFailure("a zone may be called 'actions'") }
@@ -108,32 +110,51 @@ package struct DelayedActions: Sendable {
       guard let marked = try await save(action, due.name, .version(version), .keep) else { return true }
       version = marked
     }
-    guard try await carryOut(action) else { return false }
+    let before = try await used(by: action)
+    let (zones, isDone) = try await carryOut(action)
+    let after = try await used(by: action)
+    log.with(try Self.fields(of: action)).info(
+      isDone ? "a deletion whose time has come is done" : "a deletion whose time has come goes on",
+      [.zones: zones, .records: before.records - after.records, .bytes: before.bytes - after.bytes])
+    guard isDone else { return false }
     return try await commit(Model.Mutation(name: due.name, base: .version(version), change: .delete)) != nil
   }
 
-  /// - Returns: false when there is more to do.
-  private func carryOut(_ action: DelayedAction) async throws(CaravanError) -> Bool {
+  /// - Returns: how many zones went now, and whether none is left.
+  private func carryOut(_ action: DelayedAction) async throws(CaravanError) -> (zones: Int, isDone: Bool) {
     switch action.target {
     case .zone(let zone):
-      _ = try await store.deleteZone(zone.model(), incarnation: action.incarnation, writer: Self.writer)
-      return true
+      let wasThere = try await store.deleteZone(
+        zone.model(), incarnation: action.incarnation, writer: Self.writer)
+      return (wasThere ? 1 : 0, true)
     case .user(let user): return try await deleteZones(of: UserID(user))
-    case nil: return true
+    case nil: return (0, true)
     }
   }
 
-  private func deleteZones(of user: UserID) async throws(CaravanError) -> Bool {
+  private func deleteZones(of user: UserID) async throws(CaravanError) -> (zones: Int, isDone: Bool) {
     var left = StorageLimits.zonesPerStep
     // Shards of the user's default zones lie in other partitions than all else.
     for partition in Partition.all {
       for position in try await store.zones(in: partition, .owner(user)) {
-        guard left > 0 else { return false }
+        guard left > 0 else { return (StorageLimits.zonesPerStep, false) }
         left -= 1
         _ = try await store.deleteZone(position.zone, incarnation: position.incarnation, writer: Self.writer)
       }
     }
-    return true
+    return (StorageLimits.zonesPerStep - left, true)
+  }
+
+  /// What its account holds: what goes is the difference, but for what others write at that moment.
+  private func used(by action: DelayedAction) async throws(CaravanError) -> Usage {
+    let account: Account?
+    switch action.target {
+    case .zone(let zone): account = Account(of: try zone.model().database)
+    case .user(let user): account = .user(try UserID(user))
+    case nil: account = nil
+    }
+    guard let account else { return Usage() }
+    return try await store.account(account).used
   }
 
   // MARK: Records
@@ -152,6 +173,14 @@ package struct DelayedActions: Sendable {
       _ = try UserID(user)
       return 0
     case nil: throw CaravanError(.invalidData, "the action has no target: name a zone or a user")
+    }
+  }
+
+  private static func fields(of action: DelayedAction) throws(CaravanError) -> LogFields {
+    switch action.target {
+    case .zone(let zone): [.zone: try zone.model()]
+    case .user(let user): [.user: user]
+    case nil: [:]
     }
   }
 

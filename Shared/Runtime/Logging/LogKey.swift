@@ -9,5 +9,5 @@ public enum LogKey: String, Sendable, Hashable, CaseIterable {
   // Things of the machine.
   case file, path, address, port, signal, link, state
   // How it went.
-  case error, code, reason, duration, count, dropped, bytes, attempt, retryAfter, limit
+  case error, code, reason, duration, count, zones, records, dropped, bytes, attempt, retryAfter, limit
 }
