@@ -44,12 +44,7 @@ public struct Spool {
 
   /// - Parameter time: Unix seconds.
   private static func sweep(_ folder: String, before time: Int64) {
-    guard let directory = unsafe opendir(folder) else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
+    for name in (try? Directories.names(in: folder)) ?? [] {
       var status = stat()
       guard name.hasPrefix(prefix), unsafe stat("\(folder)/\(name)", &status) == 0 else { continue }
       if Int64(status.st_mtim.tv_sec) < time { _ = unsafe unlink("\(folder)/\(name)") }

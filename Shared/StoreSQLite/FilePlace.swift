@@ -20,6 +20,11 @@ struct FilePlace: Sendable {
     self.chunks = chunks
   }
 
+  /// Whether a file of this name in a store's directory may be the store's, or the file system's own.
+  static func isOfStore(_ name: String) -> Bool {
+    name.hasPrefix("store-") || ["lock", "restoring", "lost+found"].contains(name)
+  }
+
   /// For the one who writes; makes the file.
   func openChunks(_ options: StoreOptions) throws(CaravanError) -> LongChunks? {
     guard let chunks else { return nil }

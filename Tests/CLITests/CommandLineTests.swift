@@ -38,6 +38,31 @@ struct CommandLineTests {
     #expect(await run("app --socket s write --help") == 0)
   }
 
+  @Test("a restore goes to one place, a backup comes from one; who names two is asked which")
+  func places() throws {
+    func options(_ line: String, _ environment: [String: String] = [:]) throws -> Options {
+      try Command("x", "", flags: BackupCommands.place).parse(
+        line.split(separator: " ").map(String.init), environment: environment)
+    }
+    func places(_ options: Options, _ suiteMayHavePostgres: Bool) throws -> [String] {
+      try BackupCommands.whereabouts(options, suiteMayHavePostgres: suiteMayHavePostgres)
+    }
+    let (url, variable) = ("postgres://h/d", ["CARAVAN_POSTGRES": "postgres://h/d"])
+    for mayHave in [true, false] {
+      for line in ["--data a --dir b", "--data a --postgres \(url)"] {
+        let error = #expect(throws: CaravanError.self) { try places(options(line), mayHave) }
+        #expect(error?.message.contains("different stores") == true, "\(line)")
+      }
+      #expect(try places(options("--data a"), mayHave) == ["--data", "a"])
+      #expect(try places(options("--dir /b", ["CARAVAN_DIR": "/c"]), mayHave) == ["--data", "/b/storage"])
+      #expect(try places(options("--postgres \(url)", ["CARAVAN_DIR": "c"]), mayHave) == [])
+      #expect(try places(options("", variable), mayHave) == [])
+    }
+    #expect(try places(options("--dir b", variable), true) == [], "the suite of b runs on it")
+    let error = #expect(throws: CaravanError.self) { try places(options("--dir b", variable), false) }
+    #expect(error?.message.hasPrefix("--dir and --postgres (CARAVAN_POSTGRES) are different stores") == true)
+  }
+
   @Test("a lost answer leaves open whether it happened, but only where something could have")
   func lostAnswers() throws {
     let lost = CaravanError(.timedOut, "no answer within 3000 ms: ask again")

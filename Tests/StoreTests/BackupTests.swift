@@ -297,6 +297,27 @@ import Testing
     }
   }
 
+  @Test("nothing is restored over a store, of however many files, nor beside what is no store")
+  func occupied() async throws {
+    try await withTemporaryDirectory { path in
+      let host = Runtime.Host.live(logLevel: .error)
+      func refusal(_ place: String, files: Int) -> String {
+        var options = StoreOptions(.directory(place))
+        options.files = files
+        return #expect(throws: CaravanError.self) { try SQLiteRestore(options, host: host) }?.message ?? ""
+      }
+      let (store, other) = ("\(path)/store", "\(path)/other")
+      await (try StoreSQLite(StoreOptions(.directory(store)), host: host)).close()
+      #expect(refusal(store, files: 3) == "\(store) holds a store of 2 files already: restore into a new directory")
+      try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+      try Data().write(to: URL(fileURLWithPath: "\(other)/thesis.txt"))
+      #expect(
+        refusal(other, files: 2) == "\(other) is not empty, and what it holds is no store: restore into a new directory"
+      )
+      #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["thesis.txt"], "nothing is left there")
+    }
+  }
+
   @Test("a directory whose restore was cut off is refused, by stores and by restores, with what to do")
   func halves() async throws {
     try await withTemporaryDirectory { path in

@@ -53,6 +53,10 @@ enum StorePlace {
 
   init(_ options: Options) throws(CaravanError) {
     if let address = options[Flag<String?>.postgres] {
+      guard !options.isGiven(Self.data) else {
+        throw CaravanError(
+          .invalidData, "--data and --postgres (CARAVAN_POSTGRES) are different stores: say which, leave the other out")
+      }
       self = .postgres(try ConnectionString(address))
     } else if let directory = options[Self.data] {
       self = .directory(directory)

@@ -20,12 +20,17 @@ public struct Options: Sendable {
   public let operands: [String]
   private let values: [String: String]
   private let declared: Set<String>
+  private let given: Set<String>
 
-  init(operands: [String], values: [String: String], declared: Set<String>) {
+  init(operands: [String], values: [String: String], declared: Set<String>, given: Set<String>) {
     self.operands = operands
     self.values = values
     self.declared = declared
+    self.given = given
   }
+
+  /// Whether the command line itself says it, and not the environment, a file or a default.
+  public func isGiven<Value>(_ flag: Flag<Value>) -> Bool { given.contains(flag.declaration.name) }
 
   /// The flag must be among the command's.
   public subscript<Value: FlagValue>(_ flag: Flag<Value>) -> Value {
@@ -105,13 +110,14 @@ public struct Command: Sendable {
         values[flag.name] = value
       }
     }
+    let given = Set(values.keys)
     let settings = try settings(values, environment)
     for flag in flags where values[flag.name] == nil {
       values[flag.name] = try fallback(flag, environment, settings)
     }
     try checkCompany(values.merging(settings) { given, _ in given })
     try check(operands)
-    return Options(operands: operands, values: values, declared: Set(flags.map(\.name)))
+    return Options(operands: operands, values: values, declared: Set(flags.map(\.name)), given: given)
   }
 
   /// No flag begins with a digit, so `-5` is a number.

@@ -28,13 +28,14 @@ public final class SQLiteRestore: ArchiveSink {
   private var reach: Seq = 0
   private let tombstones: TombstoneRule
 
-  /// - Throws: `objectExists` when the directory holds a store with something in it.
+  /// - Throws: `objectExists` when the directory holds a store with something in it, or something else.
   public init(_ options: StoreOptions, host: Host) throws(CaravanError) {
     guard case .directory(let path) = options.location else {
       throw CaravanError(.invalidData, "a backup is restored into a directory")
     }
     self.path = path
     try Directories.make(path)
+    try Self.check(path, files: options.files)
     lock = try DirectoryLock(path)
     try RestoreMark.check(path)
     var files: [FileState] = []
@@ -57,6 +58,19 @@ public final class SQLiteRestore: ArchiveSink {
     self.lives = lives
     tombstones = options.tombstones
     now = host.clock.wallTime.milliseconds
+  }
+
+  private static func check(_ path: String, files: Int) throws(CaravanError) {
+    let names = try Directories.names(in: path)
+    guard names.allSatisfy(FilePlace.isOfStore) else {
+      throw CaravanError(
+        .objectExists, "\(path) is not empty, and what it holds is no store: restore into a new directory")
+    }
+    let found = names.count { $0.hasPrefix("store-") && $0.hasSuffix(".db") }
+    guard found == 0 || found == files else {
+      throw CaravanError(
+        .objectExists, "\(path) holds a store of \(found) files already: restore into a new directory")
+    }
   }
 
   public func take(_ item: StoreContent) throws(CaravanError) {

@@ -10,7 +10,7 @@ enum BackupCommands {
   private static let out = Flag<String>("out", "FILE", "where the backup goes; not there yet")
   private static let data = Flag<String?>("data", "DIR", "storage's directory, where there is no --dir")
   private static let files = Flag<Int>("files", "N", "database files of the new directory", default: 2, in: 1...64)
-  private static let place: FlagList = [Flag<String?>.suiteDirectory, data, Flag<String?>.postgres]
+  static let place: FlagList = [Flag<String?>.suiteDirectory, data, Flag<String?>.postgres]
 
   static let tools = [
     Tool(
@@ -19,7 +19,8 @@ enum BackupCommands {
         flags: place + [Flag<[String]>.stores, out])
     ) { options, _ in
       try hand(
-        ["backup", "--out", options[out]] + whereabouts(options), options, stores: options[Flag<[String]>.stores])
+        ["backup", "--out", options[out]] + whereabouts(options, suiteMayHavePostgres: true), options,
+        stores: options[Flag<[String]>.stores])
     },
     Tool(
       Command("caravan backup verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
@@ -30,12 +31,26 @@ enum BackupCommands {
         operands: .init("FILE", 1...1), flags: place + [files])
     ) { options, _ in
       let files = ["--files", "\(options[files])"]
-      try hand(["restore"] + files + whereabouts(options) + ["--"] + options.operands, options)
+      let place = try whereabouts(options, suiteMayHavePostgres: false)
+      try hand(["restore"] + files + place + ["--"] + options.operands, options)
     },
   ]
 
-  private static func whereabouts(_ options: Options) throws(CaravanError) -> [String] {
-    guard options[Flag<String?>.postgres] == nil else { return [] }
+  /// - Parameter suiteMayHavePostgres: whether `--dir` beside a PostgreSQL is the suite that runs on it. A restore
+  ///   fills the one or the other, and does not guess.
+  static func whereabouts(_ options: Options, suiteMayHavePostgres: Bool) throws(CaravanError) -> [String] {
+    let hasPostgres = options[Flag<String?>.postgres] != nil
+    var places: [String] = []
+    if options.isGiven(Flag<String?>.suiteDirectory), !(hasPostgres && suiteMayHavePostgres) { places.append("--dir") }
+    if options[data] != nil { places.append("--data") }
+    if hasPostgres {
+      places.append(options.isGiven(Flag<String?>.postgres) ? "--postgres" : "--postgres (CARAVAN_POSTGRES)")
+    }
+    guard places.count < 2 else {
+      throw CaravanError(
+        .invalidData, "\(places.joined(separator: " and ")) are different stores: say which, and leave the other out")
+    }
+    guard !hasPostgres else { return [] }
     if let directory = options[data] { return ["--data", directory] }
     return ["--data", "\(try SuiteDirectory(options[Flag<String?>.suiteDirectory]).path)/storage"]
   }
