@@ -83,6 +83,9 @@ private func headArrived(_ exchange: Exchange, _ intake: Intake) -> MHD_Result {
   // "If response is provided before request is fully received, the rest of the request is discarded and connection is
   // automatically closed after sending response."
   if exchange.isLate { return refuse(exchange, .shuttingDown(intake.limits)) }
+  if let ambiguity = exchange.ambiguity {
+    return refuse(exchange, .text(status: 400, ambiguity, headers: ["connection": "close"]))
+  }
   if let length = exchange.statedLength, length > intake.limits.bodyBytes {
     return refuse(exchange, .tooLarge(intake.limits))
   }

@@ -50,6 +50,16 @@ final class Exchange: @unchecked Sendable {
     return Int(String(cString: value))
   }
 
+  /// Why nobody can say where the request ends, so that what follows on the connection might be taken for another
+  /// request by one and for its body by the next (RFC 9112, 6.3); nil: it is clear.
+  var ambiguity: String? {
+    let fields = headers().fields
+    let lengths = Set(fields.filter { $0.name == "content-length" }.map(\.value))
+    if lengths.count > 1 { return "the request has two Content-Length headers that differ" }
+    guard !lengths.isEmpty, fields.contains(where: { $0.name == "transfer-encoding" }) else { return nil }
+    return "the request has both Content-Length and Transfer-Encoding"
+  }
+
   /// Composes the request; false if its target is malformed.
   func complete(method: String) -> Bool {
     guard let target = RequestTarget(target) else { return false }

@@ -53,6 +53,19 @@ struct SuiteTests {
     }
   }
 
+  @Test(
+    "a method that a path does not answer is told those that it does",
+    arguments: [
+      ("POST", "/readyz", "GET, HEAD"), ("DELETE", "/", "GET, HEAD"), ("GET", "/v1/enrol", "POST"),
+      ("PUT", "/v1/devices", "GET"), ("POST", "/v1/devices/x", "GET, DELETE"),
+    ])
+  func methods(method: String, path: String, allowed: String) async throws {
+    try await GatewayWorld.with { world in
+      let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
+      #expect(answer.status == 405 && answer.headers["allow"] == allowed, "\(answer.headers)")
+    }
+  }
+
   @Test("the status shows each instance with its endpoints, and rates from the second look on")
   func status() async throws {
     try await GatewayWorld.with { world in

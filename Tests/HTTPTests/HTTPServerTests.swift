@@ -1,3 +1,4 @@
+import Foundation
 import HTTP
 import Model
 import Runtime
@@ -55,6 +56,30 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
       await client.send("2\r\nde\r\n0\r\n\r\n")
       #expect(await client.receive { $0.hasSuffix("127.0.0.1\n") }.contains("\nabcde\n"))
     }
+  }
+
+  @Test(
+    "a request whose end is told in two ways is refused, and nothing behind it is taken for another (RFC 9112, 6.3)",
+    arguments: [
+      "Content-Length: 5\r\nContent-Length: 6\r\n", "Content-Length: 6\r\nX: y\r\ncontent-length: 5\r\n",
+      "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+    ])
+  func ambiguousEnds(headers: String) async throws {
+    let handled = Mutex(0)
+    try await serving(handler: { request in
+      handled.withLock { $0 += 1 }
+      return describe(request)
+    }) { server in
+      let answer = try await ask(
+        server.port, "POST /a HTTP/1.1\r\nHost: h\r\n\(headers)\r\n5\r\nhello\r\n0\r\n\r\n\(get("/b"))")
+      #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+      #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2, "\(answer)")
+      #expect(answer.lowercased().contains("connection: close"))
+      let same =
+        "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+      #expect(try await ask(server.port, same).hasPrefix("HTTP/1.1 200 "))
+    }
+    #expect(handled.withLock { $0 } == 1)
   }
 
   @Test("HEAD is answered without a body")

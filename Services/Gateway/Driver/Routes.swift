@@ -24,9 +24,9 @@ struct Routes: Sendable {
       case ("GET", "/v1/status"): return try await status()
       case ("POST", "/v1/enrolment-tokens"): return try await mint(request)
       case ("POST", "/v1/enrol"): return try await enrol(request)
-      case (_, "/healthz"), (_, "/readyz"), (_, "/metrics"), (_, "/"), (_, "/v1/status"),
-        (_, "/v1/enrolment-tokens"), (_, "/v1/enrol"):
-        return .text(status: 405, "\(request.path) does not answer \(request.method)")
+      case (_, "/healthz"), (_, "/readyz"), (_, "/metrics"), (_, "/"), (_, "/v1/status"):
+        return .notAllowed(request, "GET, HEAD")
+      case (_, "/v1/enrolment-tokens"), (_, "/v1/enrol"): return .notAllowed(request, "POST")
       default: return .text(status: 404, "there is nothing at this path: try /")
       }
     } catch {
@@ -69,7 +69,8 @@ struct Routes: Sendable {
       return HTTPResponse(json: ["devices": .array(try await enroller.devices().map(\.json))])
     case ("GET", 3): return HTTPResponse(json: try await enroller.device(DeviceID(request.segments[2])).json)
     case ("DELETE", 3): return HTTPResponse(json: try await enroller.revoke(DeviceID(request.segments[2])).json)
-    case (_, 2), (_, 3): return .text(status: 405, "\(request.path) does not answer \(request.method)")
+    case (_, 2): return .notAllowed(request, "GET")
+    case (_, 3): return .notAllowed(request, "GET, DELETE")
     default: return .text(status: 404, "there is nothing at this path: try /")
     }
   }
@@ -128,6 +129,13 @@ extension HTTPResponse {
     self.init(
       status: status, headers: ["content-type": "application/json", "cache-control": "no-store"],
       body: json.encodedBytes())
+  }
+
+  /// - Parameter methods: those that the path does answer, as RFC 9110 (15.5.6) wants them told.
+  static func notAllowed(_ request: HTTPRequest, _ methods: String) -> HTTPResponse {
+    .text(
+      status: 405, "\(request.path) does not answer \(request.method): it answers \(methods)",
+      headers: ["allow": methods])
   }
 
   /// `{"error": {"code", "message"}}` under the status that says whose turn it is.
