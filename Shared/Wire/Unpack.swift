@@ -14,7 +14,7 @@ func unpacked<C, Value>(
     var allocator = ProtobufCAllocator(
       alloc: { $0?.assumingMemoryBound(to: Arena.self).pointee.allocate($1) }, free: { _, _ in },
       allocator_data: arena)
-    guard let message = unpack(&allocator, data.count, data) else { throw .malformed("\(Value.self)") }
+    guard let message = unpack(&allocator, data.count, data) else { throw .malformed("not its encoding") }
     return try value(message)
   }
 }

@@ -63,6 +63,23 @@ struct CommandLineTests {
     #expect(error?.message.hasPrefix("--dir and --postgres (CARAVAN_POSTGRES) are different stores") == true)
   }
 
+  @Test("what shows nothing is refused, and no help has a default that is none")
+  func oddities() async throws {
+    #expect(await run("query --container c --type t --limit 0 --dir /nonexistent") == 1)
+    let query = try #require(Caravan.tools.first { $0.command.name == "caravan query" })
+    for limit in ["0", "-1"] {
+      let options = try query.command.parse([
+        "--container", "c", "--type", "t", "--limit", limit, "--dir", "/nonexistent",
+      ])
+      let error = await #expect(throws: CaravanError.self) {
+        try await query.work(options, Terminal(host: .live()) { _ in })
+      }
+      #expect(error?.message == "--limit \(limit) would show nothing: give 1 or more")
+    }
+    let flag = Flag<String>("secret", "S", "a secret", environment: "SECRET", default: "")
+    #expect(Command("x", "", flags: [flag]).help.contains("a secret (or SECRET)"))
+  }
+
   @Test("a lost answer leaves open whether it happened, but only where something could have")
   func lostAnswers() throws {
     let lost = CaravanError(.timedOut, "no answer within 3000 ms: ask again")

@@ -44,7 +44,7 @@ public struct Flag<Value: FlagValue>: Sendable {
     case let duration as Duration: duration.flagText
     case let level as LogLevel: level.name
     case let texts as [String]: texts.isEmpty ? nil : texts.joined(separator: ",")
-    case let value as any CustomStringConvertible: value.description
+    case let value as any CustomStringConvertible: value.description.isEmpty ? nil : value.description
     default: nil
     }
   }

@@ -14,7 +14,7 @@ enum QueryCommands {
   private static let selection = Flag<String?>(
     "where", "TEXT", "which: a=? AND (b>? OR c LIKE 'x%'); the arguments follow as operands")
   private static let order = Flag<String?>("order-by", "FIELDS", "FIELD [asc|desc], several with commas")
-  private static let limit = Flag<Int?>("limit", "N", "most records shown")
+  private static let limit = Flag<Int?>("limit", "N", "most records shown, 1 or more")
   private static let json = Flag<Bool>("json", "a JSON array")
 
   static let tools = [
@@ -34,6 +34,9 @@ enum QueryCommands {
     let text = try options[selection].map { text throws(CaravanError) in try WhereText(text) }
     guard text != nil || options.operands.isEmpty else {
       throw CaravanError(.invalidData, "'\(options.operands[0])' is an argument of no --where")
+    }
+    if let limit = options[limit], limit < 1 {
+      throw CaravanError(.invalidData, "--limit \(limit) would show nothing: give 1 or more")
     }
     var query = Model.Query(
       database: DatabaseID(

@@ -128,10 +128,10 @@ enum SchemaCommands {
       try await SchemaClient(bus: bus).settings(of: container, in: .development, saying: saying)
     }
     guard let settings else {
-      return terminal.say("nothing was said of '\(container)': its first default zone makes it what is usual")
+      return terminal.say(
+        "default zones of '\(container)' are not divided yet: from their first record on \(ContainerSettings().text)")
     }
-    terminal.say(
-      "default zones of '\(container)': public \(settings.publicShards), private \(settings.privateShards) shards")
+    terminal.say("default zones of '\(container)': \(settings.text)")
   }
 
   // MARK: List
@@ -171,6 +171,13 @@ extension RecordType {
       "ttl_milliseconds": .int(Int64(clamping: settings.ttlMilliseconds)),
       "hide_expired": .bool(settings.hidesExpired),
     ]
+  }
+}
+
+extension ContainerSettings {
+  fileprivate var text: String {
+    func shards(_ count: UInt32) -> String { count == 1 ? "1 shard" : "\(count) shards" }
+    return "\(shards(publicShards)) in the public database, \(shards(privateShards)) in each private one"
   }
 }
 
