@@ -53,6 +53,20 @@ struct MetricsTests {
     #expect(try promtool("caravan_bad 1\n") != "", "promtool says nothing about a metric without help")
   }
 
+  @Test("what processes say of what they share is there once, whoever says it; the rest is of each")
+  func scope() {
+    var merged = MetricsSnapshot()
+    for instance in ["1", "2"] {
+      let registry = MetricsRegistry()
+      registry.gauge(.waiting, [.scope: "store"]).set(7)
+      registry.gauge(.waiting).set(1)
+      merged.merge(registry.snapshot(), adding: [.service: "storage", .instance: instance])
+    }
+    #expect(merged["caravan_test_waiting", [.scope: "store", .service: "storage"]] == .gauge(7))
+    #expect(merged["caravan_test_waiting", [.instance: "2", .service: "storage"]] == .gauge(1))
+    #expect(merged.families["caravan_test_waiting"]?.series.count == 3)
+  }
+
   private func promtool(_ text: String) throws -> String {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())

@@ -21,6 +21,11 @@ extension GaugeName {
   static let chunkStoreBytes = GaugeName("caravan_storage_chunk_store_bytes", "Bytes of the chunks kept.")
 }
 
+extension MetricLabels {
+  /// Said alike by all processes that share the store.
+  static let ofStore: MetricLabels = [.scope: "store"]
+}
+
 struct StorageMetrics: Sendable {
   let accepted: Counter
   let conflicts: Counter
@@ -65,10 +70,10 @@ struct StorageMetrics: Sendable {
     patchesOut = registry.counter(.patches, [.direction: "out", .outcome: "sent"])
     hints = registry.counter(.hints, [.outcome: "sent"])
     lostHints = registry.counter(.hints, [.outcome: "lost"])
-    zones = registry.gauge(.zones)
-    records = registry.gauge(.records)
-    chunks = registry.gauge(.chunks)
-    chunkStoreBytes = registry.gauge(.chunkStoreBytes)
+    zones = registry.gauge(.zones, .ofStore)
+    records = registry.gauge(.records, .ofStore)
+    chunks = registry.gauge(.chunks, .ofStore)
+    chunkStoreBytes = registry.gauge(.chunkStoreBytes, .ofStore)
   }
 
   func count(_ result: CommitResult, in zone: ZoneID) {

@@ -3,6 +3,8 @@
 public enum MetricLabel: String, Sendable, Hashable, CaseIterable {
   case service, instance, endpoint, outcome, code, partition, link, trigger, direction, kind, state, file, version
   case table, container, zone
+  /// Of whom it is said where that is not the process: `store`, which several may share.
+  case scope
 }
 
 /// Labels of one series, in the order given: `[.endpoint: "push", .outcome: "ok"]`.

@@ -45,10 +45,13 @@ public struct MetricsSnapshot: Sendable, Hashable {
     families[name] = family
   }
 
-  /// Takes another process's values in, each with `labels` (its service and instance) beside its own.
+  /// Takes another process's values in, each with `labels` (its service and instance) beside its own. What is said of
+  /// more than the process has no instance: whoever says it, it is there once, and may be added up.
   public mutating func merge(_ other: MetricsSnapshot, adding labels: MetricLabels = [:]) {
     for family in other.families.values {
       for (own, value) in family.series {
+        var labels = labels
+        if own[.scope] != nil { labels[.instance] = nil }
         add(value, labels: own.adding(labels), name: family.name, help: family.help)
       }
     }

@@ -35,9 +35,9 @@ struct ObjectMetrics: Sendable {
     failed = registry.counter(.objects, [.outcome: "failed"])
     bytes = registry.counter(.objectBytes)
     seconds = registry.histogram(.objectSeconds)
-    waiting = registry.gauge(.objectsWaiting)
-    failing = registry.gauge(.objectsFailing)
-    refused = registry.gauge(.objectsRefused)
+    waiting = registry.gauge(.objectsWaiting, .ofStore)
+    failing = registry.gauge(.objectsFailing, .ofStore)
+    refused = registry.gauge(.objectsRefused, .ofStore)
   }
 
   func moved(bytes count: Int, in time: Duration) {
