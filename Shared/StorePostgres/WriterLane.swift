@@ -54,7 +54,9 @@ actor WriterLane {
   nonisolated func write<Value: Sendable>(_ write: Write<Value>) async throws(CaravanError) -> Value {
     try queue.withLock { (queue) throws(CaravanError) in try queue.append(write) }
     while let pause = await flush(until: write) {
-      do { try await host.clock.sleep(for: pause) } catch {
+      // It is told when its own time is over, whenever the next attempt is due.
+      let left = write.deadline + .milliseconds(1) - host.clock.now
+      do { try await host.clock.sleep(for: min(pause, left)) } catch {
         if queue.withLock({ $0.withdraw { $0 === write } }) {
           write.finish(.failure(CaravanError(.cancelled, "the task was cancelled")))
         }

@@ -114,6 +114,9 @@ import struct Synchronization.Atomic
     let unread = await #expect(throws: CaravanError.self) { try await store.fetch(["r1"], in: zone) }
     #expect(unread?.code == .unavailable && unread?.message.contains("refused") == true)
     for _ in 0..<8 { _ = try? await store.fetch(["r1"], in: zone) }
+    let start = live.clock.now
+    for _ in 0..<6 { _ = try? await save(2) }
+    #expect(live.clock.now - start < .milliseconds(6 * 600), "each waited no longer than it may")
     func told(_ text: String) -> Int { sink.records.count { $0.message.contains(text) } }
     #expect(told("PostgreSQL cannot be reached") == 1, "by whichever of the connections")
     #expect(store.trouble == "PostgreSQL cannot be reached")
