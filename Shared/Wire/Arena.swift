@@ -43,6 +43,19 @@ struct Arena: ~Copyable {
     return next
   }
 
+  /// For protobuf-c, which copies a text of `bytes` - 1 there without telling how long it is.
+  mutating func allocateSized(_ bytes: Int) -> UnsafeMutableRawPointer {
+    let place = allocate(Self.sizeBytes + bytes)
+    place.storeBytes(of: bytes, as: Int.self)
+    return place + Self.sizeBytes
+  }
+
+  /// Of what `allocateSized` returned.
+  static func size(of place: UnsafeRawPointer) -> Int { (place - sizeBytes).load(as: Int.self) }
+
+  /// As much as keeps what follows aligned.
+  private static let sizeBytes = 16
+
   mutating func array<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
     allocate(MemoryLayout<T>.stride * max(count, 1)).bindMemory(to: type, capacity: count)
   }

@@ -1,4 +1,5 @@
 internal import CProtobufC
+internal import Glibc
 
 // What generated decoders use to copy C fields into Swift values.
 
@@ -12,16 +13,19 @@ func unpacked<C, Value>(
   return try withUnsafeMutablePointer(to: &arena) { (arena) throws(WireError) in
     // The library's own hooks (protobuf-c.h, ProtobufCAllocator): what it frees goes with the arena.
     var allocator = ProtobufCAllocator(
-      alloc: { $0?.assumingMemoryBound(to: Arena.self).pointee.allocate($1) }, free: { _, _ in },
+      alloc: { $0?.assumingMemoryBound(to: Arena.self).pointee.allocateSized($1) }, free: { _, _ in },
       allocator_data: arena)
     guard let message = unpack(&allocator, data.count, data) else { throw .malformed("not its encoding") }
     return try value(message)
   }
 }
 
+/// C readers end a text at a NUL byte: what comes after it would be lost without a word.
 func copyText(_ source: UnsafePointer<CChar>?) throws(WireError) -> String {
-  guard let source, source.pointee != 0 else { return "" }
-  guard let value = String(validatingCString: source) else { throw .malformed("text that is not UTF-8") }
+  guard let source else { return "" }
+  let text = UnsafeBufferPointer(start: source, count: Arena.size(of: source) - 1)
+  guard memchr(source, 0, text.count) == nil else { throw .malformed("text with a NUL byte") }
+  guard let value = String(validating: text, as: UTF8.self) else { throw .malformed("text that is not UTF-8") }
   return value
 }
 
