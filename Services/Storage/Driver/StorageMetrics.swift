@@ -46,12 +46,10 @@ struct StorageMetrics: Sendable {
   let patchesOut: Counter
   let hints: Counter
   let lostHints: Counter
-  private let zones: Gauge
-  private let records: Gauge
-  private let chunks: Gauge
-  private let chunkStoreBytes: Gauge
+  private let registry: MetricsRegistry
 
   init(_ registry: MetricsRegistry) {
+    self.registry = registry
     accepted = registry.counter(.rows, [.outcome: "accepted"])
     conflicts = registry.counter(.rows, [.outcome: "conflict"])
     merged = registry.counter(.rows, [.outcome: "merged"])
@@ -70,10 +68,6 @@ struct StorageMetrics: Sendable {
     patchesOut = registry.counter(.patches, [.direction: "out", .outcome: "sent"])
     hints = registry.counter(.hints, [.outcome: "sent"])
     lostHints = registry.counter(.hints, [.outcome: "lost"])
-    zones = registry.gauge(.zones, .ofStore)
-    records = registry.gauge(.records, .ofStore)
-    chunks = registry.gauge(.chunks, .ofStore)
-    chunkStoreBytes = registry.gauge(.chunkStoreBytes, .ofStore)
   }
 
   func count(_ result: CommitResult, in zone: ZoneID) {
@@ -90,10 +84,11 @@ struct StorageMetrics: Sendable {
     }
   }
 
+  /// Before it is known nothing is said: another process may have said it of the same store.
   func show(_ status: StoreStatus) {
-    zones.set(Double(status.zones))
-    records.set(Double(status.records))
-    chunks.set(Double(status.chunks))
-    chunkStoreBytes.set(Double(status.chunkBytes))
+    registry.gauge(.zones, .ofStore).set(Double(status.zones))
+    registry.gauge(.records, .ofStore).set(Double(status.records))
+    registry.gauge(.chunks, .ofStore).set(Double(status.chunks))
+    registry.gauge(.chunkStoreBytes, .ofStore).set(Double(status.chunkBytes))
   }
 }

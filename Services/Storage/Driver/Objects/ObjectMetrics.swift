@@ -25,19 +25,15 @@ struct ObjectMetrics: Sendable {
   private let put: Counter
   private let bytes: Counter
   private let seconds: Histogram
-  private let waiting: Gauge
-  private let failing: Gauge
-  private let refused: Gauge
+  private let registry: MetricsRegistry
 
   init(_ registry: MetricsRegistry) {
+    self.registry = registry
     put = registry.counter(.objects, [.outcome: "put"])
     removed = registry.counter(.objects, [.outcome: "removed"])
     failed = registry.counter(.objects, [.outcome: "failed"])
     bytes = registry.counter(.objectBytes)
     seconds = registry.histogram(.objectSeconds)
-    waiting = registry.gauge(.objectsWaiting, .ofStore)
-    failing = registry.gauge(.objectsFailing, .ofStore)
-    refused = registry.gauge(.objectsRefused, .ofStore)
   }
 
   func moved(bytes count: Int, in time: Duration) {
@@ -46,9 +42,10 @@ struct ObjectMetrics: Sendable {
     seconds.record(time)
   }
 
+  /// Before they are known nothing is said, as in `StorageMetrics`.
   func show(_ counts: ObjectCounts) {
-    waiting.set(Double(counts.waiting))
-    failing.set(Double(counts.failing))
-    refused.set(Double(counts.refused))
+    registry.gauge(.objectsWaiting, .ofStore).set(Double(counts.waiting))
+    registry.gauge(.objectsFailing, .ofStore).set(Double(counts.failing))
+    registry.gauge(.objectsRefused, .ofStore).set(Double(counts.refused))
   }
 }
