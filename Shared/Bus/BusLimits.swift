@@ -16,8 +16,8 @@ public enum BusLimits {
   public static let subscriptionBytes = 64 << 20
   /// When a refused caller may come again.
   public static let busyRetryMilliseconds: UInt32 = 100
-  /// How long an instance that starts listens for others of its service.
-  public static let companionWindow: Duration = .milliseconds(500)
+  /// How long an instance that starts listens for others of its service; so much later it serves.
+  public static let companionWindow: Duration = .milliseconds(200)
   /// For a typed call that says nothing else.
   public static let callDeadline: Duration = .seconds(10)
   /// Longest traceparent, request id or error text taken from a header.
