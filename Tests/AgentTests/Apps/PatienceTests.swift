@@ -85,16 +85,7 @@ private actor HangingAgent {
 
   init(_ path: String) throws {
     self.path = path
-    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard status == 0, listen(listener, 1) == 0 else { throw CaravanError(.unavailable, "no socket") }
+    listener = try SocketActivationTests.listener(at: path)
   }
 
   deinit { for descriptor in [listener, app] where descriptor >= 0 { close(descriptor) } }
