@@ -18,7 +18,8 @@ extension Flag where Value == String {
   public static var systemBus: Flag<String> {
     Flag(
       "system-bus", "PATH", "with --link auto: socket of the D-Bus where NetworkManager may be",
-      environment: "CARAVAN_SYSTEM_BUS", default: "/run/dbus/system_bus_socket")
+      environment: "CARAVAN_SYSTEM_BUS", default: "/run/dbus/system_bus_socket"
+    ).only(with: "link", "auto")
   }
 }
 

@@ -178,7 +178,9 @@ struct DoctorTests {
     }
     #expect(await Caravan.run(["doctor", "--config", "/nowhere"], environment: [:], terminal) == 2)
     try await withTemporaryDirectory { path in
-      for wrong in ["tls-ca", "natz = nats://h:4222", "link = pigeon", "device-link = eth1=wifi"] {
+      for wrong in [
+        "tls-ca", "natz = nats://h:4222", "link = pigeon", "device-link = eth1=wifi", "system-bus = /run/bus",
+      ] {
         try TextFile.writeSecret("data = \(path)\n\(wrong)\n", to: "\(path)/agent.conf")
         #expect(await Caravan.run(["doctor", "--config", "\(path)/agent.conf"], environment: [:], terminal) == 2)
       }
