@@ -1,5 +1,6 @@
-import Runtime
 import Testing
+
+@testable import Runtime
 
 @Suite("Command lines")
 struct CommandTests {
@@ -62,6 +63,17 @@ struct CommandTests {
     ])
   func complaints(line: String, problem: String) {
     #expect(throws: CommandLineStop.usage("caravan-test: \(problem); see caravan-test --help")) { try parse(line) }
+  }
+
+  @Test("a word that is not UTF-8 is refused by its place, whatever it would have been taken for")
+  func notText() throws {
+    let words = ["/usr/bin/caravan-test", "--label", "Jürgen", ""].map { Array($0.utf8) }
+    #expect(try Program.texts(words) == ["--label", "Jürgen", ""])
+    #expect(try Program.texts(Array(words.prefix(1))) == [])
+    let latin: [UInt8] = [0x4A, 0xFC, 0x72]
+    #expect(throws: CommandLineStop.usage("caravan-test: argument 2, 'J\u{FFFD}r', is not UTF-8")) {
+      try Program.texts(Array(words.prefix(2)) + [latin])
+    }
   }
 
   @Test("a required flag may come from the environment, and is missed by both names")

@@ -48,13 +48,14 @@ func perform(_ command: Command, _ options: Options) async throws -> Bool {
 }
 
 signal(SIGPIPE, SIG_IGN)
-do throws(CommandLineStop) {
-  let (command, arguments) = try commands.select(Array(CommandLine.arguments.dropFirst()))
-  let options = try command.parse(arguments, environment: [:])
-  Program.run {
-    do { return try await perform(command, options) ? ExitCode.success : ExitCode.failure } catch {
-      print("the trial did not end: \(error)")
-      return ExitCode.failure
-    }
+Program.run { arguments in
+  do {
+    let (command, rest) = try commands.select(arguments)
+    return try await perform(command, command.parse(rest)) ? ExitCode.success : ExitCode.failure
+  } catch let stop as CommandLineStop {
+    return stop.report()
+  } catch {
+    print("the trial did not end: \(error)")
+    return ExitCode.failure
   }
-} catch { exit(error.report()) }
+}

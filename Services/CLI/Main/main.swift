@@ -2,5 +2,4 @@ import CLIDriver
 import Runtime
 
 let host = Host.live(logLevel: .error)
-let arguments = Array(CommandLine.arguments.dropFirst())
-Program.run { await Caravan.run(arguments, environment: Command.environment, Terminal.standard(host)) }
+Program.run { await Caravan.run($0, environment: Command.environment, Terminal.standard(host)) }

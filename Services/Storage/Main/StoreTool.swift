@@ -18,12 +18,11 @@ struct StoreTool: Sendable {
 
   static let all = Backups.tools + Measures.tools
 
-  /// - Parameter arguments: without the executable's name.
-  /// - Returns: only if they are the service's, and not a tool's.
-  static func run(_ arguments: [String]) {
-    let word = arguments.first ?? ""
-    guard let tool = all.first(where: { $0.command.name.hasSuffix(" \(word)") }) else { return }
-    Program.run { await tool.run(Array(arguments.dropFirst())) }
+  /// - Parameter word: the first behind the executable's name.
+  /// - Returns: only if the command line is the service's, and not a tool's.
+  static func run(_ word: String?) {
+    guard let tool = all.first(where: { $0.command.name.hasSuffix(" \(word ?? "")") }) else { return }
+    Program.run { await tool.run(Array($0.dropFirst())) }
   }
 
   private func run(_ arguments: [String]) async -> Int32 {

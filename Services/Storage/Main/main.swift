@@ -125,7 +125,7 @@ func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any Object
   return lanes
 }
 
-StoreTool.run(Array(CommandLine.arguments.dropFirst()))
+StoreTool.run(CommandLine.arguments.dropFirst().first)
 
 Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",

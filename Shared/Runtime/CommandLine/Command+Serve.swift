@@ -5,8 +5,7 @@ extension Command {
   /// SIGINT comes, and exits with 0, 1 (failed) or 2 (wrong command line). The command has the flag `.logLevel`.
   /// `main.swift` calls this and nothing else.
   public func serve(_ services: @escaping @Sendable (Options, Host) async throws -> [any Service]) -> Never {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    Program.run { await run(arguments, environment: Self.environment, services) }
+    Program.run { await run($0, environment: Self.environment, services) }
   }
 
   func run(

@@ -2,8 +2,7 @@ extension CommandSet {
   /// The whole life of a program that does one thing and ends: reads the command line, carries the command out, and
   /// exits with 0, 1 (failed, with one line that says why) or 2 (wrong command line).
   public func run(_ carryOut: @escaping @Sendable (Command, Options) async throws -> Void) -> Never {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    Program.run {
+    Program.run { arguments in
       do {
         let (command, rest) = try select(arguments)
         try await carryOut(command, command.parse(rest, environment: Command.environment))
