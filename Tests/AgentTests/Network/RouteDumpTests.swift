@@ -25,10 +25,11 @@ import Testing
   }
 
   private static func device(
-    _ index: Int32, _ name: String, hardware: UInt16 = 1, flags: UInt32 = up | running
+    _ index: Int32, _ name: String, hardware: UInt16 = 1, software: String? = nil, flags: UInt32 = up | running
   ) -> [UInt8] {
     let header = [0, 0] + bytes(hardware) + bytes(index) + bytes(flags) + bytes(UInt32(0))
-    return message(16, header + attribute(3, Array(name.utf8) + [0]))
+    let kind = software.map { attribute(18, attribute(1, Array($0.utf8) + [0])) } ?? []
+    return message(16, header + attribute(3, Array(name.utf8) + [0]) + kind)
   }
 
   private static func route(_ device: Int32, metric: UInt32? = nil, length: UInt8 = 0, table: UInt8 = 254) -> [UInt8] {
@@ -79,6 +80,9 @@ import Testing
     let tunnel = [Self.device(9, "wg0", hardware: 0xFFFE), Self.route(9)]
     #expect(Self.link(tunnel + [Self.device(2, "eth0"), Self.device(3, "wlan0")]) == .wifi)
     #expect(Self.link(tunnel) == nil)
+    let bridged = [Self.device(9, "tap0", software: "tun"), Self.route(9)]
+    #expect(Self.link(bridged + [Self.device(3, "wlan0")]) == .wifi)
+    #expect(Self.link([Self.device(9, "veth0", software: "veth"), Self.route(9)]) == .wired)
     #expect(
       RouteDump.kind(of: .init(name: "x", hardware: 1, isRunning: true), uevent: "DEVTYPE=wwan") == .link(.cellular))
     let hops = ([3, 2] as [Int32]).flatMap { index -> [UInt8] in

@@ -6,12 +6,15 @@ public struct RouteDump: Sendable, Hashable {
     public var name: String
     /// ARPHRD_… of <linux/if_arp.h>.
     public var hardware: UInt16
+    /// What kind of software plays it, `tun` for instance; empty where none does.
+    public var software: String
     /// It is up and has a carrier.
     public var isRunning: Bool
 
-    public init(name: String, hardware: UInt16, isRunning: Bool) {
+    public init(name: String, hardware: UInt16, software: String = "", isRunning: Bool) {
       self.name = name
       self.hardware = hardware
+      self.software = software
       self.isRunning = isRunning
     }
   }
@@ -71,6 +74,8 @@ public struct RouteDump: Sendable, Hashable {
     case "wwan", "bluetooth": return .link(.cellular)
     default: break
     }
+    // They look like Ethernet, and like tunnels of IP alone they carry it over what else there is: TAP, VXLAN, …
+    if ["tun", "vxlan", "geneve", "gretap", "ip6gretap", "l2tpeth"].contains(device.software) { return .tunnel }
     switch device.hardware {
     case 512, 519, 530: return .link(.cellular)  // PPP, raw IP of a modem, pure IP of a modem
     case 768, 769, 776, 778, 823, 0xFFFE: return .tunnel  // IP in IP, SIT, GRE, none at all: tun, WireGuard
@@ -123,6 +128,7 @@ public struct RouteDump: Sendable, Hashable {
     let upAndRunning: UInt32 = 0x01 | 0x40  // IFF_UP, IFF_RUNNING
     devices[Int32(bitPattern: index)] = Device(
       name: body.attribute(3, after: 16)?.text ?? "", hardware: hardware,  // IFLA_IFNAME
+      software: body.attribute(18, after: 16)?.attribute(1, after: 0)?.text ?? "",  // IFLA_LINKINFO, IFLA_INFO_KIND
       isRunning: flags & upAndRunning == upAndRunning)
   }
 
