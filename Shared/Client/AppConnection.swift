@@ -11,14 +11,18 @@ final class AppConnection: Sendable {
   private struct State {
     var waiting: [UInt64: Promise<Answer>] = [:]
     var last: UInt64 = 0
+    /// Tasks that wait for upcalls.
+    var listeners = 0
     var vigil = Vigil()
     /// The agent has let the app in: before, it takes nothing but a hello.
     var isLetIn = false
     /// Why the connection has ended.
     var end: CaravanError?
+
+    var isAwaiting: Bool { end == nil && (!waiting.isEmpty || listeners > 0) }
   }
 
-  let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
+  private let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
   private let socket: FrameSocket
   private let patience: Duration?
   private let state = Mutex(State())
@@ -59,9 +63,23 @@ final class AppConnection: Sendable {
     }
   }
 
+  /// - Returns: nil: the task was cancelled.
+  /// - Throws: why the connection has ended.
+  func nextUpcall() async throws(CaravanError) -> Wire.Upcall? {
+    let isAlone = state.withLock { state in
+      state.listeners += 1
+      return state.vigil.begin()
+    }
+    defer { state.withLock { $0.listeners -= 1 } }
+    if isAlone { keepVigil() }
+    if let upcall = await upcalls.next() { return upcall }
+    if !Task.isCancelled, let end = state.withLock({ $0.end }) { throw end }
+    return nil
+  }
+
   func letIn() { state.withLock { $0.isLetIn = true } }
 
-  /// The wait for an answer is bounded by the agent's signs of life.
+  /// Waits are bounded by the agent's signs of life.
   private func keepVigil() {
     guard let patience else { return }
     EventLoop.main.call(after: patience / 2) { [weak self] in self?.look(patience) }
@@ -69,7 +87,7 @@ final class AppConnection: Sendable {
 
   private func look(_ patience: Duration) {
     let (step, isLetIn) = state.withLock { state in
-      (state.vigil.look(isAwaited: state.end == nil && !state.waiting.isEmpty), state.isLetIn)
+      (state.vigil.look(isAwaited: state.isAwaiting), state.isLetIn)
     }
     switch step {
     case .end: return

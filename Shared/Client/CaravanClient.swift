@@ -25,7 +25,7 @@ public final class CaravanClient: Sendable {
   /// - Parameters:
   ///   - socket: path of the agent's socket.
   ///   - app: 1–63 of `a-z 0-9 -`; also the app's container in the cloud. The first contact binds it to this user.
-  ///   - patience: how long the agent may give no sign of life while anything is asked of it; one that is just
+  ///   - patience: how long the agent may give no sign of life while anything is awaited from it; one that is just
   ///     starting takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and
   ///     what waits throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may
   ///     take as long as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
@@ -105,10 +105,12 @@ public final class CaravanClient: Sendable {
     try await done(.setPolicy(policy.wire))
   }
 
-  /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time; ends with the
-  /// connection. The agent merges what is not read.
-  public func nextUpcall() async -> Upcall? {
-    while let upcall = await connection.upcalls.next() {
+  /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time. The agent
+  /// merges what is not read. Who has chosen a patience has the agent asked once in it whether it is still there.
+  /// - Returns: nil: the calling task was cancelled.
+  /// - Throws: `networkNotConnected` when the agent has gone, `timedOut` when it hangs.
+  public func nextUpcall() async throws(CaravanError) -> Upcall? {
+    while let upcall = try await connection.nextUpcall() {
       if let known = Upcall(upcall) { return known }
     }
     return nil
@@ -120,14 +122,14 @@ public final class CaravanClient: Sendable {
   func done(_ kind: AppRequest.Kind) async throws(CaravanError) { try await connection.done(kind) }
 }
 
-/// What happens behind the app's back, to the end of the connection.
+/// What happens behind the app's back, until the task is cancelled or the connection ends, which is thrown.
 public struct Upcalls: AsyncSequence, Sendable {
   public typealias Element = Upcall
   let client: CaravanClient
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     let client: CaravanClient
-    public mutating func next() async -> Upcall? { await client.nextUpcall() }
+    public mutating func next() async throws(CaravanError) -> Upcall? { try await client.nextUpcall() }
   }
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }

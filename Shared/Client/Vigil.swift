@@ -1,9 +1,9 @@
-/// Whether the agent still gives signs of life while something is asked of it: what is looked at twice in the time that
-/// it may be silent. A request that waits for the cloud may take as long as it takes, for the agent is asked meanwhile
-/// whether it is there.
+/// Whether the agent still gives signs of life while something is awaited from it: what is looked at twice in the time
+/// that it may be silent. A request that waits for the cloud may take as long as it takes, for the agent is asked
+/// meanwhile whether it is there.
 struct Vigil {
   enum Step: Equatable {
-    /// Nothing is asked of the agent.
+    /// Nothing is awaited.
     case end
     case lookAgain
     /// Nothing was heard: ask for an answer, and look again.
@@ -16,7 +16,7 @@ struct Vigil {
   private var isHeard = false
   private var isAsked = false
 
-  /// Something is asked of the agent.
+  /// Something is awaited from the agent.
   /// - Returns: whether a look has to be taken, as none is going to be.
   mutating func begin() -> Bool {
     defer { isKept = true }
@@ -27,7 +27,7 @@ struct Vigil {
   /// Anything came from the agent.
   mutating func heard() { isHeard = true }
 
-  /// - Parameter isAwaited: an answer is.
+  /// - Parameter isAwaited: an answer or an upcall is.
   mutating func look(isAwaited: Bool) -> Step {
     defer { isHeard = false }
     guard isAwaited else {

@@ -94,7 +94,7 @@ func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").ut
 
 func watch(_ client: CaravanClient, _ album: Table) async throws {
   try await album.watch()
-  while let upcall = await client.nextUpcall() {
+  while let upcall = try await client.nextUpcall() {
     switch upcall.kind {
     case .newData: say("\(upcall.rows) new or changed")
     case .conflict: say("\(upcall.rows) in conflict: caravan app … conflicts photos")

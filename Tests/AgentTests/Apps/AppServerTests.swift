@@ -305,7 +305,7 @@ struct AppServerTests {
         try await f.store.agree(on: StoreFixture.type, for: table)
         try await photos.watch()
         try await f.apply([StoreFixture.entry("row-1", 1, "a"), StoreFixture.entry("row-2", 2, "b")])
-        let upcall = await client.nextUpcall()
+        let upcall = try await client.nextUpcall()
         #expect(upcall?.kind == .newData && upcall?.table == "photos" && upcall?.rows == 2)
         try await photos.update(.init("name = 'a'"), ["name": .text("mine")])
       }
@@ -315,7 +315,7 @@ struct AppServerTests {
       try await f.app { client in
         try await client.table("photos").watch()
         var upcalls: Set<Client.Upcall> = []
-        for await upcall in client.upcalls {
+        for try await upcall in client.upcalls {
           upcalls.insert(upcall)
           if upcalls.count == 2 { break }
         }

@@ -62,6 +62,21 @@ struct PatienceTests {
     }
   }
 
+  @Test("who only waits for upcalls is told of an agent that is stopped, and of one that has gone")
+  func upcalls() async throws {
+    try await withTemporaryDirectory { directory in
+      let agent = try HangingAgent("\(directory)/agent.sock")
+      for (hangsUp, code) in [(false, ErrorCode.timedOut), (true, .networkNotConnected)] {
+        async let isIn: Void = agent.letOneIn(andHangUp: hangsUp)
+        try await CaravanClient.withConnection(to: agent.path, app: "x", within: .milliseconds(200)) { client in
+          let error = await #expect(throws: CaravanError.self) { try await client.nextUpcall() }
+          #expect(error?.code == code)
+        }
+        await isIn
+      }
+    }
+  }
+
   @Test("a sync may take longer than the agent may be silent: it says that it is there")
   func slowSync() async throws {
     let gate = Latch()
@@ -90,12 +105,14 @@ private actor HangingAgent {
 
   deinit { for descriptor in [listener, app] where descriptor >= 0 { close(descriptor) } }
 
-  func letOneIn() {
+  func letOneIn(andHangUp hangsUp: Bool = false) {
+    if app >= 0 { close(app) }
     app = accept(listener, nil, nil)
     var hello = [UInt8](repeating: 0, count: 1_024)
     guard recv(app, &hello, hello.count, 0) > 0 else { return }
     let welcome = AppReply(id: 1, kind: .welcome(AppWelcome())).encoded()
     let frame = Frame.head(message: welcome.count) + welcome
     _ = send(app, frame, frame.count, Int32(MSG_NOSIGNAL))
+    if hangsUp { shutdown(app, Int32(SHUT_RDWR)) }
   }
 }

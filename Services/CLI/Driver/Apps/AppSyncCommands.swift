@@ -99,10 +99,7 @@ enum AppSyncCommands {
     var left = session.options[count] ?? .max
     guard left > 0 else { throw CaravanError(.invalidData, "--count \(left): give 1 or more") }
     try await session.table.watch()
-    while left > 0 {
-      guard let upcall = await session.client.nextUpcall() else {
-        throw CaravanError(.networkNotConnected, "the agent has gone: start it again, and this")
-      }
+    while left > 0, let upcall = try await session.client.nextUpcall() {
       left -= 1
       let kind =
         switch upcall.kind {

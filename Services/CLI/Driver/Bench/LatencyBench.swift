@@ -62,7 +62,7 @@ struct LatencyBench: Sendable {
       }
       var told = start
       repeat {
-        guard await reader.nextUpcall() != nil else { throw CaravanError(.networkNotConnected, "the agent has gone") }
+        _ = try await reader.nextUpcall()
         told = clock.now
       } while try await !arrived(row, b)
       // The first rounds make types, zones and caches.
