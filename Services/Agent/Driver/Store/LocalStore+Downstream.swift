@@ -17,7 +17,7 @@ extension LocalStore {
     let wasResyncing = before.isResyncing
     let isLast = end == .last
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
-    let summary = try change(table, end == .more && sound.isEmpty ? .later : .atOnce) {
+    let summary = try change(table, end == .more && sound.isEmpty ? .later : .atOnce, isFreeing: true) {
       (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")

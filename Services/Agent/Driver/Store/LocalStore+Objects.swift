@@ -110,11 +110,9 @@ extension LocalStore {
     let state = try state(table)
     let keys = try keys(of: selection, in: state)
     guard !keys.isEmpty else { return 0 }
-    try freeing { () throws(CaravanError) in
-      try change(table) { (state) throws(CaravanError) in
-        for key in keys { try deleteRow(key, of: state) }
-        try chunkTable.sweepUnlessWriting(openWrites)
-      }
+    try change(table, isFreeing: true) { (state) throws(CaravanError) in
+      for key in keys { try deleteRow(key, of: state) }
+      try chunkTable.sweepUnlessWriting(openWrites)
     }
     tellDirtied(state, bytes: 64 * keys.count)
     return keys.count

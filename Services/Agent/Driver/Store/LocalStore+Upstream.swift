@@ -24,7 +24,7 @@ extension LocalStore {
     guard
       try !collectable(in: state, maximumRows: 1, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions).isEmpty
     else { return nil }
-    return try change(table) { (state) throws(CaravanError) in
+    return try change(table, isFreeing: true) { (state) throws(CaravanError) in
       try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions)
     }
   }
@@ -184,7 +184,7 @@ extension LocalStore {
     let now = host.clock.wallTime.milliseconds
     // An app hears of a conflict only when it is there to stay.
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
-    let summary = try change(table, durability) { (state) throws(CaravanError) -> PushSummary in
+    let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
       for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
@@ -205,7 +205,7 @@ extension LocalStore {
   public func abort(_ op: UInt64) throws(CaravanError) {
     guard let table = table(ofOp: op) else { return }
     let rows = try plannedRows(of: op)
-    try change(table) { (state) throws(CaravanError) in
+    try change(table, isFreeing: true) { (state) throws(CaravanError) in
       var summary = PushSummary()
       for row in rows { try settle(row, .aborted, in: state, &summary) }
       try finish(op, rows, &state)

@@ -230,10 +230,12 @@ public actor LocalStore {
   }
 
   /// One transaction that may change the table's state; what the store remembers changes only if that does.
+  /// - Parameter isFreeing: also on a full disk, as rows are deleted and pushes settled.
   func change<Result>(
-    _ table: TableID, _ durability: TransactionDurability = .atOnce,
+    _ table: TableID, _ durability: TransactionDurability = .atOnce, isFreeing: Bool = false,
     _ body: (inout TableState) throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result {
+    if isFreeing { return try freeing { () throws(CaravanError) in try change(table, durability, body) } }
     var state = try state(table)
     let before = (lastChange, meta, planned.waiting)
     do {
