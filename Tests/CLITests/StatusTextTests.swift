@@ -15,6 +15,18 @@ struct StatusTextTests {
     #expect(text.hasSuffix("\nphotos: sing") && !text.contains("notes:") && !text.contains("reset"))
   }
 
+  @Test("MOB-47: what today has taken of a budget is said of the link there is, and of no other")
+  func budget() {
+    let budgets = [
+      LinkBudget(link: .cellular, dailyBytes: 50 << 20, usedToday: 3 << 20), LinkBudget(link: .roaming, dailyBytes: 1),
+    ]
+    for (link, line) in [(LinkClass.cellular, "\ncellular: 3.0 MiB of 50.0 MiB today\n"), (.wifi, nil)] {
+      let status = AgentStatus(link: link, policy: NetworkPolicy(maximumLink: .roaming, budgets: budgets))
+      let text = AppDeviceCommands.text(DeviceStatus(status))
+      #expect(line.map { text.contains($0) } ?? !text.contains(" today"))
+    }
+  }
+
   @Test("a full disk is said as long as it lasts")
   func fullDisk() {
     for isFull in [false, true] {
