@@ -155,6 +155,10 @@ import Wire
         Issue.record("a deletion of what the store never had again counts as well")
         return
       }
+      _ = try await Self.outcome(bench, Sample.delete("unheard", base: .absent))
+      #expect(
+        try await Self.outcome(bench, Self.offer("unheard", 9, [9])).isConflict,
+        "nor what was deleted by somebody who never heard that it had arrived")
       let stranger = ChangeQuery.Reader(writer: "stranger", epoch: 1)
       let page = try await bench.page(ChangeQuery(zone: Sample.zone(), reader: stranger, isFresh: true))
       #expect(page.entries.filter(\.deleted).map(\.name).contains("known"), "its tombstone is for everybody")

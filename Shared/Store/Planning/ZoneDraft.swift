@@ -222,8 +222,9 @@ struct ZoneDraft {
       return .conflict(name: name)
     }
     // What has expired out of sight is still to be deleted; and of what a restore took, others may hold a copy to
-    // offer.
-    if head?.isDeleted ?? true, regaining == nil { return .accepted(version: head?.version ?? 0) }
+    // offer, whether or not the one who deletes it ever heard its version.
+    let mayComeBack = regaining != nil || mutation.base == .absent && facts.past != nil
+    if head?.isDeleted ?? true, !mayComeBack { return .accepted(version: head?.version ?? 0) }
     do throws(CaravanError) {
       let owned = try owned(by: name)
       if !isAtomic { try checkReferrers(of: [name] + owned) }

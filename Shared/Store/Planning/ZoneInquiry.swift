@@ -126,8 +126,10 @@ public struct ZoneInquiry: Sendable {
     let deletes = commit.mutations.contains(where: \.isDelete)
     for mutation in commit.mutations {
       let head = facts.heads[mutation.name]
-      if case .version(let version) = mutation.base, head?.version != version, mutation.mayRegain {
-        questions.past = true
+      switch mutation.base {
+      case .version(let version) where head?.version != version && mutation.mayRegain: questions.past = true
+      case .absent where mutation.isDelete: questions.past = true
+      case .version, .absent, .any: break
       }
       // What this commit gives an owner may go with it in this commit.
       let mayGo = mutation.isDelete || deletes && mutation.terms?.references.contains { $0.kind == .owning } ?? false

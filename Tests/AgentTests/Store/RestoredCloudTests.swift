@@ -106,6 +106,28 @@ import Wire
     }
   }
 
+  @Test(
+    "I9, UNI-18: nor is its deletion kept from the cloud, for others may give back what was settled as aborted",
+    arguments: [false, true], [false, true])
+  func abortedAndDeleted(isDeletedBefore: Bool, isRestored: Bool) async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      let row = try await f.write("first")
+      let plan = try #require(try await f.collect())
+      if isDeletedBefore { try await f.store.delete(StoreFixture.photos, selection: nil) }
+      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.crash()
+      if isRestored { try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)]) }
+      if !isDeletedBefore { try await f.store.delete(StoreFixture.photos, selection: nil) }
+      if isRestored { try await f.apply([]) }
+      let deletion = try #require(try await f.collect())
+      #expect(deletion.mutations == [Mutation(name: row, base: .absent, change: .delete)])
+      try await f.store.record([.accepted(version: 60)], of: deletion.op, bytesUp: 0)
+      #expect(try await f.rows().isEmpty)
+      #expect(try await f.collect() == nil)
+    }
+  }
+
   /// The row keeps nothing of what it was.
   private static func edit(_ f: StoreFixture) async throws {
     _ = try await f.store.write(

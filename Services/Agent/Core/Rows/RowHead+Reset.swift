@@ -40,7 +40,7 @@ extension RowHead {
 
   /// What becomes of a row that the resync has not named: the cloud does not have it.
   public enum Absence: Sendable, Hashable {
-    /// It is new, or in conflict already.
+    /// It is new, or in conflict already, or the cloud is to know of its deletion.
     case stay
     /// Gone on both sides, or there and not changed here.
     case remove
@@ -49,12 +49,16 @@ extension RowHead {
   }
 
   /// The resync is over.
-  public mutating func endResync() -> Absence {
+  /// - Parameter wasSent: as in `delete`: who had it may give it back to the cloud, and its deletion goes there first.
+  public mutating func endResync(wasSent: Bool = false) -> Absence {
     guard confirmed == 0, !flags.syncPending, !flags.inConflict else { return .stay }
     switch presence {
     // What was lost has a version.
     case .live, .lost, .changedLost, .deletedLost: return .stay
-    case .deleted, .deletedUnconfirmed: return .remove
+    case .deleted, .deletedUnconfirmed:
+      guard wasSent else { return .remove }
+      (version, presence) = (0, .deleted)
+      return .stay
     case .torn, .unconfirmed:
       guard flags.isDirty else { return .remove }
       contest()

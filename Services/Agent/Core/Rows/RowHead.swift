@@ -114,9 +114,10 @@ extension RowHead {
   }
 
   /// An app deleted the row.
-  public mutating func delete() -> LocalEffect {
+  /// - Parameter wasSent: a push of it came to nothing, as far as is known here. Others may have had it from there.
+  public mutating func delete(wasSent: Bool = false) -> LocalEffect {
     precondition(presence.isVisible, "a row that apps do not see was offered for deletion")
-    if version == 0, !flags.syncPending, !flags.inConflict, presence == .live { return .purge }
+    if version == 0, !flags.syncPending, !flags.inConflict, presence == .live, !wasSent { return .purge }
     let effect = firstChange
     flags.tableDirty = true
     flags.objectDirty = false

@@ -315,8 +315,8 @@ extension LocalStore {
     let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
     for key in try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database) {
       guard var row = try state.rows.row(key: key, database) else { continue }
-      switch row.head.endResync() {
-      case .stay: continue
+      switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
+      case .stay: try state.rows.updateHead(row, database)
       case .remove:
         try removeRow(row, of: state)
         if !row.head.presence.isDeleted { summary.removed += 1 }

@@ -121,7 +121,7 @@ extension LocalStore {
   private func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
     guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
     var row = old
-    switch row.head.delete() {
+    switch row.head.delete(wasSent: try wasPushed(key, in: state)) {
     case .purge: return try removeRow(row, of: state)
     case .keepAncestor: try keepAncestor(old, in: state)
     case .none: break

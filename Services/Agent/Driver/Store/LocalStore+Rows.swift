@@ -212,6 +212,13 @@ extension LocalStore {
     try database.run("DELETE FROM pushed WHERE id <= ?", database.lastInsertedRow - StoreLimits.pushesInVain)
   }
 
+  /// Whether anything of the row was.
+  func wasPushed(_ key: Int64, in state: TableState) throws(CaravanError) -> Bool {
+    guard hasPushedInVain else { return false }
+    return try database.first("SELECT 1 FROM pushed WHERE table_id = ? AND row = ?", state.number, key) { _ in true }
+      ?? false
+  }
+
   func wasPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
     // An echo has no body.
     guard hasPushedInVain, !body.isEmpty else { return false }
