@@ -140,6 +140,22 @@ struct PartialTableTests {
     }
   }
 
+  @Test(
+    "UNI-15: what the cloud has taken is as recent as that, whatever older waited for its answer",
+    arguments: [false, true])
+  func recentAccepted(isWhole: Bool) async throws {
+    try await Self.with(TableChange(replication: .recent(RecentWindow(rows: 2)))) { f in
+      try await f.apply([F.entry("row-1", 1, "1")])
+      try await f.store.write(F.photos, cells: [CellValue("date", .integer(1))], selection: Selection("name = '1'"))
+      let plan = try #require(try await f.collect())
+      let older = F.entry("row-1", 2, "one", photo: isWhole ? nil : F.noise(90_000))
+      try await f.apply([older, F.entry("row-2", 3, "2"), F.entry("row-3", 4, "3")], token: [2])
+      try await f.accept(plan, from: 5)
+      #expect(try await f.names() == ["1", "3"])
+      #expect(try await Self.missing(f).isEmpty)
+    }
+  }
+
   @Test("UNI-15: a local table takes nothing from the cloud, not even what was on its way")
   func localOnly() async throws {
     try await Self.with(TableChange()) { f in

@@ -17,11 +17,18 @@ extension Checker {
 extension History {
   /// What the device is to have of the place in the end.
   func share(of cloud: [SeenRow], at place: Place, on device: String, here: [SeenRow]) -> [SeenRow] {
-    guard let share = shares[device]?[place]?.last else { return cloud }
     let rows = cloud.map { Share.Row(id: $0.row, seq: $0.seq, number: writes[$0.tag]?.number) }
-    let kept = share.kept(of: rows, here: Set(here.map(\.row)), deletions: deletions(at: place))
+    let kept = kept(of: rows, at: place, on: device, here: Set(here.map(\.row)))
     return cloud.filter { kept.contains($0.row) }
   }
 
-  func deletions(at place: Place) -> Int { versions.count { $0.tag == nil && $0.row.place == place } }
+  /// Which of the cloud's rows of the place the device has when all is quiet.
+  /// - Parameter here: rows that it has.
+  func kept(of cloud: [Share.Row], at place: Place, on device: String, here: Set<String>) -> Set<String> {
+    guard let share = shares[device]?[place]?.last else { return Set(cloud.map(\.id)) }
+    let taken = decisions.lazy.filter { $0.device == device && $0.row.place == place && $0.choice == .theirs }
+    return share.kept(
+      of: cloud, here: here, deletions: versions.count { $0.tag == nil && $0.row.place == place },
+      taken: Set(taken.map(\.row.row)))
+  }
 }

@@ -22,14 +22,17 @@ public enum Share: Sendable, Hashable {
   /// - Parameters:
   ///   - here: rows that it has.
   ///   - deletions: how many rows the cloud ever deleted. Nobody fills the place of one that was among the newest.
-  func kept(of cloud: [Row], here: Set<String>, deletions: Int) -> Set<String> {
+  ///   - taken: rows of which the device's user chose the cloud's copy: those are here, however old.
+  func kept(of cloud: [Row], here: Set<String>, deletions: Int, taken: Set<String>) -> Set<String> {
     switch self {
     case .all: return Set(cloud.map(\.id))
     case .numbers(let range): return Set(cloud.filter { $0.number.map(range.contains) ?? false }.map(\.id))
     case .newest(let count):
       let most = min(count, cloud.count)
       let number = min(most, max(here.count, most - deletions))
-      return Set(cloud.sorted { $0.seq > $1.seq }.prefix(max(0, number)).map(\.id))
+      let chosen = here.intersection(taken).intersection(cloud.map(\.id))
+      let others = cloud.filter { !chosen.contains($0.id) }.sorted { $0.seq > $1.seq }
+      return chosen.union(others.prefix(max(0, number - chosen.count)).map(\.id))
     case .young: return here.intersection(cloud.map(\.id))
     case .own: return here
     }

@@ -154,12 +154,10 @@ struct Calm: Sendable {
     of entries: [Model.Entry], at place: Place, on device: String, here: Set<String>
   ) -> [String: Seq] {
     let all = Dictionary(entries.map { ($0.name, $0.version) }) { _, newer in newer }
-    let recorder = suite.ground.recorder
-    guard let share = recorder.share(of: device, place), share != .all else { return all }
     let rows = entries.map { entry in
       Share.Row(id: entry.name, seq: entry.version, number: Recorder.tag(of: entry).flatMap { contents[$0]?.n })
     }
-    let kept = share.kept(of: rows, here: here, deletions: recorder.history.deletions(at: place))
+    let kept = suite.ground.recorder.history.kept(of: rows, at: place, on: device, here: here)
     return all.filter { kept.contains($0.key) }
   }
 }

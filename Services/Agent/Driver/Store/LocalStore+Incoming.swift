@@ -66,6 +66,15 @@ extension LocalStore {
     return true
   }
 
+  /// What waits to be applied to a row is pointless once the row is at that version.
+  /// - Returns: whether anything did.
+  @discardableResult
+  func dropWaiting(named name: String, through version: Seq, of state: TableState) throws(CaravanError) -> Bool {
+    guard state.waiting > 0, let held = try incoming(named: name, role: .waiting, of: state), held.version <= version
+    else { return false }
+    return try dropIncoming(named: name, role: .waiting, of: state)
+  }
+
   func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
     try database.first(
       "SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND name = ?",

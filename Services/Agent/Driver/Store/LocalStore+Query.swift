@@ -66,9 +66,6 @@ extension LocalStore {
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
   private func outdate(_ row: StoredRow, _ state: inout TableState) throws(CaravanError) {
     deletions.add(row.id, of: state.table, version: row.head.version)
-    guard state.waiting > 0, let held = try incoming(named: row.id, role: .waiting, of: state),
-      held.version <= row.head.version, try dropIncoming(named: row.id, role: .waiting, of: state)
-    else { return }
-    state.waiting -= 1
+    if try dropWaiting(named: row.id, through: row.head.version, of: state) { state.waiting -= 1 }
   }
 }

@@ -192,8 +192,6 @@ extension LocalStore {
       state.lastSync = now
       state.bytesUp += bytesUp
       state.refused = ""
-      try leaveOld(&state)
-      try leaveStrangers(among: rows.map(\.key), in: &state)
       try finish(op, rows, &state)
       return summary
     }
@@ -215,13 +213,15 @@ extension LocalStore {
 
   private func table(ofOp op: UInt64) -> TableID? { tables.values.first { $0.op == op }?.table }
 
-  /// The plan has done its work; what waited for its rows is applied.
+  /// The plan has done its work: what waited for its rows is applied, and what is not to be kept can go.
   private func finish(_ op: UInt64, _ rows: [PlannedRow], _ state: inout TableState) throws(CaravanError) {
     for case let body? in rows.map(\.body) { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
     try database.run("DELETE FROM plan_rows WHERE op = ?", op)
     try database.run("DELETE FROM plans WHERE op = ?", op)
     state.op = nil
     try applyWaiting(&state)
+    try leaveStrangers(among: rows.map(\.key), in: &state)
+    try leaveOld(&state)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
   }
@@ -261,6 +261,7 @@ extension LocalStore {
       return try adopt(server, by: row, in: state)
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
+    if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: state) }
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try forgetAncestor(of: row.key, in: state)
