@@ -23,7 +23,7 @@ public struct Mutation: Sendable, Hashable {
   /// nil: a plain change.
   public var terms: WriteTerms?
   /// Its writer changes nothing: this is what the record was at `base`, for a store that a restore took it from
-  /// (UNI-18).
+  /// (UNI-18). Where `base` is that there was none: the writer has sent it before, and does not know what came of that.
   public var isOffer: Bool
 
   public init(name: String, base: Base, change: Change, terms: WriteTerms? = nil, isOffer: Bool = false) {

@@ -155,10 +155,19 @@ import Wire
         Issue.record("a deletion of what the store never had again counts as well")
         return
       }
-      _ = try await Self.outcome(bench, Sample.delete("unheard", base: .absent))
+      var deletion = Sample.delete("unheard", base: .absent)
+      deletion.isOffer = true
+      _ = try await Self.outcome(bench, deletion)
       #expect(
         try await Self.outcome(bench, Self.offer("unheard", 9, [9])).isConflict,
         "nor what was deleted by somebody who never heard that it had arrived")
+      var again = Sample.save("known", base: .absent, body: [5])
+      again.isOffer = true
+      #expect(
+        try await Self.outcome(bench, again).isConflict, "nor by who had it from somebody who never heard that")
+      again.isOffer = false
+      let isConflict = try await Self.outcome(bench, again).isConflict
+      #expect(!isConflict, "who makes it anew knows what they do")
       let stranger = ChangeQuery.Reader(writer: "stranger", epoch: 1)
       let page = try await bench.page(ChangeQuery(zone: Sample.zone(), reader: stranger, isFresh: true))
       #expect(page.entries.filter(\.deleted).map(\.name).contains("known"), "its tombstone is for everybody")

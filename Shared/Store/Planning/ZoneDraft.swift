@@ -55,7 +55,7 @@ struct ZoneDraft {
   mutating func apply(_ mutation: Mutation) -> ZoneCommit.Verdict {
     defer { count += 1 }
     let head = heads[mutation.name]
-    var fits = Self.fits(mutation.base, head, isLive: head?.isLive(at: now) ?? false)
+    var fits = Self.fits(mutation, head, isLive: head?.isLive(at: now) ?? false)
     (name, regaining, madeBy) = (mutation.name, nil, now)
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
       if mutation.isOffer { madeBy = min(now, past.restored(version) ?? now) }
@@ -78,10 +78,11 @@ struct ZoneDraft {
     }
   }
 
-  private static func fits(_ base: Base, _ head: RecordHead?, isLive: Bool) -> Bool {
-    switch base {
+  private static func fits(_ mutation: Mutation, _ head: RecordHead?, isLive: Bool) -> Bool {
+    switch mutation.base {
     case .any: true
-    case .absent: !isLive
+    // It may be what was deleted.
+    case .absent: !isLive && !(mutation.isOffer && head?.flags.contains(.regained) ?? false)
     case .version(let version): head?.version == version
     }
   }
@@ -223,7 +224,7 @@ struct ZoneDraft {
     }
     // What has expired out of sight is still to be deleted; and of what a restore took, others may hold a copy to
     // offer, whether or not the one who deletes it ever heard its version.
-    let mayComeBack = regaining != nil || mutation.base == .absent && facts.past != nil
+    let mayComeBack = regaining != nil || mutation.isOffer && facts.past != nil
     if head?.isDeleted ?? true, !mayComeBack { return .accepted(version: head?.version ?? 0) }
     do throws(CaravanError) {
       let owned = try owned(by: name)

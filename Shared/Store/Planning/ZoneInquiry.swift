@@ -128,7 +128,7 @@ public struct ZoneInquiry: Sendable {
       let head = facts.heads[mutation.name]
       switch mutation.base {
       case .version(let version) where head?.version != version && mutation.mayRegain: questions.past = true
-      case .absent where mutation.isDelete: questions.past = true
+      case .absent where mutation.isDelete && mutation.isOffer: questions.past = true
       case .version, .absent, .any: break
       }
       // What this commit gives an owner may go with it in this commit.

@@ -121,7 +121,7 @@ import Wire
       if !isDeletedBefore { try await f.store.delete(StoreFixture.photos, selection: nil) }
       if isRestored { try await f.apply([]) }
       let deletion = try #require(try await f.collect())
-      #expect(deletion.mutations == [Mutation(name: row, base: .absent, change: .delete)])
+      #expect(deletion.mutations == [Mutation(name: row, base: .absent, change: .delete, isOffer: true)])
       try await f.store.record([.accepted(version: 60)], of: deletion.op, bytesUp: 0)
       #expect(try await f.rows().isEmpty)
       #expect(try await f.collect() == nil)
@@ -133,6 +133,23 @@ import Wire
     _ = try await f.store.write(
       StoreFixture.photos, cells: [CellValue("name", .text("second")), CellValue("photo", .null)],
       selection: Selection("name = ?", [.text("first")]))
+  }
+
+  @Test("I9, UNI-18: what is sent again says so, for others may have had it before the restore, and deleted it")
+  func sentAgain() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      try await f.write("first")
+      let plan = try #require(try await f.collect())
+      #expect(plan.mutations.map(\.isOffer) == [false])
+      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.crash()
+      let again = try #require(try await f.collect())
+      #expect(again.mutations.map(\.isOffer) == [true])
+      let tombstone = StoreFixture.tombstone(again.mutations[0].name, 60).entry
+      try await f.store.record([.conflict(server: tombstone)], of: again.op, bytesUp: 0)
+      #expect(try await f.rows().map(\.state) == [.conflict])
+    }
   }
 
   @Test("I7, UNI-18: what was pushed in vain and is what the row holds is at the cloud, and not sent again")

@@ -136,7 +136,8 @@ extension Checker {
       })
     return successions(history).compactMap { before, after in
       guard before.tag == nil, let tag = after.tag else { return nil }
-      let line = ancestry.lineage(of: tag).union([tag])
+      // Who decides against a row knows that it is there.
+      let line = ancestry.ancestors(of: tag).union([tag])
       let sent = Set(history.versions.filter { $0.row == after.row && $0.seq < before.seq }.compactMap(\.tag))
       let isMadeAnew = line.contains { history.writes[$0]?.kind == .insert && !sent.contains($0) }
       if isMadeAnew || !undone.isDisjoint(with: line) { return nil }

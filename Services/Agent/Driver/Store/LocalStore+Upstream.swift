@@ -97,7 +97,8 @@ extension LocalStore {
       body,
       armed.objects ? 2 : 1)
     var mutation = Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
-    mutation.isOffer = row.head.presence == .lost
+    mutation.isOffer =
+      if mutation.base == .absent { try wasPushed(row.key, in: state) } else { row.head.presence == .lost }
     mutation.terms = try terms(of: row, body, in: state)
     return mutation
   }

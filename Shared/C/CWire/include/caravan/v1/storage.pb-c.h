@@ -236,6 +236,7 @@ struct  Caravan__V1__Mutation
   protobuf_c_boolean hide_expired;
   /*
    * It is what the record was at `based_on`, nothing of the writer's own: it gives that back where a restore took it.
+   * Where there was none: the writer has sent it before, and does not know what came of that.
    */
   protobuf_c_boolean has_offered;
   protobuf_c_boolean offered;
