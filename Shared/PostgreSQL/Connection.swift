@@ -7,10 +7,14 @@ public struct ConnectionOptions: Sendable {
   /// As `pg_stat_activity` shows it.
   public var applicationName = "caravan"
   /// Statements that set the session up; each is passed over where the server does not know what it speaks of.
-  public var preamble: [String] = []
-  /// How long one connection attempt may take, for each of several hosts; in whole seconds, at least 2.
-  public var connectSeconds = 5
-  /// How long the server may keep silent while an answer is awaited.
+  public var preamble: [StaticString] = []
+  /// How long one connection attempt may take, for each of several hosts; in whole seconds, at least 2. An address may
+  /// say another `connect_timeout`.
+  public var connectSeconds = 2
+  /// After how long a silence, again and again, a server that owes an answer is asked whether it is there: whether it
+  /// says anything to another connection, within `connectSeconds`. One that does is slow, one that does not hangs.
+  public var silenceMilliseconds: Int32 = 500
+  /// How long a server that is there may keep silent while an answer is awaited.
   public var replyMilliseconds: Int32 = 30_000
 
   public init(_ address: ConnectionString) { self.address = address }
@@ -22,7 +26,7 @@ public struct ConnectionOptions: Sendable {
 /// It never reconnects: once lost it stays lost, and whoever owns it opens another.
 public final class Connection {
   private let handle: OpaquePointer
-  private let replyMilliseconds: Int32
+  private let options: ConnectionOptions
   private var isOpen = true
   /// Names of the statements the server has prepared, by the literal's address.
   private var prepared: [UInt: String] = [:]
@@ -33,23 +37,16 @@ public final class Connection {
 
   /// - Throws: `.refused` when the server does not let this client in or is too old, `.lost` when none answers.
   public init(_ options: ConnectionOptions) throws(PostgresError) {
-    // Later ones win: what the address says goes before our defaults.
-    let parameters: KeyValuePairs<String, String> = [
-      "application_name": options.applicationName, "connect_timeout": String(options.connectSeconds),
-      "target_session_attrs": "read-write", "keepalives_idle": "5", "keepalives_interval": "2",
-      "keepalives_count": "3", "tcp_user_timeout": "10000", "dbname": options.address.text,
-      "client_encoding": "UTF8",
-    ]
-    guard let handle = Self.connect(parameters) else {
+    guard let handle = Self.with(options, { PQconnectdbParams($0, $1, 1) }) else {
       throw PostgresError(state: "", message: "no memory for a connection")
     }
     self.handle = handle
-    replyMilliseconds = options.replyMilliseconds
+    self.options = options
     do throws(PostgresError) {
       try checkServer()
       CPostgres_ignore_notices(handle)
-      for statement in options.preamble { PQclear(PQexec(handle, statement)) }
       try enterPipeline()
+      for statement in options.preamble { try runIfKnown(statement) }
     } catch {
       close()
       throw error
@@ -65,12 +62,24 @@ public final class Connection {
     PQfinish(handle)
   }
 
-  private static func connect(_ parameters: KeyValuePairs<String, String>) -> OpaquePointer? {
-    let keys = parameters.map { strdup($0.key) }
-    let values = parameters.map { strdup($0.value) }
+  private typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
+
+  /// Calls libpq with the names and values of all parameters.
+  /// - Parameter place: which of the hosts that the address names; empty: any.
+  private static func with<Value>(
+    _ options: ConnectionOptions, at place: KeyValuePairs<String, String> = [:], _ call: (Texts, Texts) -> Value
+  ) -> Value {
+    // Later ones win: what the address says goes before our defaults.
+    let parameters: KeyValuePairs<String, String> = [
+      "application_name": options.applicationName, "connect_timeout": String(options.connectSeconds),
+      "target_session_attrs": "read-write", "keepalives_idle": "5", "keepalives_interval": "2",
+      "keepalives_count": "3", "tcp_user_timeout": "10000", "dbname": options.address.text,
+      "client_encoding": "UTF8",
+    ]
+    let keys = (parameters.map(\.key) + place.map(\.key)).map { strdup($0) }
+    let values = (parameters.map(\.value) + place.map(\.value)).map { strdup($0) }
     defer { for text in keys + values { free(text) } }
-    return PQconnectdbParams(
-      keys.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 1)
+    return call(keys.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil])
   }
 
   // MARK: The server
@@ -149,6 +158,10 @@ public final class Connection {
     var pipeline = Pipeline()
     pipeline.add(sql, repeat each values)
     return try run(pipeline)[0]
+  }
+
+  private func runIfKnown(_ statement: StaticString) throws(PostgresError) {
+    do throws(PostgresError) { try run(statement) } catch { if error.kind == .lost { throw error } }
   }
 
   /// Ends an open transaction, if there is one.
@@ -245,9 +258,27 @@ public final class Connection {
   private func wait(forRoom: Bool) throws(PostgresError) {
     var events = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     if forRoom { events.events |= Int16(POLLOUT) }
-    let count = poll(&events, 1, replyMilliseconds)
-    if count == 0 { throw lost("the server kept silent for \(replyMilliseconds) ms") }
-    if count < 0, errno != EINTR { throw lost(String(cString: strerror(errno))) }
+    var silence: Int32 = 0
+    while silence < options.replyMilliseconds {
+      let pause = min(options.silenceMilliseconds, options.replyMilliseconds - silence)
+      let count = poll(&events, 1, pause)
+      if count < 0, errno != EINTR { throw lost(String(cString: strerror(errno))) }
+      guard count == 0 else { return }
+      silence += pause
+      guard isServerThere || poll(&events, 1, 0) != 0 else {
+        throw lost("the server hangs: it kept silent for \(silence) ms, and says nothing to another connection either")
+      }
+    }
+    throw lost("the server kept silent for \(silence) ms")
+  }
+
+  /// Whether it answers another connection, however it does. The one of several hosts that this connection leads to.
+  private var isServerThere: Bool {
+    func text(_ value: UnsafeMutablePointer<CChar>?) -> String { value.map { String(cString: $0) } ?? "" }
+    let place: KeyValuePairs = [
+      "host": text(PQhost(handle)), "hostaddr": text(PQhostaddr(handle)), "port": text(PQport(handle)),
+    ]
+    return Self.with(options, at: place) { PQpingParams($0, $1, 1) } != PQPING_NO_RESPONSE
   }
 
   private func failure(_ result: OpaquePointer?) -> PostgresError {

@@ -98,7 +98,7 @@ extension PartitionState {
     }
     do throws(PostgresError) { try GroupLoad.look(for: wants, on: connection, into: self) } catch {
       failure = error
-      throw error.caravanError
+      throw error.answer
     }
   }
 }

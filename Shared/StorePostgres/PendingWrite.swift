@@ -68,14 +68,13 @@ final class Write<Value: Sendable>: PendingWrite {
     case (_, .failure(let refusal)): result = .failure(refusal)
     case (.success(let partition), .success(let answer)):
       do { result = .success(try answer(partition)) } catch { result = .failure(error) }
-    case (.failure(let error), _): result = .failure(isInDoubt ? Self.doubtful(error) : error)
+    case (.failure(let error), _): result = .failure(isInDoubt ? Self.doubtful : error)
     }
     state.withLock { $0.result = result }
   }
 
-  private static func doubtful(_ error: CaravanError) -> CaravanError {
-    CaravanError(
-      .timedOut, "it may have been written, PostgreSQL was lost before it said so: ask again (\(error.message))")
+  private static var doubtful: CaravanError {
+    CaravanError(.timedOut, "it may have been written, storage's PostgreSQL was lost before it said so: ask again")
   }
 
   func value() throws(CaravanError) -> Value {

@@ -9,7 +9,9 @@ public struct PostgresOptions: Sendable {
   public var writers = 4
   public var readers = 4
   /// How long a call waits for a server that cannot be reached before it is told so: less than anybody waits for the
-  /// answer. Who can wait longer asks again.
+  /// answer. Who can wait longer asks again. Of a server that hangs it is told after
+  /// `PostgresLimits.silenceMilliseconds` and `connectSeconds`, or where it came just before a new attempt to connect,
+  /// after `patience` and those.
   public var patience: Duration = .seconds(1)
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
@@ -34,6 +36,11 @@ enum PostgresLimits {
   /// call waits: each makes an attempt.
   static let firstRetry: Duration = .milliseconds(50)
   static let lastRetry: Duration = .seconds(1)
+  /// Of an attempt, for each host; libpq knows no less.
+  static let connectSeconds = 2
+  /// After so long without an answer the server is asked whether it is there, for as long as connecting may take. If it
+  /// is, the statement is slow and waited for: it has the 20 seconds that the server gives it.
+  static let silenceMilliseconds: Int32 = 500
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)
@@ -76,6 +83,8 @@ extension ConnectionOptions {
   static func store(_ address: ConnectionString) -> ConnectionOptions {
     var options = ConnectionOptions(address)
     options.applicationName = "caravan-storage"
+    options.connectSeconds = PostgresLimits.connectSeconds
+    options.silenceMilliseconds = PostgresLimits.silenceMilliseconds
     options.preamble = [
       "SET enable_seqscan = off", "SET enable_bitmapscan = off", "SET enable_material = off",
       "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off",

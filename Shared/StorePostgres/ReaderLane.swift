@@ -43,7 +43,7 @@ actor ReaderLane {
       case .done(let value): return value
       case .failed(let error): throw error
       case .again(let pause, let error):
-        guard host.clock.now + pause < deadline else { throw error.caravanError }
+        guard host.clock.now + pause < deadline else { throw error.answer }
         do { try await host.clock.sleep(for: pause) } catch {
           throw CaravanError(.cancelled, "the task was cancelled")
         }
@@ -66,7 +66,7 @@ actor ReaderLane {
       case .lost, .refused: return .again(after: session.wait ?? .zero, error)
       case .conflict: return .again(after: PostgresLimits.conflictPause, error)
       case .duplicate, .constraint, .noSuchTable, .notPermitted, .diskRefused, .busy, .other:
-        return .failed(error.caravanError)
+        return .failed(error.answer)
       }
     }
   }

@@ -2,6 +2,17 @@ internal import Model
 internal import PostgreSQL
 internal import Runtime
 
+extension PostgresError {
+  /// For whoever asked the store, who may be anybody: where its server is and what libpq says stays in the log.
+  var answer: CaravanError {
+    switch kind {
+    case .lost, .refused:
+      CaravanError(.unavailable, "storage's PostgreSQL cannot be reached: try again later (storage's log says more)")
+    case .conflict, .duplicate, .constraint, .noSuchTable, .notPermitted, .diskRefused, .busy, .other: caravanError
+    }
+  }
+}
+
 /// One connection that is opened when it is needed, and again after it was lost, with longer and longer waits while
 /// that fails. Owned by one lane.
 struct Session {

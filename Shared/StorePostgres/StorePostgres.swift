@@ -77,7 +77,9 @@ public final class StorePostgres: Store {
         }
         return
       } catch {
-        guard error.code == .unavailable, await writers[0].mayRecover, host.clock.now < deadline else { throw error }
+        // Whoever starts a storage may know where its server is, and what that says.
+        guard let failure = await writers[0].lastFailure else { throw error }
+        guard failure.kind == .lost, host.clock.now < deadline else { throw failure.caravanError }
         do { try await host.clock.sleep(for: PostgresLimits.firstRetry) } catch {
           throw CaravanError(.cancelled, "the task was cancelled")
         }

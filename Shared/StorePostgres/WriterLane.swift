@@ -28,6 +28,8 @@ actor WriterLane {
   private var conflicts = 0
   /// A group was sent and never heard of: if it was committed, nobody was told.
   private var isInDoubt = false
+  /// Why `perform` failed last.
+  private(set) var lastFailure: PostgresError?
 
   init(
     name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
@@ -46,9 +48,6 @@ actor WriterLane {
   }
 
   func close() { session.close() }
-
-  /// Whether the server was not there, rather than unwilling.
-  var mayRecover: Bool { session.lastFailure?.kind == .lost }
 
   /// Puts the write into the queue and returns when it is durable, or refused.
   nonisolated func write<Value: Sendable>(_ write: Write<Value>) async throws(CaravanError) -> Value {
@@ -83,7 +82,7 @@ actor WriterLane {
     }
     let now = host.clock.now
     let late = group.filter { $0.deadline < now }
-    if !late.isEmpty, let failure = session.lastFailure { finish(late, failure.caravanError) }
+    if !late.isEmpty, let failure = session.lastFailure { finish(late, failure.answer) }
     let group = group.filter { !$0.isDone }
     guard !group.isEmpty else { return nil }
     do throws(PostgresError) {
@@ -106,18 +105,18 @@ actor WriterLane {
       conflicts += 1
       guard conflicts < PostgresLimits.conflictsInARow else {
         conflicts = 0
-        finish(group, error.caravanError)
+        finish(group, error.answer)
         return nil
       }
       queue.withLock { $0.putBack(group) }
       return PostgresLimits.conflictPause * conflicts
     case .busy, .diskRefused, .notPermitted, .noSuchTable:
-      finish(group, error.caravanError)
+      finish(group, error.answer)
       return nil
     case .other:
       // One write may have spoiled it for all.
       guard group.count > 1 else {
-        finish(group, error.caravanError)
+        finish(group, error.answer)
         return nil
       }
       return runSingly(group)
@@ -200,6 +199,9 @@ actor WriterLane {
     _ work: @Sendable (Connection) throws(PostgresError) -> Value
   ) throws(CaravanError) -> Value {
     try liveness.check()
-    do throws(PostgresError) { return try onSession(work) } catch { throw error.caravanError }
+    do throws(PostgresError) { return try onSession(work) } catch {
+      lastFailure = error
+      throw error.answer
+    }
   }
 }

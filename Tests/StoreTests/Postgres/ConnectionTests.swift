@@ -75,6 +75,13 @@ import Testing
     #expect(silence?.kind == .lost && silence?.message.contains("100 ms") == true)
   }
 
+  @Test("a server that is slow is asked whether it is there, and waited for")
+  func slowness() throws {
+    var options = PostgreSQL.ConnectionOptions(try ConnectionString(try server().address()))
+    options.silenceMilliseconds = 50
+    #expect(try PostgreSQL.Connection(options).run("SELECT 1 FROM pg_sleep(1)").count == 1)
+  }
+
   @Test("session settings hold; those a server does not know are left out")
   func settings() throws {
     var options = PostgreSQL.ConnectionOptions(try ConnectionString(try server().address()))
