@@ -30,6 +30,8 @@ public struct BusLifetime: Service {
       }
       defer { group.cancelAll() }
       try await group.next()
+      // The bus says that it is closed, and closes.
+      if stop.isOpen { try await group.next() }
     }
   }
 

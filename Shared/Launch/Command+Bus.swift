@@ -99,7 +99,9 @@ extension Command {
   ) -> Never {
     serve { options, live in
       let host = live.loggingContext(options[Flag<LogLevel>.logLevel], name)
-      let bus = try await NATSBus.connect(NATSOptions(options, name: name), host: host)
+      var nats = try NATSOptions(options, name: name)
+      nats.pingInterval = LaunchLimits.brokerPings
+      let bus = try await NATSBus.connect(nats, host: host)
       // Whoever answers on the bus must have one to begin with; later it may come and go.
       let brokers = options[Flag<[String]>.nats].joined(separator: ",")
       let outage = Outage(host, "no broker at \(brokers) yet: waiting for it", over: "the broker is there")
@@ -129,6 +131,8 @@ public enum LaunchLimits {
   public static let connectDeadline: Duration = .seconds(30)
   /// After how long without one its log says so.
   public static let outageNotice: Duration = .seconds(4)
+  /// How often a service asks whether its broker still answers. One that hangs is given up after three of them.
+  public static let brokerPings: Duration = .seconds(3)
   /// Within `ServiceGroup.shutDownDeadline`.
   public static let drainDeadline: Duration = .seconds(3)
   /// Different refusals of a broker that one process writes down.

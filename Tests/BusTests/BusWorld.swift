@@ -73,9 +73,12 @@ actor NATSWorld: BusWorld {
     try await startBroker()
   }
 
-  func connect(_ name: String) async throws -> any MessageBus {
+  func connect(_ name: String) async throws -> any MessageBus { try await connect(name, pinging: .seconds(30)) }
+
+  func connect(_ name: String, pinging interval: Duration) async throws -> NATSBus {
     var options = NATSOptions(urls: [configuration.url], name: name)
     options.lastRetry = .milliseconds(200)
+    options.pingInterval = interval
     let bus = try await NATSBus.connect(options, host: .quiet)
     try await bus.waitUntilConnected(deadline: .seconds(10))
     return bus
@@ -86,6 +89,9 @@ actor NATSWorld: BusWorld {
     _ = await server?.wait()
     server = nil
   }
+
+  /// `SIGSTOP`, `SIGCONT`
+  func signalBroker(_ signal: Int32) { if let server { Glibc.kill(server.identifier, signal) } }
 
   func startBroker() async throws {
     server = try await NATSServerProcess.start(configuration, in: directory.path, host: .quiet)

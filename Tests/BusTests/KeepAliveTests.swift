@@ -1,8 +1,10 @@
 import Bus
 import BusNATS
+import Glibc
 import Launch
 import Model
 import Runtime
+import TestKit
 import Testing
 
 @Suite("Signs of life", .timeLimit(.minutes(2)))
@@ -22,6 +24,38 @@ struct KeepAliveTests {
     }
     await bus.drain(deadline: .seconds(1))
     await world.close()
+  }
+
+  @Test("A broker that hangs is given up within ten seconds by what serves, and taken again when it goes on")
+  func hangingBroker() async throws {
+    let world = try await NATSWorld()
+    let bus = try await world.connect("a", pinging: LaunchLimits.brokerPings)
+    await world.signalBroker(SIGSTOP)
+    do {
+      try await eventually("it is noticed", within: .seconds(10)) { !bus.isConnected }
+      let refusal = await failure { try await bus.publish(Message(), to: .echo) }
+      #expect(refusal?.code == .unavailable)
+      await world.signalBroker(SIGCONT)
+      try await eventually("it is taken again", within: .seconds(20)) { bus.isConnected }
+    } catch {
+      await world.signalBroker(SIGCONT)
+      await world.close()
+      throw error
+    }
+    await bus.drain(deadline: .seconds(1))
+    await world.close()
+  }
+
+  @Test("A process that stops in order says that its bus is closed, and warns of nothing")
+  func orderlyStop() async throws {
+    let world = try await NATSWorld()
+    let lines = MemoryLogSink()
+    let host = Host.quiet.with(log: Log(level: .info, clock: Host.quiet.clock, sink: lines))
+    let lifetime = BusLifetime(try await world.connect("a"), host: host)
+    lifetime.shutDown()
+    try await lifetime.run()
+    await world.close()
+    #expect(lines.records.map(\.message) == ["the bus is closed"])
   }
 
   /// The kernel's table of connections (proc(5), /proc/net/tcp) says which timer each has: 2 is the one that asks.
