@@ -176,6 +176,13 @@ extension ConnectionContext {
   func connectBlocking() throws(CaravanError) -> Handle {
     try check(Library.open, "start libnats")
     var attempt = try attemptBlocking(insisting: false)
+    if attempt.status == NATS_PROTOCOL_ERROR, options.demandsTLS, options.tls?.certificateFile == nil {
+      // Since TLS 1.3 a client without a certificate is told so after all has seemed well (RFC 8446, 4.4.2.4).
+      throw CaravanError(
+        .unavailable,
+        "connect to \(options.urls.joined(separator: ",")): the broker hangs up when TLS is agreed on: does it ask for "
+          + "a client certificate (tls-cert, tls-key)?")
+    }
     // The library says why it was refused only when it is not to try again; and then it closes the connection.
     if attempt.connection == nil, !attempt.status.isRefusal { attempt = try attemptBlocking(insisting: true) }
     guard let connection = attempt.connection else {
@@ -244,6 +251,10 @@ extension ConnectionContext {
     try check(natsOptions_SetServers(settings, &pointers, Int32(pointers.count)), "address \(options.urls)")
     guard options.demandsTLS else { return }
     try check(natsOptions_SetSecure(settings, true), "TLS")
+    // The library says of a file that is not there: (null).
+    for file in [options.tls?.authorityFile, options.tls?.certificateFile, options.tls?.keyFile] {
+      if let file { _ = try TextFile.read(file) }
+    }
     if let authority = options.tls?.authorityFile {
       try check(natsOptions_LoadCATrustedCertificates(settings, authority), "read '\(authority)'")
     }

@@ -311,7 +311,11 @@ struct SecurityTests {
       let good = await attempt(
         .init(authorityFile: ours, certificateFile: identity.0, keyFile: identity.1), for: .seconds(20))
       #expect(good == nil)
-      #expect(await attempt(.init(authorityFile: ours)) != nil)
+      let nobody = await attempt(.init(authorityFile: ours), for: .seconds(5))
+      #expect(nobody?.code == .unavailable && nobody?.message.contains("does it ask for a client certificate") == true)
+      let missing = await attempt(.init(authorityFile: "\(directory)/none.pem"))
+      #expect(missing?.code == .invalidData)
+      #expect(missing?.message.contains("/none.pem': No such file or directory") == true)
       let theirs = try write(other.certificate, "other.pem")
       let stranger = await attempt(.init(authorityFile: theirs, certificateFile: identity.0, keyFile: identity.1))
       #expect(stranger?.code == .unavailable && stranger?.message.contains("TLS failed") == true)
