@@ -178,7 +178,7 @@ public actor ChangeFollower {
         } else {
           try await takeGroup()
         }
-      } catch { report(error) }
+      } catch { if error.code != .cancelled { watch.failed(error, in: partition) } }
     }
     rest()
   }
@@ -266,13 +266,5 @@ public actor ChangeFollower {
     guard let last = changes.last else { return }
     try await consumer.take(changes)
     position.advance(to: last.position)
-  }
-
-  private func report(_ error: CaravanError) {
-    guard error.code != .cancelled else { return }
-    watch.stir()
-    host.log.warning(
-      "changes could not be taken in",
-      [.partition: partition.number, .code: error.code.rawValue, .error: error.message])
   }
 }

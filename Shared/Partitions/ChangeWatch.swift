@@ -13,10 +13,13 @@ final class ChangeWatch: Sendable {
   private let stirred = Signal()
   /// Look now.
   private let urgent = Signal()
+  /// Of all partitions together.
+  private let outage: Outage
 
   init(storage: StorageClient, host: Host) {
     self.storage = storage
     self.host = host
+    outage = Outage(host, "changes cannot be taken in", over: "changes are taken in again")
   }
 
   func enter(_ follower: ChangeFollower) {
@@ -29,6 +32,11 @@ final class ChangeWatch: Sendable {
   }
 
   func stir() { stirred.raise() }
+
+  func failed(_ error: CaravanError, in partition: Partition) {
+    outage.lasts("partition \(partition.number): \(error)")
+    stir()
+  }
 
   func lookNow() {
     urgent.raise()
@@ -65,6 +73,7 @@ final class ChangeWatch: Sendable {
       let head = heads[Int(follower.partition.number)]
       if await follower.lacks(head, since: position) { isCalm = false }
     }
+    if isCalm { outage.ended() }
     return isCalm
   }
 }
