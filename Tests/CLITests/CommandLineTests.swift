@@ -1,4 +1,6 @@
+import CLICore
 import Encoding
+import Foundation
 import Model
 import Runtime
 import SQLite
@@ -61,6 +63,34 @@ struct CommandLineTests {
     #expect(try places(options("--dir b", variable), true) == [], "the suite of b runs on it")
     let error = #expect(throws: CaravanError.self) { try places(options("--dir b", variable), false) }
     #expect(error?.message.hasPrefix("--dir and --postgres (CARAVAN_POSTGRES) are different stores") == true)
+  }
+
+  @Test("of a suite: on PostgreSQL a backup asks where that is; device add names its broker's authority")
+  func suites() async throws {
+    try await withTemporaryDirectory { path in
+      func write(_ authority: String?) throws {
+        let run = RunFile(
+          http: "http://h:1", nats: "nats://h:2", authority: authority, directory: path, version: "1", process: 1)
+        try? FileManager.default.removeItem(atPath: "\(path)/run.json")
+        try TextFile.writeSecret(run.json.encoded(), to: "\(path)/run.json")
+      }
+      func options(_ flags: FlagList, _ more: [String] = []) throws -> Options {
+        try Command("x", "", flags: flags).parse(["--dir", path] + more, environment: [:])
+      }
+      func demand(_ more: String...) throws -> String {
+        let options = try options(Deployment.gatewayFlags, more)
+        return try DeviceCommands.demand(of: Deployment(options: options, host: Runtime.Host.live()))
+      }
+      try write(nil)
+      let error = #expect(throws: CaravanError.self) {
+        try BackupCommands.whereabouts(options(BackupCommands.place), suiteMayHavePostgres: true)
+      }
+      #expect(error?.message.contains("keeps its data in PostgreSQL: say where that is") == true)
+      #expect(try demand() == "")
+      try write("\(path)/keys/tls/ca.pem")
+      #expect(try demand() == "; it needs \(path)/keys/tls/ca.pem as tls-ca")
+      #expect(try demand("--gateway", "http://h:1") == "", "another's broker is not known")
+    }
   }
 
   @Test("what shows nothing is refused, and no help has a default that is none")

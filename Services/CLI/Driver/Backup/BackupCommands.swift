@@ -52,7 +52,14 @@ enum BackupCommands {
     }
     guard !hasPostgres else { return [] }
     if let directory = options[data] { return ["--data", directory] }
-    return ["--data", "\(try SuiteDirectory(options[Flag<String?>.suiteDirectory]).path)/storage"]
+    let suite = try SuiteDirectory(options[Flag<String?>.suiteDirectory])
+    let store = "\(suite.path)/storage"
+    if suiteMayHavePostgres, unsafe access(store, F_OK) != 0, try suite.lastRun() != nil {
+      throw CaravanError(
+        .invalidData,
+        "the suite in '\(suite.path)' keeps its data in PostgreSQL: say where that is (--postgres, CARAVAN_POSTGRES)")
+    }
+    return ["--data", store]
   }
 
   /// Becomes storage's program.

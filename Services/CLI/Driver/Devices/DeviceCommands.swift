@@ -55,8 +55,12 @@ enum DeviceCommands {
       unsafe unlink(file)
       throw error
     }
-    let authority = try deployment.authority().map { "; it needs \($0) as tls-ca" } ?? ""
-    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(authority)")
+    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(try demand(of: deployment))")
+  }
+
+  /// What a device needs beside its credentials.
+  static func demand(of deployment: Deployment) throws(CaravanError) -> String {
+    try deployment.authority().map { "; it needs \($0) as tls-ca" } ?? ""
   }
 
   private static func reserve(_ file: String) throws(CaravanError) {
