@@ -85,9 +85,7 @@ public actor S3Lane: ObjectLane {
     }
     let length = answer.length
     let text = withUnsafeBytes(of: &answer.text) { String(decoding: $0.prefix(length), as: UTF8.self) }
-    // What is not there need not go; in a bucket that is not there it may be, when there is one again.
-    if method == "DELETE", status == 404, !text.contains("<Code>NoSuchBucket</Code>") { return }
-    if let refusal = S3Options.refusal(status, text, of: path) { throw refusal }
+    if let refusal = S3Options.refusal(status, text, of: path, removing: method == "DELETE") { throw refusal }
   }
 }
 

@@ -61,11 +61,16 @@ public struct S3Options: Sendable {
   func url(of path: String) -> String { "\(endpoint)/\(bucket)/\(prefix)\(path)" }
 
   /// What an answer means.
+  /// - Parameter removing: whether the object was to go, and not to come.
   /// - Returns: nil: it is done.
-  package static func refusal(_ status: Int, _ text: String, of path: String) -> CaravanError? {
+  package static func refusal(
+    _ status: Int, _ text: String, of path: String, removing: Bool = false
+  ) -> CaravanError? {
     let words = String(text.prefix(200).map { $0.isNewline ? " " : $0 })
     switch status {
     case 200...299: return nil
+    // What is not there need not go; in a bucket that is not there it may be, when there is one again.
+    case 404 where removing && !text.contains("<Code>NoSuchBucket</Code>"): return nil
     // S3's word for a body that comes too slowly, which the next one need not.
     case 400 where text.contains("<Code>RequestTimeout</Code>"):
       return CaravanError(.unavailable, "the object store did not wait for '\(path)'")

@@ -78,6 +78,14 @@ import Testing
     for status in [301, 401, 403, 404, 409, 429, 500, 503] { #expect(isHopeless(status, "") == false, "\(status)") }
   }
 
+  @Test("what is not there need not go; where its bucket is missing, that is asked again")
+  func removals() {
+    let (object, bucket) = ("<Error><Code>NoSuchKey</Code>", "<Error><Code>NoSuchBucket</Code>")
+    #expect(S3Options.refusal(404, object, of: "p", removing: true) == nil)
+    #expect(S3Options.refusal(404, object, of: "p") != nil)
+    #expect(S3Options.refusal(404, bucket, of: "p", removing: true).map(ObjectRetry.isHopeless) == false)
+  }
+
   @Test("credentials that last for a while bring their token, and an empty one is none")
   func token() throws {
     for (token, headers) in [
