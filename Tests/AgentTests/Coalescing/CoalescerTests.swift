@@ -34,6 +34,23 @@ import Testing
     #expect(c.takeTransfer(at: at(21)) == nil)
   }
 
+  @Test("MOB-47: what waits for tomorrow yields to what is new, also to what came while it was on its way")
+  func yields() {
+    var c = onWifi()
+    c.register(key("log"), every(0, 0), at: at(0))
+    for isNewBefore in [true, false] {
+      c.noteChange(key("log"), bytes: 10, at: at(1))
+      #expect(c.takeTransfer(at: at(1)) != nil)
+      if isNewBefore { c.noteChange(key("log"), bytes: 1, at: at(1)) }
+      c.putBack(key("log"), isDemanded: false, notBefore: at(900).monotonic, yields: true)
+      c.noteChange(key("log"), bytes: 0, at: at(2))
+      #expect((c.takeTransfer(at: at(2)) != nil) == isNewBefore)
+    }
+    #expect(c.nextWake(after: at(2)) == at(900).monotonic)
+    c.noteChange(key("log"), bytes: 1, at: at(3))
+    #expect(c.takeTransfer(at: at(3)) != nil)
+  }
+
   @Test("MOB-04 b: enough waiting bytes make a transfer due before any deadline")
   func volume() {
     var c = onWifi()

@@ -56,6 +56,77 @@ import Testing
     }
   }
 
+  @Test("MOB-47: a row too large for what is left of a budget holds back no smaller one, and goes the next day")
+  func tooLarge() throws {
+    try AgentWorld.run(link: .cellular) { device in
+      let dice = SeededRandom(seed: 3)
+      func noise(_ count: Int) -> String {
+        String(decoding: (0..<count).map { _ in UInt8(33 + dice.below(90)) }, as: UTF8.self)
+      }
+      try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 200_000]))
+      try await device.register(Self.chat)
+      for _ in 0..<2 {
+        try await device.write(noise(150_000), to: Self.chat)
+        try await device.pass(.seconds(10))
+      }
+      for number in 1...3 {
+        try await device.write("\(number)", to: Self.chat)
+        try await device.pass(.seconds(10))
+        #expect(device.rows(in: Self.chat) == 1 + number)
+      }
+      let refused = await #expect(throws: CaravanError.self) {
+        try await device.agent.engine.syncNow(Self.chat, write: true, read: false)
+      }
+      #expect(refused?.code == .networkNotPermitted)
+      try await device.pass(.seconds(7_000))
+      #expect(device.rows(in: Self.chat) == 5)
+    }
+  }
+
+  @Test("MOB-47: of many photos as many go as a budget has room for, and none is begun in vain")
+  func photos() throws {
+    let suite = try SuiteWorld(seed: 1)
+    try suite.world.run(deadline: .seconds(20_000)) {
+      let device = try await suite.start("phone")
+      let engine = device.agent.engine
+      await engine.linkChanged(to: nil)
+      try await engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 500_000]))
+      try await device.createTable()
+      try await device.register()
+      let dice = SeededRandom(seed: 3)
+      for number in 0..<8 { try await device.writePhoto("\(number)", dice.bytes(100_000)) }
+      try await device.write("note", 1)
+      await engine.linkChanged(to: .cellular)
+      try await device.clock.sleep(for: .seconds(600))
+      #expect(try await device.store.status(of: RunningDevice.table.app).first?.dirty == 4)
+      #expect((400_000..<450_000).contains(engine.meter.spent(over: .cellular)))
+      await engine.linkChanged(to: .wifi)
+      try await device.until("all have gone") { try await device.isSettled() }
+    }
+  }
+
+  @Test(
+    "MOB-47: a photo that a budget turns out too small for, before or after its row was sent, holds back no other row",
+    arguments: [(budget: 100_200, isSent: false), (100_800, true)])
+  func turnsOutTooLarge(budget: UInt64, isSent: Bool) throws {
+    let suite = try SuiteWorld(seed: 1)
+    try suite.world.run(deadline: .seconds(20_000)) {
+      let device = try await suite.start("phone")
+      let engine = device.agent.engine
+      await engine.linkChanged(to: nil)
+      try await engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: budget]))
+      try await device.createTable()
+      try await device.register()
+      try await device.writePhoto("photo", SeededRandom(seed: 3).bytes(100_000))
+      await engine.linkChanged(to: .cellular)
+      try await device.clock.sleep(for: .seconds(60))
+      #expect(await engine.status().counters.contains { $0.name.contains("settled") && $0.value > 0 } == isSent)
+      try await device.write("note", 1)
+      try await device.clock.sleep(for: .seconds(60))
+      #expect(try await device.store.status(of: RunningDevice.table.app).first?.dirty == 1)
+    }
+  }
+
   @Test("MOB-44, MOB-47: a link without a budget takes over what another has no room for")
   func otherLink() throws {
     try AgentWorld.run(link: .cellular) { device in

@@ -130,7 +130,7 @@ final class MemoryStore: SyncStore {
   /// It plans only when asked.
   func planAtOnce(_ tables: Set<TableID>) {}
 
-  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool) -> PushPlan? {
+  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?) -> PushPlan? {
     guard !onlyDeletions else { return nil }
     return state.withLock { state in
       guard let found = state.tables[table], let type = found.type,

@@ -50,6 +50,8 @@ public struct Coalescer: Sendable {
     var bytes: UInt64 = 0
     /// A transfer of it has failed: not before this monotonic time.
     var notBefore: UInt64 = 0
+    /// Unless something changes.
+    var yields = false
   }
 
   /// Rows that may be lost, since their table's last transfer.
@@ -125,6 +127,7 @@ public struct Coalescer: Sendable {
     // A tick that nobody looked at, because nothing waited, is not for what comes after it.
     observe(now)
     waiting[key, default: Waiting()].bytes += bytes
+    if bytes > 0, waiting[key]?.yields ?? false { waiting[key]?.notBefore = 0 }
     guard let registration = registrations[key] else { return }
     if let deadline {
       give(key, tolerance: deadline - min(deadline, now.monotonic), from: now.monotonic)
@@ -146,10 +149,14 @@ public struct Coalescer: Sendable {
   }
 
   /// A transfer failed, or could not begin: its item waits again, not before `notBefore`.
-  /// - Parameter isDemanded: an app still waits for it.
-  public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64) {
+  /// - Parameters:
+  ///   - isDemanded: an app still waits for it.
+  ///   - yields: what is new does not wait, and takes along what may go.
+  public mutating func putBack(_ key: Key, isDemanded: Bool, notBefore: UInt64, yields: Bool = false) {
     let onlyTolerated = underway.removeValue(forKey: key) ?? false
     deadlinesUnderway[key] = nil
+    if yields, waiting[key]?.bytes ?? 0 > 0 { return }
+    defer { if yields { waiting[key]?.yields = true } }
     if let due = waiting[key]?.due {
       // It has become due again meanwhile; who has been told to wait still waits.
       let later = max(waiting[key]?.notBefore ?? 0, notBefore)

@@ -93,6 +93,11 @@ public enum EngineLimits {
   public static let dayCheck: Duration = .seconds(900)
   /// With less left of its budget the device does not begin to speak over a link.
   public static let leastBudgetBytes: UInt64 = 8 << 10
+  /// Of a budget that is nearly used up, for what surrounds the rows of a push, and each row, and for their answer.
+  public static let pushCost = 1 << 10
+  public static let rowCost = 512
+  /// Rows too large for what is left of a budget that are looked behind for smaller ones.
+  public static let rowsPassedOver = 1_000
   /// Beside what an operation asks for or brings back itself: its result.
   public static let answerBytes: UInt64 = 256
   /// Between two times that what the links carried is written down.

@@ -85,6 +85,12 @@ final class Meter: Sendable {
     }
   }
 
+  /// Why so many bytes cannot go today; nil: they can.
+  func refusal(of bytes: Int) -> CaravanError? {
+    guard let left = budget?.left, bytes > left else { return nil }
+    return tooLittle(left, of: state.withLock { $0.link })
+  }
+
   private func ask(up: Int, down: UInt64) -> (UsageLedger.Answer?, LinkClass?) {
     state.withLock { state in
       (state.link.map { state.ledger.reserve(UInt64(up) + down, on: $0, at: now) }, state.link)
@@ -148,4 +154,9 @@ final class Meter: Sendable {
       try? await store.save(grant: bytes, over: link, on: day)
     }
   }
+}
+
+extension CaravanError {
+  /// Today's budget of the link has no room for it.
+  var isForTomorrow: Bool { code == .networkNotPermitted && retryAfterMilliseconds != nil }
 }

@@ -11,7 +11,7 @@ extension Outcome {
 
 extension LocalStore {
   public func collect(
-    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil
   ) throws(CaravanError) -> PushPlan? {
     if let plan = planned.waiting.removeValue(forKey: table) { return plan }
     try mendDamage()
@@ -22,20 +22,22 @@ extension LocalStore {
       throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
     }
     guard
-      try !collectable(in: state, maximumRows: 1, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions).isEmpty
+      try !collectable(
+        in: state, maximumRows: 1, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions, room: room
+      ).isEmpty
     else { return nil }
     return try change(table, isFreeing: true) { (state) throws(CaravanError) in
-      try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions)
+      try plan(&state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions, room: room)
     }
   }
 
   /// Runs in the transaction of its caller.
   private func plan(
-    _ state: inout TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false
+    _ state: inout TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil
   ) throws(CaravanError) -> PushPlan? {
     try expireTolerated(in: state)
     let rows = try collectable(
-      in: state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions)
+      in: state, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions, room: room)
     guard let type = state.type, !rows.isEmpty else { return nil }
     let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
     try lossTable.clearDeadline(of: state.number)
@@ -68,13 +70,24 @@ extension LocalStore {
   }
 
   private func collectable(
-    in state: TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool
+    in state: TableState, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?
   ) throws(CaravanError) -> [StoredRow] {
     var rows: [StoredRow] = []
-    var bytes = 0
+    var (bytes, room, passedOver) = (0, room, 0)
     try state.rows.visitCollectable(database) { row in
-      guard !onlyDeletions || row.head.presence.isDeleted else { return true }
-      bytes += row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes } + state.codec.listedBytes(row.cells)
+      let isDeleted = row.head.presence.isDeleted
+      guard !onlyDeletions || isDeleted else { return true }
+      let body = row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+      if let left = room {
+        // The answer may hold another copy of the row.
+        let cost = EngineLimits.rowCost + (isDeleted ? 0 : 2 * body + state.codec.objectBytes(row.cells))
+        guard cost <= left else {
+          passedOver += 1
+          return passedOver < EngineLimits.rowsPassedOver
+        }
+        room = left - cost
+      }
+      bytes += body + state.codec.listedBytes(row.cells)
       guard rows.isEmpty || bytes <= maximumBytes else { return false }
       rows.append(row)
       return rows.count < maximumRows

@@ -52,10 +52,12 @@ public protocol SyncStore: Sendable {
 
   /// Writes down a plan for the oldest dirty rows and marks them SP; nil when there is none to send, or the table has
   /// an op in flight. At least one row, however large.
-  /// - Parameter onlyDeletions: rows that were deleted, and no others.
+  /// - Parameters:
+  ///   - onlyDeletions: rows that were deleted, and no others.
+  ///   - room: bytes, for rows with their objects and answers: those that do not fit are passed over, all if need be.
   /// - Throws: `tableNotFound`; `schemaViolation` when no type has been agreed on yet.
   func collect(
-    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?
   ) async throws(CaravanError) -> PushPlan?
   /// From now on changes of these tables, and of no others, are planned in the transaction that makes them, unless an
   /// op is in flight; `collect` hands the plan out. Plans of other tables that nobody has taken are aborted.

@@ -65,8 +65,11 @@ actor ChunkMover {
   /// What is small enough to travel with the push that needs it: small chunks, and patches of those that have not
   /// changed much; or all that it needs.
   /// - Parameter isFree: the link costs nothing by the byte.
-  /// - Returns: whether the cloud then has all of it, as far as is known.
-  func riders(for needs: [ChunkNeed], isFree: Bool) async throws(CaravanError) -> (chunks: [Chunk], isAll: Bool) {
+  /// - Returns: also whether the cloud then has all of it, as far as is known, and the bytes of all chunks that are no
+  ///   patches.
+  func riders(
+    for needs: [ChunkNeed], isFree: Bool
+  ) async throws(CaravanError) -> (chunks: [Chunk], isAll: Bool, plainBytes: Int) {
     let needs = needs.filter { !arrived.contains($0.hash) }
     var riders: [Chunk] = []
     let rideAll =
@@ -88,7 +91,8 @@ actor ChunkMover {
       (vain, room, plainRoom) = (0, room - size, plainRoom - bytes.count)
       riders.append(chunk)
     }
-    return (riders, riders.count == needs.count)
+    let plainBytes = needs.reduce(0) { $0 + ($1.bases.isEmpty ? $1.length : 0) }
+    return (riders, riders.count == needs.count, plainBytes)
   }
 
   /// - Parameter needs: what is known of the chunks; others go whole.

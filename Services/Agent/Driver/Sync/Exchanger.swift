@@ -9,7 +9,7 @@ internal import Wire
 actor Exchanger {
   private let identity: DeviceIdentity
   private let metrics: SyncMetrics
-  private let meter: Meter
+  nonisolated let meter: Meter
   private let clock: any Clock
   private let limiter = Limiter(permits: EngineLimits.exchangesInFlight, waiters: EngineLimits.exchangesWaiting)
   private nonisolated let sizes = Mutex(FragmentSize())

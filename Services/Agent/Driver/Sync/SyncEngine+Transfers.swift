@@ -68,6 +68,12 @@ extension SyncEngine {
       answer = .failure(error)
     }
     if isLast { answered() }
+    // What is too much for a budget together may not be alone.
+    if case .failure(let error) = answer, error.isForTomorrow, frame.count > 1 {
+      return await withDiscardingTaskGroup { group in
+        for rider in frame { group.addTask { await self.carry([rider], isLast: false) } }
+      }
+    }
     await withDiscardingTaskGroup { group in
       var first = 0
       for rider in frame {
@@ -166,8 +172,7 @@ extension SyncEngine {
     case .errands(let batch, let generation): await finish(batch, generation: generation, answer)
     case .up(var session):
       var failure: CaravanError?
-      do throws(CaravanError) { try await session.finish(answer.get()) } catch {
-        if case .failure = answer { session.unanswered(error) }
+      do throws(CaravanError) { try await session.finish(answer) } catch {
         metrics.disrupted(session.disruption)
         failure = error
       }
@@ -268,11 +273,12 @@ extension SyncEngine {
       metrics.session(key.direction, outcome: failure.code.rawValue)
       if failure.code == .internalError, failures == EngineLimits.attemptsBeforeFault { giveUp(key.table, failure) }
       if failure.isWorthRetrying || pending[key.table] != nil && key.direction == .write {
-        if failures < EngineLimits.attemptsBeforeAnswer, bus != nil, coalescer.permitsSpeaking {
+        let isSoon = failures < EngineLimits.attemptsBeforeAnswer && !failure.isForTomorrow
+        if isSoon, bus != nil, coalescer.permitsSpeaking {
           waiters.putBack(answers, for: key)
           answers = []
         }
-        putBack(key, afterNanoseconds: wait)
+        putBack(key, afterNanoseconds: wait, yields: failure.isForTomorrow)
       }
     } else {
       board.succeeded(key)

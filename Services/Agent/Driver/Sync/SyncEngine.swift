@@ -159,8 +159,9 @@ public actor SyncEngine: Service {
   }
 
   /// Due again, now or after a wait.
-  func putBack(_ key: Key, afterNanoseconds wait: UInt64 = 0) {
-    coalescer.putBack(key, isDemanded: waiters.isAwaited(key), notBefore: host.clock.now.nanoseconds + wait)
+  func putBack(_ key: Key, afterNanoseconds wait: UInt64 = 0, yields: Bool = false) {
+    let notBefore = host.clock.now.nanoseconds + wait
+    coalescer.putBack(key, isDemanded: waiters.isAwaited(key), notBefore: notBefore, yields: yields)
   }
 
   var moment: Moment {
@@ -237,7 +238,7 @@ public actor SyncEngine: Service {
   func planAtOnceWhatGoesAtOnce() async {
     let keys = registered.filter { key, registration in
       key.direction == .write && registration.periodMilliseconds == 0 && registration.delayToleranceMilliseconds == 0
-        && bus != nil && mayCollect(key.table)
+        && bus != nil && mayCollect(key.table) && meter.budget == nil
         && !lackRoom.contains(key.table) && coalescer.permits(key, isDemanded: false)
     }
     do throws(CaravanError) { try await store.planAtOnce(Set(keys.keys.map(\.table))) } catch {

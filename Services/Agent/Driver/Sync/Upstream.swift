@@ -46,6 +46,8 @@ struct Upstream: Sendable {
   private var slackMilliseconds: UInt32
   private var stage = Stage.pushing
   private(set) var pending: Pending?
+  /// Why rows that today's budget of the link may have no room for are left out.
+  private var shortage: CaravanError?
   /// Chunks of the cloud's copies of rows in conflict could not be had: the table's way down has to try again.
   private(set) var lacksChunks = false
   /// A plan was given up because a chunk of it was lost here.
@@ -79,25 +81,43 @@ struct Upstream: Sendable {
     return operations
   }
 
-  /// Goes on from the results of what `begin` returned until nothing is left to send.
+  /// Goes on from the answer to what `begin` returned until nothing is left to send.
   /// - Throws: why it stopped; `pending` then says what has to be sent again.
-  mutating func finish(_ first: [Result.Kind]) async throws(CaravanError) {
-    var results = first
+  mutating func finish(_ first: Swift.Result<[Result.Kind], CaravanError>) async throws(CaravanError) {
+    var answer = first
     while true {
-      try await take(results)
+      do throws(CaravanError) {
+        if case .failure(let error) = answer { unanswered(error) }
+        try await take(answer.get())
+      } catch {
+        try await makeWay(for: error)
+      }
       if pending == nil, await gate.mayCollect() { try await collect() }
       let operations = await pushOperations()
       if operations.isEmpty { return try await requireNothingHeldBack() }
       try await gate.check()
-      do { results = try await crew.exchanger.exchange(operations, by: courier) } catch {
-        unanswered(error)
-        throw error
+      do throws(CaravanError) { answer = .success(try await crew.exchanger.exchange(operations, by: courier)) } catch {
+        answer = .failure(error)
       }
     }
   }
 
+  /// Where today's budget of the link has no room for the plan, that ends, and rows that are small enough go without
+  /// the others, which wait for tomorrow or a cheaper link (MOB-47).
+  /// - Throws: `error`, where it says something else, or that was not enough.
+  private mutating func makeWay(for error: CaravanError) async throws(CaravanError) {
+    guard error.isForTomorrow, shortage == nil, let held = pending, !held.mustSettle else { throw error }
+    shortage = error
+    if held.mayHaveArrived {
+      pending?.mustSettle = true
+    } else {
+      try await crew.store.abort(held.plan.op)
+      pending = nil
+    }
+  }
+
   /// The frame with this table's operations got no answer.
-  mutating func unanswered(_ error: CaravanError) {
+  private mutating func unanswered(_ error: CaravanError) {
     if error.code == .timedOut {
       shrink()
       pending?.losses += 1
@@ -133,10 +153,11 @@ struct Upstream: Sendable {
   // MARK: Steps
 
   /// Whoever waits is not told that everything has gone while rows may not go.
-  /// - Throws: `unavailable`.
+  /// - Throws: `unavailable`, `networkNotPermitted`.
   private func requireNothingHeldBack() async throws(CaravanError) {
-    guard gate.isDemanded else { return }
+    guard gate.isDemanded || shortage != nil else { return }
     let state = try await crew.store.syncState(of: table)
+    if let shortage { if state.dirtyRows > 0 { throw shortage } else { return } }
     if state.isResyncing {
       throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
     }
@@ -162,14 +183,21 @@ struct Upstream: Sendable {
     guard plan.mutations.contains(where: \.hasChunks) else { return }
     let needs = try await crew.store.unsentChunks(of: plan.op)
     let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
+    // The cloud keeps for an hour what no row names: what is too much for today would be paid for in vain.
+    if shortage == nil, let refusal = crew.exchanger.meter.refusal(of: riders.plainBytes) {
+      try await makeWay(for: refusal)
+      return try await collect()
+    }
     (next.riders, next.lacksTicket) = (riders.chunks, !riders.isAll)
     pending = next
   }
 
   private func collect(onlyDeletions: Bool) async throws(CaravanError) -> PushPlan? {
-    try await crew.store.collect(
+    let left = shortage == nil ? nil : crew.exchanger.meter.budget?.left
+    return try await crew.store.collect(
       table, maximumRows: EngineLimits.rowsPerPush,
-      maximumBytes: min(EngineLimits.bytesPerPush, crew.exchanger.fragment.bytes), onlyDeletions: onlyDeletions)
+      maximumBytes: min(EngineLimits.bytesPerPush, crew.exchanger.fragment.bytes), onlyDeletions: onlyDeletions,
+      room: left.map { max(0, Int(clamping: $0) - EngineLimits.pushCost) })
   }
 
   private mutating func pushOperations() async -> [Operation.Kind] {
@@ -238,6 +266,8 @@ struct Upstream: Sendable {
         pending?.stagings += 1
       } catch {
         if error.code == .quotaExceeded { return giveWay(error) }
+        // The push has been heard of, and may have been doubled on the way.
+        if error.isForTomorrow { pending?.mayHaveArrived = true }
         guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
         // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
         hasLostChunks = true
