@@ -1,3 +1,4 @@
+import Backup
 import Bus
 import Crypto
 import Model
@@ -27,9 +28,11 @@ struct CloudWorld: Sendable {
   let faults: FaultSwitch
 
   /// Runs the services for the time of `body`.
+  /// - Parameter isRestored: the store is one that has just been restored, from a backup in which nothing was.
   static func with(
     environment: Model.Environment = .development, notifier: RecordingNotifier? = nil, rates: RateLimits = .standard,
-    features: Features = .all, faults: FaultSwitch = .off, _ body: @Sendable (CloudWorld) async throws -> Void
+    features: Features = .all, faults: FaultSwitch = .off, isRestored: Bool = false,
+    _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
       let host = Host.quiet
@@ -37,7 +40,8 @@ struct CloudWorld: Sendable {
       let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment, faults: faults)
       try await withThrowingTaskGroup(of: Void.self) { group in
         var services: [any Service] = [
-          try await world.storage(path), SchemaService(bus: hub.connect(as: "schema"), host: host),
+          try await world.storage(isRestored ? world.restored(in: path) : path),
+          SchemaService(bus: hub.connect(as: "schema"), host: host),
           try world.sync(rates, features),
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
@@ -53,6 +57,18 @@ struct CloudWorld: Sendable {
         try await group.waitForAll()
       }
     }
+  }
+
+  private func restored(in path: String) async throws -> String {
+    let (old, backup, new) = ("\(path)/old", "\(path)/backup", "\(path)/new")
+    try await StoreSQLite(.simulation(.directory(old)), host: host, observer: ChangeFeed()).close()
+    try BackupFile.write(SQLiteSnapshot(old), to: backup, at: host.clock.wallTime)
+    _ = try BackupFile.restore(backup, at: host.clock.wallTime) { () throws(CaravanError) in
+      try SQLiteRestore(.simulation(.directory(new)), host: host)
+    } checking: { () throws(CaravanError) in
+      try SQLiteSnapshot(new)
+    }
+    return new
   }
 
   private func storage(_ path: String) async throws -> StorageService {

@@ -17,7 +17,7 @@ import Testing
   private func decide(
     _ proposal: RecordType, _ versions: [RecordType], next: UInt32 = 9, in environment: Environment = .development
   ) throws(CaravanError) -> RegistryDecision {
-    try Registry.decide(proposal, versions: versions, next: next, in: environment)
+    try Registry.decide(proposal, versions: versions, numbers: TypeNumbers(after: next - 1), in: environment)
   }
 
   @Test("CK-90, CK-91: a first proposal gets the next type id and field ids from 1, whatever ids it came with")
@@ -50,6 +50,29 @@ import Testing
       return
     }
     #expect(added.fields.map(\.id) == [1, 40, 41])
+  }
+
+  @Test("UNI-18: a registry that was restored gives no number again that it may have given since the backup")
+  func restored() throws {
+    func decide(_ proposal: RecordType, _ versions: [RecordType], _ random: @escaping (UInt64) -> UInt64) throws
+      -> RecordType?
+    {
+      let numbers = TypeNumbers(afterRestore: 3, random: random)
+      guard
+        case .add(let type) = try Registry.decide(
+          proposal, versions: versions, numbers: numbers, in: .development)
+      else { return nil }
+      return type
+    }
+    let known = type(first, id: 3, definition: 3)
+    for random in [{ _ in 0 }, { $0 - 1 }] as [(UInt64) -> UInt64] {
+      let new = try #require(try decide(type(first), [], random))
+      #expect(new.id > SchemaLimits.typesPerContainer && new.definition == new.id && new.id <= Int32.max)
+      #expect(new.fields.allSatisfy { $0.id > UInt32(Limits.fieldsPerType) })
+      let more = try #require(try decide(type(first + [("photo", .object)]), [known], random))
+      #expect(more.definition == 3 && more.fields.prefix(2).map(\.id) == [1, 2])
+      #expect(more.fields[2].id > UInt32(Limits.fieldsPerType))
+    }
   }
 
   @Test("An app that was not updated finds its own older version")

@@ -41,6 +41,24 @@ import Wire
     }
   }
 
+  @Test("UNI-18: a registry that was restored numbers apart from what it may have given since the backup")
+  func restored() async throws {
+    try await CloudWorld.with(isRestored: true) { cloud in
+      let a = try cloud.device("a")
+      let first = try await a.agree(Self.fields)
+      let second = try await a.agree([("photo", .object)] + Self.fields)
+      #expect(second.definition == first.id && second.id != first.id)
+      #expect(min(first.id, second.id) > 10_000)
+      #expect(first.fields.allSatisfy { $0.id > 1_000 } && second.fields.prefix(2) == first.fields[...])
+      #expect(try await a.agree(Self.fields) == first)
+      #expect(try await a.push(1, [.save("r", [second.fields[0].id: .text("x")], type: second)]).versions.count == 1)
+      var lost = second
+      lost.id = 1
+      let refused = try await a.refusal(.push(.of(2, [.save("r", [1: .text("x")], type: lost)])))
+      #expect(refused?.code == .tableNotFound)
+    }
+  }
+
   @Test("Types are found by id and by name, listed by name, and absent ones say so")
   func lookUps() async throws {
     try await CloudWorld.with { cloud in

@@ -4,8 +4,31 @@ package import Model
 package enum RegistryDecision: Sendable, Hashable {
   /// These very fields and settings are registered already: a proposal may be made again at any time.
   case existing(RecordType)
-  /// A new version, or the first, under the id `next`.
+  /// A new version, or the first, under the new id.
   case add(RecordType)
+}
+
+/// The numbers of what is new in a container's registry.
+package struct TypeNumbers: Sendable, Hashable {
+  /// Types registered so far.
+  package let count: UInt32
+  /// The id of the next one: above, or apart from, every id of the container.
+  package let next: UInt32
+  /// So far behind the field ids of a name new ones begin.
+  package let fieldGap: UInt32
+
+  /// One after the other.
+  package init(after count: UInt32) { (self.count, next, fieldGap) = (count, count + 1, 0) }
+
+  /// Of a registry that was restored: devices, and rows that they give back, have ids of types and fields that were
+  /// registered after the backup. Nobody here knows which, so new ones are far from any that were given one after the
+  /// other, and unlikely to be those of another restore (UNI-18).
+  /// - Parameter random: a number below the bound.
+  package init(afterRestore count: UInt32, random: (UInt64) -> UInt64) {
+    self.count = count
+    next = SchemaLimits.restoredTypes.lowerBound + UInt32(random(UInt64(SchemaLimits.restoredTypes.count)))
+    fieldGap = SchemaLimits.restoredFields.lowerBound + UInt32(random(UInt64(SchemaLimits.restoredFields.count)))
+  }
 }
 
 /// The rules of record types, as one decision over what is registered.
@@ -13,11 +36,11 @@ package enum Registry {
   /// - Parameters:
   ///   - proposal: name, fields and settings; its ids are ignored.
   ///   - versions: every version registered under this name, oldest first.
-  ///   - next: the type id a new version gets: above every id of the container.
+  ///   - numbers: what a new version gets.
   /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
   ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`.
   package static func decide(
-    _ proposal: RecordType, versions: [RecordType], next: UInt32, in environment: Environment
+    _ proposal: RecordType, versions: [RecordType], numbers: TypeNumbers, in environment: Environment
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposal)
     if let same = try known(proposal, among: versions) { return .existing(same) }
@@ -27,13 +50,13 @@ package enum Registry {
         "record type '\(proposal.name)' with these fields is not in production: promote it from development"
       )
     }
-    guard next <= SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
+    guard numbers.count < SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
       throw CaravanError(
         .limitExceeded,
-        "no room for another version of '\(proposal.name)': \(next - 1) record types, \(versions.count) of it")
+        "no room for another version of '\(proposal.name)': \(numbers.count) record types, \(versions.count) of it")
     }
-    guard let latest = versions.last else { return .add(first(proposal, id: next)) }
-    return .add(try latest.extended(by: proposal, id: next))
+    guard let latest = versions.last else { return .add(first(proposal, numbers)) }
+    return .add(try latest.extended(by: proposal, numbers))
   }
 
   /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are
@@ -49,9 +72,10 @@ package enum Registry {
     return versions.last { $0.shapes == proposal.shapes && $0.behaves(as: proposal) }
   }
 
-  private static func first(_ proposal: RecordType, id: UInt32) -> RecordType {
-    let fields = zip(1..., proposal.fields).map { $1.numbered($0) }
-    return RecordType(id: id, definition: id, name: proposal.name, fields: fields, settings: proposal.settings)
+  private static func first(_ proposal: RecordType, _ numbers: TypeNumbers) -> RecordType {
+    let fields = zip((numbers.fieldGap + 1)..., proposal.fields).map { $1.numbered($0) }
+    return RecordType(
+      id: numbers.next, definition: numbers.next, name: proposal.name, fields: fields, settings: proposal.settings)
   }
 }
 
@@ -74,7 +98,9 @@ extension RecordType {
   }
 
   /// This type with the fields of `proposal` that it lacks, under new and higher field ids, and with its settings.
-  fileprivate func extended(by proposal: RecordType, id: UInt32) throws(CaravanError) -> RecordType {
+  fileprivate func extended(
+    by proposal: RecordType, _ numbers: TypeNumbers
+  ) throws(CaravanError) -> RecordType {
     for field in fields {
       guard let proposed = proposal.field(named: field.name) else {
         throw CaravanError(
@@ -90,8 +116,8 @@ extension RecordType {
       }
     }
     var successor = RecordType(
-      id: id, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings)
-    var fieldID = fields.map(\.id).max() ?? 0
+      id: numbers.next, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings)
+    var fieldID = (fields.map(\.id).max() ?? 0) + numbers.fieldGap
     for field in proposal.fields where self.field(named: field.name) == nil {
       fieldID += 1
       successor.fields.append(field.numbered(fieldID))

@@ -11,6 +11,9 @@ package enum SchemaLimits {
   package static let ttlMilliseconds: UInt64 = 100 * 366 * 86_400_000
   /// Type ids of one container and environment.
   package static let typesPerContainer: UInt32 = 10_000
+  /// Ids of types that are registered after a restore, and by how much ids of fields go on further there.
+  package static let restoredTypes: Range<UInt32> = 1 << 20..<1 << 31
+  package static let restoredFields: Range<UInt32> = 1 << 10..<1 << 17
   /// Proposals that met another's change and try again.
   package static let proposalAttempts = 8
   /// Definitions kept in memory by id: immutable, so never stale.

@@ -45,8 +45,14 @@ final class Registrar: Sendable {
     try Registry.check(proposal)
     for _ in 0..<SchemaLimits.proposalAttempts {
       let state = try await store.state(ofName: proposal.name)
-      let decision = try Registry.decide(
-        proposal, versions: state.versions, next: state.lastID + 1, in: store.database.environment)
+      func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
+        try Registry.decide(
+          proposal, versions: state.versions, numbers: numbers, in: store.database.environment)
+      }
+      var decision = try decide(TypeNumbers(after: state.count))
+      if case .add = decision, try await store.isRestored() {
+        decision = try decide(TypeNumbers(afterRestore: state.count) { host.random.below($0) })
+      }
       switch decision {
       case .existing(let type):
         return TypeReply(type: Wire.RecordType(type))

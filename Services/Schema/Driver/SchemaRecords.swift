@@ -6,12 +6,14 @@ import Wire
 ///
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
 /// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first.
-/// - `counter`: field 1: the last type id given out.
+/// - `counter`: field 1: how many types there are.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
   static let settings = "settings"
   static let counter = "counter"
+  /// As whom the registry asks what became of the zone.
+  static let reader = "@schema"
   private static let content: UInt32 = 1
 
   static func typeName(_ id: UInt32) -> String { "type.\(id)" }
@@ -25,7 +27,7 @@ enum SchemaRecords {
     RecordFields([content: .text(ids.map(String.init).joined(separator: " "))]).body
   }
 
-  static func body(ofCounter id: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(id))]).body }
+  static func body(ofCounter count: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(count))]).body }
 
   static func type(_ entry: Model.Entry) throws(CaravanError) -> Model.RecordType {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
@@ -40,11 +42,11 @@ enum SchemaRecords {
   }
 
   static func counter(_ entry: Model.Entry) throws(CaravanError) -> UInt32 {
-    guard case .integer(let number) = try RecordFields(body: entry.body)[content], let id = UInt32(exactly: number)
+    guard case .integer(let number) = try RecordFields(body: entry.body)[content], let count = UInt32(exactly: number)
     else {
       throw damaged(entry)
     }
-    return id
+    return count
   }
 
   static func body(of settings: Model.ContainerSettings) -> [UInt8] {

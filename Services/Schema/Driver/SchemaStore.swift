@@ -7,7 +7,8 @@ import Wire
 struct NameState {
   /// Oldest first.
   var versions: [Model.RecordType] = []
-  var lastID: UInt32 = 0
+  /// Types registered, under any name.
+  var count: UInt32 = 0
   var headBase = Base.absent
   var counterBase = Base.absent
 }
@@ -29,7 +30,7 @@ struct SchemaStore: Sendable {
     var ids: [UInt32] = []
     for entry in try await live([SchemaRecords.headName(name), SchemaRecords.counter]) {
       if entry.name == SchemaRecords.counter {
-        state.lastID = try SchemaRecords.counter(entry)
+        state.count = try SchemaRecords.counter(entry)
         state.counterBase = .version(entry.version)
       } else {
         ids = try SchemaRecords.versions(entry)
@@ -40,13 +41,22 @@ struct SchemaStore: Sendable {
     return state
   }
 
+  /// Whether a restore may have taken types from the registry.
+  func isRestored() async throws(CaravanError) -> Bool {
+    let request = ReadChangesRequest(zone: ZoneRef(zone), maxRecords: 1, reader: SchemaRecords.reader)
+    do { return try await !storage.changes(of: zone, request).lost.isEmpty } catch {
+      guard error.code == .zoneDoesNotExist else { throw error }
+      return false
+    }
+  }
+
   /// - Returns: false when somebody else changed the registry since `state` was read.
   func add(_ type: Model.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
     let ids = state.versions.map(\.id) + [type.id]
     let result = try await storage.commit(
       to: zone,
       [
-        save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: type.id)),
+        save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: state.count + 1)),
         save(SchemaRecords.headName(type.name), state.headBase, SchemaRecords.body(ofVersions: ids)),
         save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
       ])

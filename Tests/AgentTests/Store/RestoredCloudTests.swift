@@ -63,6 +63,39 @@ import Wire
     }
   }
 
+  @Test("UNI-18: where a restore took a type, what is kept of rows gets the numbers that its fields have since")
+  func renumbered() async throws {
+    func type(_ ids: [UInt32]) -> Model.RecordType {
+      var type = StoreFixture.type
+      type.fields.append(FieldDefinition(id: 0, name: "caption", kind: .text))
+      for (index, id) in ids.enumerated() { type.fields[index].id = id }
+      return type
+    }
+    try await StoreFixture.with { f in
+      try await f.store.agree(on: type([3, 5, 6, 9, 11]), for: StoreFixture.photos)
+      let body = RecordFields([3: .text("first"), 5: .integer(1), 11: .text("of a newer app")]).body
+      let entry = Entry(name: "row", version: 7, created: 7, type: 42, body: body, writer: "elsewhere")
+      try await f.apply([IncomingEntry(entry: entry)])
+      _ = try await f.store.write(
+        StoreFixture.photos, cells: [CellValue("date", .integer(2))],
+        selection: Selection("name = ?", [.text("first")]))
+      // Two of them have changed places.
+      try await f.store.agree(on: type([2_003, 6, 5, 2_009, 2_011]), for: StoreFixture.photos)
+      try await f.crash()
+      let plan = try #require(try await f.collect())
+      guard case .save(_, let sent, _) = plan.mutations[0].change else { return #expect(Bool(false)) }
+      #expect(
+        try RecordFields(body: sent)
+          == RecordFields([2_003: .text("first"), 6: .integer(2), 2_011: .text("of a newer app")]))
+      let theirs = Entry(
+        name: "row", version: 8, created: 7, type: 42, body: RecordFields([2_003: .text("theirs")]).body, writer: "w")
+      try await f.store.record([.conflict(server: theirs)], of: plan.op, bytesUp: 0)
+      let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
+      #expect(conflict.ancestor?.cells.prefix(2).map(\.value) == [.text("first"), .integer(1)])
+      #expect(conflict.theirs?.cells.first?.value == .text("theirs"))
+    }
+  }
+
   @Test("I7, UNI-18: what somebody else has brought back is what an app's change meanwhile is based on")
   func broughtBack() async throws {
     try await StoreFixture.with { f in

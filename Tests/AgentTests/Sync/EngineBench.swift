@@ -80,6 +80,9 @@ struct EngineBench: Sendable {
   /// Op numbers pushed by all frames.
   var pushes: [UInt64] { cloud.frames.flatMap(Self.pushedOps) }
 
+  /// Proposals of the table's type.
+  var proposals: Int { cloud.frames.joined().count { if case .propose = $0 { true } else { false } } }
+
   /// Questions for pages.
   var pulls: Int { cloud.frames.flatMap(Self.pulledZones).count }
 

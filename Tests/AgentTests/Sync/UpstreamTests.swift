@@ -58,6 +58,29 @@ import Wire
     }
   }
 
+  @Test("UNI-18: a type that the cloud has lost is proposed again, by who only writes as well; once in a session")
+  func lostType() throws {
+    try Bench.run(prepare: {
+      Self.registered($0)
+      $0.store.add(Bench.album, agreed: true)
+    }) { bench in
+      try await bench.until("hello") { !bench.cloud.frames.isEmpty }
+      let lost = ScriptedCloud.Mishap.refuse { kind in
+        if case .push = kind { CaravanError(.tableNotFound, "there is no such type") } else { nil }
+      }
+      bench.cloud.script(lost)
+      bench.write("a", "1")
+      try await bench.until("the row is at the cloud", within: .milliseconds(10)) { bench.store.isClean(Bench.album) }
+      #expect(bench.proposals == 1 && bench.pushes == [1, 2])
+      bench.cloud.script(lost, .none, lost)
+      bench.write("a", "2")
+      try await bench.until("the cloud is not believed a second time") {
+        bench.store.table(Bench.album).refusal == "there is no such type"
+      }
+      #expect(bench.proposals == 2)
+    }
+  }
+
   @Test("SIM-64: what is edited while its push is unanswered goes with the next one")
   func editedInFlight() throws {
     try Bench.run(prepare: {

@@ -219,6 +219,7 @@ extension LocalStore {
 
   // MARK: Reset
 
+  /// - Throws: `serverBusy` while a push of the table has no answer.
   public func reset(_ table: TableID, lost: [LostRange] = [], token: [UInt8] = []) throws(CaravanError) {
     try change(table) { (state) throws(CaravanError) in try reset(&state, lost: lost, token: token) }
     forgetAfterReset(table)
@@ -228,10 +229,6 @@ extension LocalStore {
   /// - Throws: `serverBusy` while a push of the table has no answer.
   public func reset(_ table: TableID, _ choice: ResetChoice) throws(CaravanError) {
     if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
-    guard try state(table).op == nil else {
-      throw CaravanError(
-        .serverBusy, "a push of '\(table.name)' has no answer yet: retry when it has", retryAfterMilliseconds: 500)
-    }
     try change(table) { (state) throws(CaravanError) in
       (state.fault, state.refused) = (nil, "")
       if choice == .takeServer { try forgetChanges(in: state) }
@@ -264,7 +261,8 @@ extension LocalStore {
   ) throws(CaravanError) {
     guard state.op == nil else {
       throw CaravanError(
-        .invalidData, "table '\(state.table.name)' has op \(state.op ?? 0) in flight: settle it before a reset")
+        .serverBusy, "a push of '\(state.table.name)' has no answer yet: retry when it has",
+        retryAfterMilliseconds: 500)
     }
     for role in [IncomingRole.waiting, .serverCopy] {
       let names = try database.all(

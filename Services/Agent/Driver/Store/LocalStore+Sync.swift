@@ -63,9 +63,29 @@ extension LocalStore: SyncStore {
       }
     }
     try change(table) { (state) throws(CaravanError) in
+      let old = state.type
       state.type = type
+      if let old { try renumber(FieldRenumbering(from: old, to: type), in: state) }
       state.refused = ""
       try state.save(database)
+    }
+  }
+
+  /// Gives what is encoded here, beside the rows themselves, the numbers that the cloud has for its fields now: a
+  /// restore may have taken those that it had (UNI-18).
+  private func renumber(_ fields: FieldRenumbering, in state: TableState) throws(CaravanError) {
+    guard !fields.isEmpty else { return }
+    for name in ["ancestors", "incoming"] {
+      let bodies = try database.statement(text: "SELECT rowid, body FROM \(name) WHERE table_id = \(state.number)")
+        .all { row in (id: row.integer(0), body: row.bytes(1)) }
+      for (id, body) in bodies {
+        try database.statement(text: "UPDATE \(name) SET body = ? WHERE rowid = ?").run(fields.of(body), id)
+      }
+    }
+    for key in try state.rows.keys(where: "length(_extra) > 0", database) {
+      guard var row = try state.rows.soundRow(key: key, database) else { continue }
+      row.extra = try fields.of(row.extra)
+      try state.rows.update(row, database)
     }
   }
 

@@ -50,6 +50,8 @@ struct Upstream: Sendable {
   private var shortage: CaravanError?
   /// Chunks of the cloud's copies of rows in conflict could not be had: the table's way down has to try again.
   private(set) var lacksChunks = false
+  /// The cloud did not know the table's type any more, and was told of it.
+  private var hasAgreedAgain = false
   /// A plan was given up because a chunk of it was lost here.
   private var hasLostChunks = false
 
@@ -70,15 +72,20 @@ struct Upstream: Sendable {
     if pending == nil, await gate.mayCollect() {
       let state = try await crew.store.syncState(of: table)
       if let fault = state.fault { throw state.resting(table, fault) }
-      guard state.type != nil else {
-        stage = .agreeing
-        return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
-      }
-      try await collect()
+      if state.type == nil { stage = .agreeing }
     }
-    let operations = await pushOperations()
+    let operations = try await nextOperations()
     if operations.isEmpty { try await requireNothingHeldBack() }
     return operations
+  }
+
+  private mutating func nextOperations() async throws(CaravanError) -> [Operation.Kind] {
+    if stage == .agreeing {
+      let state = try await crew.store.syncState(of: table)
+      return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
+    }
+    if pending == nil, await gate.mayCollect() { try await collect() }
+    return await pushOperations()
   }
 
   /// Goes on from the answer to what `begin` returned until nothing is left to send.
@@ -92,8 +99,7 @@ struct Upstream: Sendable {
       } catch {
         try await makeWay(for: error)
       }
-      if pending == nil, await gate.mayCollect() { try await collect() }
-      let operations = await pushOperations()
+      let operations = try await nextOperations()
       if operations.isEmpty { return try await requireNothingHeldBack() }
       try await gate.check()
       do throws(CaravanError) { answer = .success(try await crew.exchanger.exchange(operations, by: courier)) } catch {
@@ -294,6 +300,11 @@ struct Upstream: Sendable {
     }
     try await crew.store.abort(current.plan.op)
     pending = nil
+    // A restore of the cloud took it; who only writes hears of that nowhere else.
+    if error.code == .tableNotFound, !hasAgreedAgain {
+      (stage, hasAgreedAgain) = (.agreeing, true)
+      return
+    }
     try await refuse(error, isWhole: true)
   }
 
