@@ -185,7 +185,8 @@ let package = Package(
       tests(
         "SyncTests",
         [
-          "Backup", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus", "Runtime",
+          "Backup", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus",
+          "Runtime",
           "Wire",
           "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient", "SchemaClient", "Sealing",
         ]),

@@ -80,7 +80,7 @@ struct UpstreamStoreTests {
       #expect(plan.mutations.map(\.change).contains(.delete))
       try await f.store.abort(plan.op)
       let again = try #require(try await f.collect())
-      #expect(again.op > plan.op && again.mutations == plan.mutations)
+      #expect(again.op > plan.op && again.mutations.map(\.change) == plan.mutations.map(\.change))
       try await f.accept(again, from: 2)
       #expect(try await f.names() == ["b"])
       #expect(try await f.collect() == nil)
