@@ -31,14 +31,17 @@ struct FileReads {
     return adopted ?? (incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : nil)
   }
 
-  /// Whether it is, or was, an incarnation of the zone.
-  func belongs(_ incarnation: Incarnation, to zone: ZoneID) throws(CaravanError) -> Bool {
-    guard let database = try database(zone.database) else { return false }
-    return try db.first(
+  /// Whether it is known as an incarnation of another zone. Of zones that came from another store only the newest life
+  /// is known here.
+  func isForeign(_ incarnation: Incarnation, to zone: ZoneID) throws(CaravanError) -> Bool {
+    let database = try database(zone.database)
+    let known = try db.all(
       """
-      SELECT 1 FROM zones WHERE database = ?1 AND name = ?2 AND (incarnation = ?3 OR incarnation = 0 AND id = ?4)
-      """, database, zone.name, incarnation, incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : -1,
-      read: { _ in true }) ?? false
+      SELECT database, name FROM zones WHERE incarnation = ? AND incarnation > 0
+      UNION ALL SELECT database, name FROM zones WHERE id = ? AND incarnation = 0
+      """, incarnation, incarnation >> 24 == life ? Int64(incarnation & 0xff_ffff) : -1,
+      read: { $0.integer(0) == database && $0.text(1) == zone.name })
+    return !known.isEmpty && !known.contains(true)
   }
 
   func database(_ id: DatabaseID) throws(CaravanError) -> Int64? {

@@ -50,7 +50,7 @@ extension FileState {
     }
     let outcome = try OpOutcome(encoded: stored)
     if case .decided(_, _, let incarnation) = outcome, incarnation != 0 {
-      guard try reads.belongs(incarnation, to: zone) else { throw op.foreign(to: zone) }
+      if try reads.isForeign(incarnation, to: zone) { throw op.foreign(to: zone) }
     }
     return outcome
   }

@@ -70,6 +70,8 @@ import struct Synchronization.Atomic
       let zone = try Sample.zone()
       let before = try await Self.view(bench)
       let replay = try await bench.commit(zone, [Sample.save("never")], as: "phone", 1)
+      let again = try Sample.zone("again")
+      let former = try await bench.commit(again, [Sample.save("never")], as: "phone", 6)
       let token = try await bench.page(ChangeQuery(zone: zone, maxRecords: 2)).page.next
       for (turn, name) in ["other", "main", "other"].enumerated() {
         let reply = try await bench.move(to: name)
@@ -78,6 +80,7 @@ import struct Synchronization.Atomic
         for (now, then) in zip(try await Self.view(bench), before) { #expect(now == then, "move \(turn)") }
         // UNI-07: what was answered is answered the same, what was aborted stays so.
         #expect(try await bench.commit(zone, [Sample.save("never")], as: "phone", 1) == replay)
+        #expect(try await bench.commit(again, [Sample.save("never")], as: "phone", 6) == former, "of a former life")
         let late = OpID(writer: "phone", epoch: 3, number: 77)
         #expect(
           try await bench.routed.commit(
