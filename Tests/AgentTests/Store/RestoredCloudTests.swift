@@ -79,6 +79,11 @@ import Wire
       _ = try await f.store.write(
         StoreFixture.photos, cells: [CellValue("date", .integer(2))],
         selection: Selection("name = ?", [.text("first")]))
+      var behaving = type([3, 5, 6, 9, 11])
+      behaving.settings = TypeSettings(conflicts: .fieldMerge)
+      try await f.store.agree(on: behaving, for: StoreFixture.photos)
+      let proposal = try await f.store.syncState(of: StoreFixture.photos).proposal
+      #expect(proposal.settings == behaving.settings, "it is proposed again as it was")
       // Two of them have changed places.
       try await f.store.agree(on: type([2_003, 6, 5, 2_009, 2_011]), for: StoreFixture.photos)
       try await f.crash()

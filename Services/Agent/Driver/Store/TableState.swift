@@ -80,7 +80,8 @@ struct TableState {
   var proposal: Model.RecordType {
     Model.RecordType(
       id: 0, definition: 0, name: table.name,
-      fields: schema.columns.map { Model.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) })
+      fields: schema.columns.map { Model.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) },
+      settings: type?.settings)
   }
 
   // MARK: Stored form

@@ -53,8 +53,9 @@ struct Downstream: Sendable {
     lacksRows = lacksRows || state.lacksRows
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     var operations: [Operation.Kind] = []
-    if state.type == nil {
-      if let fault = state.fault { throw state.resting(table, fault) }
+    // Who has never pulled hears of no restore that took the type.
+    if state.type == nil || state.token.isEmpty {
+      if state.type == nil, let fault = state.fault { throw state.resting(table, fault) }
       isAgreeing = true
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }
