@@ -19,6 +19,8 @@ struct Diaries: Sendable {
   }
 
   private var natives: [SimulatedDevice] { suite.devices.filter { $0.user == place.user } }
+  /// The type of the objects, as the server has it.
+  private var agreed: Model.RecordType? { suite.diarists.lazy.compactMap(\.slot.agreed).first }
 
   // MARK: A native device
 
@@ -39,7 +41,7 @@ struct Diaries: Sendable {
 
   /// The diarists agree on the type first: a native device takes it as it is registered.
   private func prepare(_ device: SimulatedDevice, _ session: AgentSlot.Session) async -> Bool {
-    guard suite.diarists.contains(where: { $0.slot.hasAgreed }) else { return false }
+    guard agreed != nil else { return false }
     let made = await device.ask(session) { (session) throws(CaravanError) in
       try await session.store.createTable(
         place.id, schema: SchemaText(parsing: "a INTEGER, b INTEGER"), localOnly: false)
@@ -73,12 +75,14 @@ struct Diaries: Sendable {
 
   private func differences() async throws -> [String] {
     guard let store = suite.vault.store else { return ["storage is down"] }
+    var problems: [String] = []
     var cloud: [String: [String: Value]] = [:]
     for entry in try await store.entries(of: place) {
       let record = try RecordFields(body: entry.body)
-      cloud[entry.name] = ["a": record[1], "b": record[2]].filter { $0.value != .null }
+      if agreed?.id != entry.type { problems.append("\(entry.name) is of type \(entry.type) at the cloud") }
+      let fields = (agreed?.fields ?? []).map { ($0.name, record[$0.id]) }
+      cloud[entry.name] = Dictionary(fields) { $1 }.filter { $0.value != .null }
     }
-    var problems: [String] = []
     for diarist in suite.diarists {
       guard let state = await diarist.state() else {
         problems.append("\(diarist.name) is down")

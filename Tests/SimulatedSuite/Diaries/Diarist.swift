@@ -55,8 +55,7 @@ struct Diarist: Sendable {
   func sync(_ ground: Ground) async {
     let slot = slot
     await slot.with { (client) throws(CaravanError) in
-      try await client.agree(on: Self.table, Self.fields)
-      slot.agreed()
+      slot.agreed(on: try await client.agree(on: Self.table, Self.fields))
       let report = try await client.sync()
       ground.recorder.note("\(name) synced \(report.pulled) diffs down and \(report.pushed) up")
     }
@@ -94,14 +93,14 @@ final class DiaristSlot: Sendable {
     var client: DiffSyncClient?
     /// Callers in each client.
     var callers: [ObjectIdentifier: Int] = [:]
-    var hasAgreed = false
+    var agreed: Model.RecordType?
   }
 
   private let state = Mutex(State())
 
-  /// Whether the server knows the type of the objects.
-  var hasAgreed: Bool { state.withLock { $0.hasAgreed } }
-  func agreed() { state.withLock { $0.hasAgreed = true } }
+  /// The type of the objects, as the server last had it; nil: it does not know any.
+  var agreed: Model.RecordType? { state.withLock { $0.agreed } }
+  func agreed(on type: Model.RecordType) { state.withLock { $0.agreed = type } }
 
   func open(_ client: DiffSyncClient) { state.withLock { $0.client = client } }
 
