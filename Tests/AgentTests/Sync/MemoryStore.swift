@@ -17,6 +17,7 @@ final class MemoryStore: SyncStore {
   struct Table {
     var type: RecordType?
     var token: [UInt8] = []
+    var isResyncing = false
     var rows: [String: Row] = [:]
     var refusal: String?
     var fault: TableFault?
@@ -113,7 +114,7 @@ final class MemoryStore: SyncStore {
         proposal: Self.type(table, id: 0), type: found.type, token: found.token,
         dirtyRows: found.rows.values.count { $0.isDirty && $0.op == nil && $0.server == nil },
         opInFlight: state.plans.values.first { $0.table == table }?.op, lacksChunks: !found.waiting.isEmpty,
-        isResolving: false, fault: found.fault, refused: found.refusal ?? "")
+        isResyncing: found.isResyncing, isResolving: false, fault: found.fault, refused: found.refusal ?? "")
     }
   }
 
@@ -217,6 +218,7 @@ final class MemoryStore: SyncStore {
       var summary = PullSummary()
       summary.isUnexplained = state.isUnexplained
       state.tables[table]?.token = token
+      if end == .last { state.tables[table]?.isResyncing = false }
       state.tables[table]?.pages += 1
       state.tables[table]?.waiting += page.filter { !$0.isOwn }.map(\.entry)
       settleWaiting(&state, table, &summary)
@@ -289,6 +291,7 @@ final class MemoryStore: SyncStore {
         throw CaravanError(.invalidData, "a plan of \(table) is in flight")
       }
       state.tables[table]?.token = token
+      state.tables[table]?.isResyncing = true
       state.tables[table]?.resets += 1
       for name in (state.tables[table]?.rows ?? [:]).keys { state.tables[table]?.rows[name]?.version = 0 }
     }

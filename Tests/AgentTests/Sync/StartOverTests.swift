@@ -79,4 +79,28 @@ import Wire
       try await bench.until("all rows are at the cloud") { bench.store.isClean(Bench.album) }
     }
   }
+
+  @Test(
+    "UNI-18: who pulls for the first time, or has not ended starting over, agrees on the type anew",
+    arguments: [true, false])
+  func agreesAnew(isFirst: Bool) throws {
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      if !isFirst { try? bench.store.reset(Bench.album, lost: [], token: Array("1/0".utf8)) }
+    }) { bench in
+      bench.cloud.save("theirs", "1", in: "album")
+      try await bench.engine.syncNow(Bench.album, write: false, read: true)
+      #expect(bench.store.texts(Bench.album) == ["theirs": "1"])
+      let first = try #require(bench.cloud.frames.joined().first { !Self.isErrand($0) })
+      guard case .propose = first else { return #expect(Bool(false), "\(first)") }
+      #expect(bench.proposals == 1 && !bench.store.table(Bench.album).isResyncing)
+    }
+  }
+
+  private static func isErrand(_ operation: Wire.Operation.Kind) -> Bool {
+    switch operation {
+    case .hello, .subscribe, .ack: true
+    default: false
+    }
+  }
 }

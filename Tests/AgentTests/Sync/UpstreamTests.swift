@@ -81,27 +81,6 @@ import Wire
     }
   }
 
-  @Test("UNI-18: who pulls for the first time agrees on the type anew, for a restore may have taken it meanwhile")
-  func firstPull() throws {
-    try Bench.run(prepare: {
-      $0.store.add(Bench.album, agreed: true)
-      $0.store.register(Bench.album, .read)
-    }) { bench in
-      bench.cloud.save("theirs", "1", in: "album")
-      for _ in 0..<2 { try await bench.engine.syncNow(Bench.album, write: false, read: true) }
-      #expect(bench.store.texts(Bench.album)["theirs"] == "1")
-      let first = try #require(bench.cloud.frames.joined().first { !Self.isErrand($0) })
-      guard case .propose = first else { return #expect(Bool(false), "\(first)") }
-    }
-  }
-
-  private static func isErrand(_ operation: Wire.Operation.Kind) -> Bool {
-    switch operation {
-    case .hello, .subscribe, .ack: true
-    default: false
-    }
-  }
-
   @Test("SIM-64: what is edited while its push is unanswered goes with the next one")
   func editedInFlight() throws {
     try Bench.run(prepare: {

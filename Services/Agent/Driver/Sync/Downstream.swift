@@ -53,8 +53,9 @@ struct Downstream: Sendable {
     lacksRows = lacksRows || state.lacksRows
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     var operations: [Operation.Kind] = []
-    // Who has never pulled hears of no restore that took the type.
-    if state.type == nil || state.token.isEmpty {
+    // A restore may have taken the type: who starts over may not have come to propose it again, and who has never
+    // pulled hears of no restore.
+    if state.type == nil || state.token.isEmpty || state.isResyncing {
       if state.type == nil, let fault = state.fault { throw state.resting(table, fault) }
       isAgreeing = true
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
@@ -169,6 +170,7 @@ struct Downstream: Sendable {
     }
     hasReset = true
     try await reset(beginning)
+    if !beginning.lost.isEmpty { try await proposeAgain() }
     return try await ask(token).get()
   }
 
@@ -212,7 +214,6 @@ struct Downstream: Sendable {
     (token, isResyncing, ownThrough) = (beginning.token, true, 0)
     let state = try await crew.store.syncState(of: table)
     lacksRows = lacksRows || state.lacksRows
-    if !beginning.lost.isEmpty { try await proposeAgain() }
   }
 
   private mutating func takeIn(_ result: PullResult, end: PageEnd) async throws(CaravanError) {
