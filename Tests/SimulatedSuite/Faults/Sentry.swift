@@ -2,12 +2,13 @@ internal import Bus
 internal import Runtime
 
 /// Stands at the way out of every device, before the weather does: while a device has no link, nothing may leave it
-/// (I13), and a frail one lets pass so much and no more.
+/// (I13), what leaves keeps to its budget (MOB-47), and a frail one lets pass so much and no more.
 final class Sentry: FaultPolicy {
   private let faults: FaultPlan
   private let recorder: Recorder
   private let unlinked = Mutex<Set<String>>([])
   private let frail = Mutex<[String: Frailty]>([:])
+  private let rations = Mutex<[String: UInt64]>([:])
   private let snap: @Sendable (String, Duration) -> Void
 
   /// - Parameter snap: takes a device's connection away for so long.
@@ -20,6 +21,18 @@ final class Sentry: FaultPolicy {
   /// - Parameter hasLink: as the device's agent has been told; true already while it is being told.
   func look(at device: String, hasLink: Bool) {
     unlinked.withLock { if hasLink { $0.remove(device) } else { $0.insert(device) } }
+  }
+
+  /// - Parameter bytes: so many may leave from now on, and no more; nil: nobody counts.
+  func ration(_ device: String, _ bytes: UInt64?) { rations.withLock { $0[device] = bytes } }
+
+  private func isBeyondRation(_ passage: Passage) -> Bool {
+    rations.withLock { rations in
+      guard let left = rations[passage.sender] else { return false }
+      guard passage.bytes <= left else { return true }
+      rations[passage.sender] = left - UInt64(passage.bytes)
+      return false
+    }
   }
 
   /// - Parameter frailty: nil: the link bears everything.
@@ -41,6 +54,9 @@ final class Sentry: FaultPolicy {
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     if unlinked.withLock({ $0.contains(passage.sender) }) {
       recorder.trespassed("\(passage.sender) has no link and sends \(passage.bytes) bytes to \(passage.subject)")
+    }
+    if isBeyondRation(passage) {
+      recorder.trespassed("\(passage.sender) sends \(passage.bytes) bytes to \(passage.subject) beyond its budget")
     }
     return breaks(passage) ? [] : faults.copies(of: passage, random: random)
   }

@@ -154,6 +154,8 @@ struct Turmoil: Sendable {
     let reach = isDevice ? 7_200_000 : 20_000
     let jump = Duration.milliseconds(dice.within(0...(2 * reach)) - reach)
     ground.recorder.note("\(part.name)'s wall clock jumps by \(jump)")
+    // It may be another day.
+    ground.sentry.ration(part.name, nil)
     part.machine.adjustWallTime(by: jump)
     return { _ in }
   }

@@ -30,6 +30,7 @@ struct Calm: Sendable {
       part.start()
     }
     for device in suite.devices { await device.setLink(.wifi) }
+    for device in suite.devices where suite.scale.hasBudgets { await device.haveNoBudget(clock) }
     shareAtLast()
     if suite.scale.hasQuota { await Squeeze(suite, seed: seed).loosen(clock) }
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }

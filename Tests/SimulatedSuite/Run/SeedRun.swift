@@ -119,6 +119,12 @@ public struct SeedRun: Sendable {
           await frailties.run(until: end, clock: clock)
         }
       }
+      if suite.scale.hasBudgets {
+        group.addTask {
+          var thrift = Thrift(suite, seed: seed)
+          await thrift.run(until: end, clock: clock)
+        }
+      }
       for device in suite.devices {
         group.addTask {
           var app = App(device, in: suite, contents: contents, seed: seed)

@@ -43,6 +43,8 @@ struct Scale: Sendable {
   var hasFrailLinks = false
   /// Objects have chunks that such links do not let pass whole.
   var hasLargeChunks = false
+  /// Devices have budgets of bytes, for a while (MOB-47).
+  var hasBudgets = false
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -91,6 +93,8 @@ struct Scale: Sendable {
     var frail = Dice(seed: seed, "frail links")
     hasFrailLinks = frail.happens(200)
     hasLargeChunks = hasFrailLinks && frail.happens(300)
+    var thrift = Dice(seed: seed, "budgets")
+    hasBudgets = thrift.happens(120)
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

@@ -12,7 +12,7 @@ struct SimulatedDevice: Sendable {
   let user: String
   let slot: AgentSlot
   let part: Part
-  private let sentry: Sentry
+  let sentry: Sentry
 
   init(_ name: String, of user: String, hasLargeChunks: Bool = false, on ground: Ground) {
     sentry = ground.sentry
@@ -54,6 +54,7 @@ struct SimulatedDevice: Sendable {
 
   func setLink(_ link: LinkClass?) async {
     sentry.look(at: name, hasLink: true)
+    sentry.ration(name, nil)
     slot.remember(link)
     if let session = slot.session { await session.engine.linkChanged(to: link.map { Link($0) }) }
     // Another change may have overtaken this one.
@@ -75,6 +76,8 @@ final class AgentSlot: Sendable {
     /// Apps that are in a call, by life.
     var callers: [Int: Int] = [:]
     var link: LinkClass? = .wifi
+    /// Nil: as its store has it.
+    var policy: NetworkPolicy?
     var lives = 0
   }
 
@@ -116,6 +119,7 @@ final class AgentSlot: Sendable {
     }
     // Whoever changed it meanwhile found nobody to tell.
     if link != configuration.link { await agent.engine.linkChanged(to: link.map { Link($0) }) }
+    if let policy { try await agent.engine.setPolicy(policy) }
     try await agent.run()
   }
 
@@ -143,6 +147,8 @@ final class AgentSlot: Sendable {
 
   func leave(_ life: Int) { state.withLock { $0.callers[life, default: 0] -= 1 } }
 
+  var policy: NetworkPolicy? { state.withLock { $0.policy } }
+  func remember(_ policy: NetworkPolicy) { state.withLock { $0.policy = policy } }
   var link: LinkClass? { state.withLock { $0.link } }
   func remember(_ link: LinkClass?) { state.withLock { $0.link = link } }
 }
