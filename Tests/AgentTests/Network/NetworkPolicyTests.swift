@@ -127,6 +127,88 @@ import Testing
     }
   }
 
+  /// A device whose link has a budget, and what another has written before.
+  private func receiving(
+    budget: UInt64, _ writes: @escaping @Sendable (RunningDevice) async throws -> Void,
+    _ body: @escaping @Sendable (RunningDevice, _ writer: RunningDevice) async throws -> Void
+  ) throws {
+    let suite = try SuiteWorld(seed: 1)
+    try suite.world.run(deadline: .seconds(20_000)) {
+      let (writer, reader) = (try await suite.start("camera"), try await suite.start("tablet"))
+      try await reader.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: budget]))
+      await reader.agent.engine.linkChanged(to: nil)
+      for device in [writer, reader] {
+        try await device.createTable()
+        try await device.register()
+      }
+      try await writes(writer)
+      try await writer.until("all have gone") { try await writer.isSettled() }
+      await reader.agent.engine.linkChanged(to: .cellular)
+      try await reader.clock.sleep(for: .seconds(60))
+      try await body(reader, writer)
+      #expect(reader.agent.engine.meter.spent(over: .cellular) <= budget)
+    }
+  }
+
+  @Test("MOB-47: a photo that a budget has room for comes, whatever its chunks might be")
+  func fittingPhoto() throws {
+    try receiving(budget: 180_000) { writer in
+      try await writer.writePhoto("photo", SeededRandom(seed: 3).bytes(150_000))
+    } _: { reader, _ in
+      let photo = try await reader.photo("photo")
+      #expect(photo?.count == 150_000)
+    }
+  }
+
+  @Test("MOB-47: a photo too large for the rest of a budget holds back no smaller one and no row, now or later")
+  func tooLargeToPull() throws {
+    try receiving(budget: 80_000) { writer in
+      for number in 0..<3 {
+        try await writer.writePhoto("large \(number)", SeededRandom(seed: UInt64(number)).bytes(400_000))
+      }
+      try await writer.writePhoto("small", SeededRandom(seed: 9).bytes(12_000))
+      let dice = SeededRandom(seed: 3)
+      for number in 0..<30 {
+        let noise = String(decoding: (0..<1_000).map { _ in UInt8(33 + dice.below(90)) }, as: UTF8.self)
+        try await writer.write("row \(number) \(noise)", Int64(number))
+      }
+    } _: { reader, writer in
+      #expect(try await reader.photo("small")?.count == 12_000)
+      #expect(try await reader.rows().count == 31)
+      try await writer.write("late", 1)
+      try await writer.writePhoto("late photo", SeededRandom(seed: 10).bytes(6_000))
+      try await reader.clock.sleep(for: .seconds(60))
+      #expect(try await reader.photo("late photo")?.count == 6_000)
+      #expect(try await reader.rows().count == 33)
+      let refused = await #expect(throws: CaravanError.self) {
+        try await reader.agent.engine.syncNow(RunningDevice.table, write: false, read: true)
+      }
+      #expect(refused?.code == .networkNotPermitted)
+      await reader.agent.engine.linkChanged(to: .wifi)
+      try await reader.until("all have come") { try await reader.rows().count == 36 }
+    }
+  }
+
+  @Test("MOB-47: a row is held back by what travels of it, not by what the cloud has of it already")
+  func unchangedPhoto() throws {
+    let suite = try SuiteWorld(seed: 1)
+    try suite.world.run(deadline: .seconds(20_000)) {
+      let device = try await suite.start("phone")
+      let engine = device.agent.engine
+      try await device.createTable()
+      try await device.register()
+      try await device.writePhoto("photo", SeededRandom(seed: 3).bytes(400_000))
+      try await device.until("it has gone") { try await device.isSettled() }
+      await engine.linkChanged(to: nil)
+      try await engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 100_000]))
+      try await device.writePhoto("other", SeededRandom(seed: 4).bytes(400_000))
+      try await device.update("photo", 2)
+      await engine.linkChanged(to: .cellular)
+      try await device.clock.sleep(for: .seconds(60))
+      #expect(try await device.store.status(of: RunningDevice.table.app).first?.dirty == 1)
+    }
+  }
+
   @Test("MOB-44, MOB-47: a link without a budget takes over what another has no room for")
   func otherLink() throws {
     try AgentWorld.run(link: .cellular) { device in

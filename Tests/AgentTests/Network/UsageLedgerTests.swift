@@ -21,7 +21,7 @@ import Testing
       case .needsGrant(let link, let day, let bytes):
         saved[link] = bytes
         ledger.grant(bytes, on: link, day: day)
-      case .refused: return nil
+      case .occupied, .refused: return nil
       }
     }
   }
@@ -33,7 +33,8 @@ import Testing
     let first = reserve(&ledger, 600, saved: &saved)
     #expect(first != nil)
     #expect(ledger.left(of: .cellular) == 400)
-    #expect(reserve(&ledger, 401, saved: &saved) == nil)
+    #expect(ledger.reserve(401, on: .cellular, at: 0) == .occupied, "the first may take less than it could")
+    #expect(ledger.reserve(1_001, on: .cellular, at: 0) == .refused(left: 400))
     #expect(reserve(&ledger, 400, saved: &saved) != nil)
     if let first { ledger.settle(first, UsageLedger.Bytes(up: 100, down: 50)) }
     #expect(ledger.left(of: .cellular) == 450)

@@ -262,6 +262,8 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  func missingChunks(of table: TableID, limit: Int, room: Int) -> [ChunkNeed] { missingChunks(of: table, limit: limit) }
+
   func part(of hash: ChunkHash) -> [UInt8] { state.withLock { $0.parts[hash] ?? [] } }
   func keep(part: [UInt8], of hash: ChunkHash, from start: Int) {
     state.withLock { $0.parts[hash, default: []] += part }

@@ -46,6 +46,8 @@ public struct UsageLedger: Sendable {
     case granted(Reservation)
     /// Write this down first, then ask again.
     case needsGrant(LinkClass, day: Int64, bytes: UInt64)
+    /// It fits once what is on its way turns out to take less than is set apart for it.
+    case occupied
     case refused(left: UInt64)
   }
 
@@ -104,20 +106,23 @@ public struct UsageLedger: Sendable {
 
   /// Nil: as much as anybody likes.
   public func left(of link: LinkClass) -> UInt64? {
-    budgets[link].map { budget in
-      let taken = (spent[link] ?? 0) + (inFlight[link] ?? 0)
-      return budget - min(budget, taken)
-    }
+    unspent(of: link).map { $0 - min($0, inFlight[link] ?? 0) }
+  }
+
+  /// The same, with what is set apart for messages on their way.
+  public func unspent(of link: LinkClass) -> UInt64? {
+    budgets[link].map { $0 - min($0, spent[link] ?? 0) }
   }
 
   /// Before a message is sent.
   /// - Parameter bytes: it and the largest answer that is expected.
   public mutating func reserve(_ bytes: UInt64, on link: LinkClass, at wallMilliseconds: Int64) -> Answer {
     look(at: wallMilliseconds)
-    guard let budget = budgets[link], let left = left(of: link) else {
+    guard let budget = budgets[link], let left = left(of: link), let unspent = unspent(of: link) else {
       return .granted(Reservation(link: link, bytes: 0))
     }
-    guard bytes <= left else { return .refused(left: left) }
+    guard bytes <= unspent else { return .refused(left: left) }
+    guard bytes <= left else { return .occupied }
     let needed = budget - left + bytes
     guard needed <= grants[link] ?? 0 else {
       return .needsGrant(link, day: day, bytes: min(budget, needed + EngineLimits.budgetGrantBytes))

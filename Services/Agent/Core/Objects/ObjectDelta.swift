@@ -15,6 +15,9 @@ public struct ChunkNeed: Sendable, Hashable {
     self.bases = bases
     self.length = length
   }
+
+  /// Bytes of the chunk at most.
+  public var mostBytes: Int { length > 0 ? length : Limits.chunkBytes }
 }
 
 /// One version of an object, as far as its chunks are known.

@@ -96,8 +96,10 @@ public enum EngineLimits {
   /// Of a budget that is nearly used up, for what surrounds the rows of a push, and each row, and for their answer.
   public static let pushCost = 1 << 10
   public static let rowCost = 512
-  /// Rows too large for what is left of a budget that are looked behind for smaller ones.
-  public static let rowsPassedOver = 1_000
+  /// The same for a chunk that is asked for: its name and those of its bases, there and back.
+  public static let chunkCost = 512
+  /// Rows too large for what is left of a budget that are looked behind for smaller ones in one turn of the store.
+  public static let passedOverAtOnce = 1_000
   /// Beside what an operation asks for or brings back itself: its result.
   public static let answerBytes: UInt64 = 256
   /// Between two times that what the links carried is written down.

@@ -10,6 +10,8 @@ final class Meter: Sendable {
     /// What is paid for now; nil: no link.
     var link: LinkClass?
     var savedAt = Instant(nanoseconds: 0)
+    /// Of the next message whose reservation ends.
+    var settled = Promise<Void>()
   }
 
   private let state = Mutex(State())
@@ -57,29 +59,32 @@ final class Meter: Sendable {
 
   // MARK: Messages
 
-  /// Before a message of so many bytes goes, whose answer may have so many.
+  /// Before a message of so many bytes goes, whose answer may have so many. Where they would fit if what is on its way
+  /// takes less than is set apart for it, that is waited for.
   /// - Throws: `networkNotPermitted` with the time until the budget is new.
   func reserve(up: Int, down: UInt64) async throws(CaravanError) -> UsageLedger.Reservation {
     while true {
-      let (answer, link) = ask(up: up, down: down)
+      let (answer, link, settled) = ask(up: up, down: down)
       switch answer {
       case .granted(let reservation): return reservation
       case .needsGrant(let link, let day, let bytes):
         try await store.save(grant: bytes, over: link, on: day)
         state.withLock { $0.ledger.grant(bytes, on: link, day: day) }
+      case .occupied:
+        do { try await settled.wait() } catch { throw CaravanError(.cancelled, "the task was cancelled") }
       case .refused(let left): throw tooLittle(left, of: link)
       case nil: throw Self.noLink
       }
     }
   }
 
-  /// As `reserve`, where nothing has to be written down first, which is nearly always.
+  /// As `reserve`, where nothing has to be written down or waited for first, which is nearly always.
   /// - Returns: nil otherwise.
   func reserveNow(up: Int, down: UInt64) throws(CaravanError) -> UsageLedger.Reservation? {
-    let (answer, link) = ask(up: up, down: down)
+    let (answer, link, _) = ask(up: up, down: down)
     switch answer {
     case .granted(let reservation): return reservation
-    case .needsGrant: return nil
+    case .needsGrant, .occupied: return nil
     case .refused(let left): throw tooLittle(left, of: link)
     case nil: throw Self.noLink
     }
@@ -87,13 +92,27 @@ final class Meter: Sendable {
 
   /// Why so many bytes cannot go today; nil: they can.
   func refusal(of bytes: Int) -> CaravanError? {
-    guard let left = budget?.left, bytes > left else { return nil }
-    return tooLittle(left, of: state.withLock { $0.link })
+    let (unspent, link) = state.withLock { state in
+      state.ledger.look(at: now)
+      return (state.link.flatMap { state.ledger.unspent(of: $0) }, state.link)
+    }
+    guard let unspent, bytes > unspent else { return nil }
+    return tooLittle(unspent, of: link)
   }
 
-  private func ask(up: Int, down: UInt64) -> (UsageLedger.Answer?, LinkClass?) {
+  /// Waits until a message that is on its way over the present link has taken what it takes of the budget.
+  /// - Returns: false: there is none.
+  func hasSettled() async -> Bool {
+    let settled = state.withLock { state -> Promise<Void>? in
+      guard let link = state.link, state.ledger.left(of: link) != state.ledger.unspent(of: link) else { return nil }
+      return state.settled
+    }
+    return await (try? settled?.wait()) != nil
+  }
+
+  private func ask(up: Int, down: UInt64) -> (UsageLedger.Answer?, LinkClass?, settled: Promise<Void>) {
     state.withLock { state in
-      (state.link.map { state.ledger.reserve(UInt64(up) + down, on: $0, at: now) }, state.link)
+      (state.link.map { state.ledger.reserve(UInt64(up) + down, on: $0, at: now) }, state.link, state.settled)
     }
   }
 
@@ -111,9 +130,12 @@ final class Meter: Sendable {
   func settle(
     _ reservation: UsageLedger.Reservation, up: Int, down: Int, shares: [TableID: UsageLedger.Bytes] = [:]
   ) {
-    state.withLock {
-      $0.ledger.settle(reservation, UsageLedger.Bytes(up: UInt64(up), down: UInt64(down)), shares: shares)
+    let settled = state.withLock { state in
+      state.ledger.settle(reservation, UsageLedger.Bytes(up: UInt64(up), down: UInt64(down)), shares: shares)
+      defer { state.settled = Promise() }
+      return state.settled
     }
+    settled.fulfil(())
   }
 
   /// Something came that nobody asked for.

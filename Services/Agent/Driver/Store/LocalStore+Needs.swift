@@ -1,5 +1,6 @@
 public import AgentCore
 public import Model
+internal import Runtime
 internal import SQLite
 
 // Which chunks have to be moved, and what each may be a patch of.
@@ -20,6 +21,36 @@ extension LocalStore {
       needs.append(entry?.needs[hash] ?? ChunkNeed(hash: hash))
     }
     return needs
+  }
+
+  public func missingChunks(of table: TableID, limit: Int, room: Int) async throws(CaravanError) -> [ChunkNeed] {
+    var (needs, room, seen) = ([ChunkNeed](), room, Set<ChunkHash>())
+    var last = (version: Int64.min, entry: Int64.min)
+    while needs.count < limit {
+      let state = try state(table)
+      let entries = try database.all(
+        """
+        SELECT version, id FROM incoming WHERE table_id = ? AND lacking > 0 AND (version, id) > (?, ?)
+        ORDER BY version, id LIMIT ?
+        """, state.number, last.version, last.entry, EngineLimits.passedOverAtOnce
+      ) { row in (version: row.integer(0), entry: row.integer(1)) }
+      for (_, entry) in entries where needs.count < limit {
+        let known = try self.needs(ofIncoming: entry, in: state)
+        let wanted = try database.all("SELECT hash FROM wants WHERE incoming = ?", entry) { row in
+          ChunkHash(row.bytes(0))
+        }.compactMap(\.self).filter { !seen.contains($0) }.map { known[$0] ?? ChunkNeed(hash: $0) }
+        let cost = wanted.reduce(0) { $0 + EngineLimits.chunkCost + $1.mostBytes }
+        guard cost <= room else { continue }
+        room -= cost
+        seen.formUnion(wanted.map(\.hash))
+        needs += wanted
+      }
+      guard entries.count == EngineLimits.passedOverAtOnce, let end = entries.last else { break }
+      last = end
+      // The device has other things to do.
+      await Task.yield()
+    }
+    return Array(needs.prefix(limit))
   }
 
   public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
@@ -47,8 +78,8 @@ extension LocalStore {
     let entry = try database.first("SELECT name, body FROM incoming WHERE id = ?", number) { row in
       (name: row.text(0), body: row.bytes(1))
     }
-    guard let entry, let row = try state.rows.row(id: entry.name, database) else { return [:] }
-    let needs = try needs(of: entry.body, in: state, sinceRow: row)
+    guard let entry else { return [:] }
+    let needs = try needs(of: entry.body, in: state, sinceRow: state.rows.row(id: entry.name, database))
     return Dictionary(needs.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -79,6 +110,14 @@ extension LocalStore {
         .filter { seen.insert($0.hash).inserted }
     }
     return needs
+  }
+
+  /// Of a row's chunks that the cloud is likely to lack, as they would travel if none is a patch.
+  func unsentBytes(of row: StoredRow, in state: TableState) throws(CaravanError) -> Int {
+    let old = try RowCodec.objects(inBody: ancestor(of: row.key, in: state) ?? [])
+    return try needs(of: state.codec.body(row.cells, extra: row.extra), in: state) { field in
+      old.first { $0.field == field }?.object
+    }.reduce(0) { $0 + $1.length }
   }
 
   /// - Parameter old: the object that a field had before.

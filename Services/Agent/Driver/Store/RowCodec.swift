@@ -119,15 +119,6 @@ struct RowCodec {
     return bytes
   }
 
-  /// Of a row's objects.
-  func objectBytes(_ cells: [SQLValue]) -> Int {
-    var bytes = 0
-    for (column, cell) in cells.enumerated() where columns[column].kind == .object {
-      if let object = try? StoredObject(cell) { bytes += Int(clamping: object.size) }
-    }
-    return bytes
-  }
-
   /// The chunks that a row's cells and extra fields name, lists among them, but not what these list.
   func chunks(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [ChunkHash] {
     var chunks: [ChunkHash] = []

@@ -157,16 +157,31 @@ struct RowTable {
     return found.row
   }
 
+  /// A dirty row's among those that may go upstream.
+  struct Place {
+    var change: Int64
+    var key: Int64
+
+    init(_ row: StoredRow) { (change, key) = (row.change, row.key) }
+    private init(change: Int64, key: Int64) { (self.change, self.key) = (change, key) }
+
+    /// Before all of them.
+    static let first = Place(change: .min, key: .min)
+  }
+
   /// Dirty rows that may go upstream, oldest change first, until `body` answers false.
   func visitCollectable(
-    _ database: Connection, _ body: (StoredRow) throws(CaravanError) -> Bool
+    _ database: Connection, after place: Place, _ body: (StoredRow) throws(CaravanError) -> Bool
   ) throws(CaravanError) {
     let keys = [1, 2, 3].map {
-      "SELECT _row, _change AS changed FROM \(quotedName) WHERE _flags = \($0) AND _flags <> 0"
+      """
+      SELECT _row, _change AS changed FROM \(quotedName)
+      WHERE _flags = \($0) AND _flags <> 0 AND (_change, _row) > (?1, ?2)
+      """
     }
-    let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed"
+    let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed, _row"
     var wanted = true
-    try database.statement(text: text).visit { (row) throws(CaravanError) in
+    try database.statement(text: text).visit(place.change, place.key) { (row) throws(CaravanError) in
       guard let stored = try soundRow(key: row.integer(0), database), !stored.head.presence.isUnconfirmed else {
         return true
       }

@@ -95,6 +95,8 @@ public protocol SyncStore: Sendable {
   ) async throws(CaravanError) -> PullSummary
   /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
   func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]
+  /// The same, of entries that need no more than is left of `room`, in bytes: what is too large is passed over.
+  func missingChunks(of table: TableID, limit: Int, room: Int) async throws(CaravanError) -> [ChunkNeed]
   /// Takes downloaded chunks in, whoever waits for them, and applies what is complete now. Chunks nobody waits for are
   /// dropped.
   /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.

@@ -65,10 +65,9 @@ extension ChunkMover {
 
   // MARK: Down
 
-  /// As many as the link bears, or the next part of the first. Parts are kept in the store until they make a chunk, and
-  /// not asked for again.
-  func getInParts(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
-    let most = exchanger.fragment.bytes
+  /// As many as fit into so many bytes, or the next part of the first. Parts are kept in the store until they make a
+  /// chunk, and not asked for again.
+  func getInParts(_ needs: [ChunkNeed], most: Int, for table: TableID) async throws(CaravanError) -> Int {
     let held = try await store.part(of: needs[0].hash)
     let bases = held.isEmpty && needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     let reply = try await message(most, table, isUpload: false) {

@@ -205,12 +205,13 @@ actor ChunkMover {
 
   /// Brings what waiting rows of the table need, until nothing is missing.
   /// - Returns: false when the cloud does not have all of it (any more): newer rows will say what takes its place.
+  /// - Throws: `networkNotPermitted` with the time until tomorrow, once what is left is too large for today's budget of
+  ///   the link.
   func fetchMissing(of table: TableID, gate: Gate) async throws(CaravanError) -> Bool {
-    let store = store
     while true {
       let perRequest = max(1, EngineLimits.chunksPerRequest * exchanger.fragment.bytes / EngineLimits.largestMessage)
       let perRound = perRequest * width
-      let missing = try await store.missingChunks(of: table, limit: perRound)
+      let missing = try await missingChunks(of: table, limit: perRound)
       if missing.isEmpty { return true }
       let arrived = Atomic(0)
       var rest = missing[...]
@@ -233,6 +234,18 @@ actor ChunkMover {
     }
   }
 
+  private func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed] {
+    while let left = exchanger.meter.budget?.left {
+      let room = Int(clamping: left) - EngineLimits.pushCost
+      let fitting = try await store.missingChunks(of: table, limit: limit, room: room)
+      if !fitting.isEmpty { return fitting }
+      if try await store.missingChunks(of: table, limit: 1).isEmpty { return [] }
+      // What is on its way may take less than is set apart for it.
+      if await !exchanger.meter.hasSettled(), let refusal = exchanger.meter.refusal(of: .max) { throw refusal }
+    }
+    return try await store.missingChunks(of: table, limit: limit)
+  }
+
   /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
   func bring(
     for page: [IncomingEntry], of table: TableID, gate: Gate
@@ -252,7 +265,12 @@ actor ChunkMover {
 
   /// - Returns: how many came, or began to.
   private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
-    if !exchanger.fragment.isUnbroken { return try await getInParts(needs, for: table) }
+    if !exchanger.fragment.isUnbroken { return try await getInParts(needs, most: exchanger.fragment.bytes, for: table) }
+    if exchanger.meter.budget != nil {
+      // No more is set apart for them than they need.
+      let most = min(Limits.chunkBatchBytes, needs.reduce(0) { $0 + $1.mostBytes })
+      return try await getInParts(needs, most: most, for: table)
+    }
     return try await take(ask(for: needs, of: table), isPatched: needs.contains { !$0.bases.isEmpty }, for: table)
   }
 

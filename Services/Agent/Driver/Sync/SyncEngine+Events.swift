@@ -128,7 +128,8 @@ extension SyncEngine {
           _ = board.begin(Key(table, .read))
           carried.append(CarriedPage(table: table, page: page))
         } else {
-          coalescer.noteChange(Key(table, .read), bytes: 0, at: now)
+          // Of how many bytes is not known: what waits for tomorrow yields to it.
+          coalescer.noteChange(Key(table, .read), bytes: 1, at: now)
         }
       }
     case (false, nil):

@@ -218,7 +218,10 @@ extension SyncEngine {
     do throws(CaravanError) {
       let fits = try await session.takeIn(carried.page)
       metrics.notification(fits ? "takenIn" : "pulled")
-      if !fits { putBack(key) }
+      if !fits {
+        coalescer.retryNow(key, at: moment)
+        putBack(key)
+      }
     } catch {
       metrics.disrupted(.downstream(notified: true, asked: true, session.answer))
       failure = error
