@@ -88,6 +88,7 @@ struct DiagnosisTests {
     broker("no route", "cannot be reached (refused)", .unreachable("refused"))
     broker("a web server", "no broker", .noBroker)
     broker("nobody vouches", "who signed", .needsAuthority)
+    broker("a stranger to it", "asks for a client certificate", .needsCertificate)
     broker("no TLS there", "no TLS", .lacksTLS)
     broker("TLS fails", "(self-signed)", .tlsFailed("self-signed"))
     broker("revoked", "refuses these credentials", .refused)

@@ -29,7 +29,9 @@ struct DoctorTests {
     }
   }
 
-  static func examine(_ arguments: String...) async throws -> Report {
+  static func examine(_ arguments: String...) async throws -> Report { try await examine(arguments) }
+
+  static func examine(_ arguments: [String]) async throws -> Report {
     let said = Collector()
     let live = Runtime.Host.live()
     let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
@@ -167,6 +169,38 @@ struct DoctorTests {
         #expect(try await Self.examine("--nats", url).meaning("broker").contains("who signed"))
         await server.stop(clock: host.clock)
       }
+    }
+  }
+
+  @Test(
+    "a broker that asks for a client certificate: one that shows none is told what to give",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
+  func clientCertificate() async throws {
+    let live = Runtime.Host.live()
+    let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
+    let now = host.clock.wallTime.milliseconds / 1_000
+    let validity = CertificateValidity(notBefore: now - 86_400, notAfter: now + 90 * 86_400)
+    let authority = try CertificateAuthority.create(commonName: "ours", validity: validity)
+    try await withTemporaryDirectory { path in
+      let server = try authority.issue(.server, commonName: "nats", names: [.ip("127.0.0.1")], validity: validity)
+      let client = try authority.issue(.client, commonName: "camera", names: [], validity: validity)
+      for (name, text) in [
+        ("ca", authority.certificate), ("server", server.certificate), ("key", server.privateKey),
+        ("client", client.certificate), ("client-key", client.privateKey),
+      ] { try TextFile.writeSecret(text, to: "\(path)/\(name).pem") }
+      let configuration = NATSConfiguration(
+        port: try LoopbackPort.free(random: host.random),
+        tls: .init(
+          certificateFile: "\(path)/server.pem", keyFile: "\(path)/key.pem", clientAuthorityFile: "\(path)/ca.pem"))
+      let process = try await NATSServerProcess.start(configuration, in: path, host: host)
+      let known = ["--nats", configuration.url, "--tls-ca", "\(path)/ca.pem"]
+      let stranger = try await Self.examine(known)
+      #expect(stranger.level("broker") == ["problem"] && stranger.level("certificate") == ["ok"])
+      #expect(stranger.meaning("broker").contains("asks for a client certificate"))
+      let shown = try await Self.examine(
+        known + ["--tls-cert", "\(path)/client.pem", "--tls-key", "\(path)/client-key.pem"])
+      #expect(shown.meaning("broker").contains("is there; whether it lets this device in"))
+      await process.stop(clock: host.clock)
     }
   }
 

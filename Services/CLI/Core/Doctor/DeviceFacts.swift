@@ -99,6 +99,8 @@ public struct BrokerFacts: Sendable, Hashable {
     case noBroker
     /// The system's authorities do not vouch for the broker's certificate, and nobody named another.
     case needsAuthority
+    /// The broker asks for a client certificate, and the device has none.
+    case needsCertificate
     /// TLS is asked for, and the broker has none.
     case lacksTLS
     /// TLS failed; what the library said.

@@ -22,6 +22,10 @@ extension Diagnosis {
       return .problem(
         .broker, "\(url) speaks TLS, and this system does not know who signed its certificate",
         "give the file of who did: tls-ca")
+    case .needsCertificate:
+      return .problem(
+        .broker, "\(url) asks for a client certificate, and this device shows none",
+        "have whoever runs the broker issue one, and give it and its key: tls-cert, tls-key")
     case .lacksTLS:
       return .problem(
         .broker, "\(url) speaks no TLS, and it is asked for",

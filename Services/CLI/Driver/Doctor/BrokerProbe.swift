@@ -74,6 +74,8 @@ actor BrokerSteps {
       let isWanted = tls != nil || url.hasPrefix("tls://")
       if isWanted, !speaksTLS { facts.state = .lacksTLS }
       if speaksTLS { Self.examineCertificate(&facts, descriptor, address, tls, matters: isWanted || mustSpeak) }
+      let asksForCertificate = greeting.contains("\"tls_verify\":true")
+      if facts.state == .reached, asksForCertificate, tls?.certificateFile == nil { facts.state = .needsCertificate }
     }
     return facts
   }
