@@ -157,7 +157,8 @@ public final class NATSBus: MessageBus {
   private func send(_ message: Message, to subject: String, reply: String?) throws(CaravanError) {
     try message.checkSize(to: subject)
     guard isConnected else {
-      throw CaravanError(.unavailable, "not connected to \(context.options.urls.joined(separator: ",")): retry later")
+      // For whoever asked, who may be anybody: the address stays in the log.
+      throw CaravanError(.unavailable, "not connected to the broker: retry later")
     }
     guard natsConnection_Buffered(connection.pointer) < NATSLimits.unsentBytes else {
       throw CaravanError(.unavailable, "\(NATSLimits.unsentBytes) bytes wait for the broker already: retry later")

@@ -110,7 +110,7 @@ extension Command {
       }
       outage.ended()
       let served = try await services(options, host, bus)
-      return [BusLifetime(bus, host: host)] + served
+      return [BusLifetime(bus, host: host.with(log: host.log.with([.address: brokers])))] + served
         + ReadyFile.services(options, host: host) {
           bus.isConnected && served.allSatisfy { $0.trouble == nil }
         }
