@@ -76,6 +76,20 @@ struct CommandTests {
     }
   }
 
+  @Test("a variable that gives a setting and is not UTF-8 is refused by its name; others may be so")
+  func variableIsNoText() throws {
+    let words = [Array("/usr/bin/caravan-test".utf8)]
+    let latin: [UInt8] = [0x4A, 0xFC, 0x72]
+    func check(_ name: String, _ value: [UInt8]) throws(CommandLineStop) {
+      try Program.check([Array("HOME=/root".utf8), Array("\(name)=".utf8) + value], for: words)
+    }
+    try check("CARAVAN_DATA", Array("Jürgen".utf8))
+    try check("LESSOPEN", latin)
+    for name in ["CARAVAN_DATA", "AWS_REGION"] {
+      #expect(throws: CommandLineStop.usage("caravan-test: what \(name) says is not UTF-8")) { try check(name, latin) }
+    }
+  }
+
   @Test("a required flag may come from the environment, and is missed by both names")
   func required() {
     #expect(

@@ -35,16 +35,12 @@ extension Command {
     }
   }
 
-  /// The variables of this process.
+  /// The variables of this process, without those that are not UTF-8: no setting is among them (`Program`).
   public static var environment: [String: String] {
     var variables: [String: String] = [:]
-    var next = unsafe environ
-    while let entry = unsafe next.pointee {
-      let text = unsafe String(cString: entry)
-      if let equals = text.firstIndex(of: "=") {
-        variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
-      }
-      unsafe next += 1
+    for text in Program.variables.lazy.compactMap({ String(validating: $0, as: UTF8.self) }) {
+      guard let equals = text.firstIndex(of: "=") else { continue }
+      variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
     }
     return variables
   }

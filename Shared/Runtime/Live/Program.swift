@@ -9,7 +9,12 @@ public enum Program {
   public static func run(_ body: @escaping @Sendable ([String]) async -> Int32) -> Never {
     FreeMemory.keep()
     Task(executorPreference: EventLoop.main) {
-      do throws(CommandLineStop) { leave(await body(try texts(words))) } catch { leave(error.report()) }
+      do throws(CommandLineStop) {
+        try check(variables, for: words)
+        leave(await body(try texts(words)))
+      } catch {
+        leave(error.report())
+      }
     }
     // A signal ends one pause.
     while true { pause() }
@@ -22,14 +27,41 @@ public enum Program {
     }
   }
 
+  /// `NAME=value` each.
+  static var variables: [[UInt8]] {
+    var variables: [[UInt8]] = []
+    var next = unsafe environ
+    while let entry = unsafe next.pointee {
+      variables.append(unsafe Array(UnsafeRawBufferPointer(start: entry, count: strlen(entry))))
+      unsafe next += 1
+    }
+    return variables
+  }
+
+  /// Names of variables that give settings begin so.
+  private static let settings = ["CARAVAN_", "AWS_"]
+
+  /// - Throws: `usage` for a variable of a setting that is not UTF-8, as for a word of the command line.
+  static func check(_ variables: [[UInt8]], for words: [[UInt8]]) throws(CommandLineStop) {
+    for variable in variables where settings.contains(where: { variable.starts(with: $0.utf8) }) {
+      guard String(validating: variable, as: UTF8.self) == nil else { continue }
+      // Its value may be a secret.
+      let label = String(decoding: variable.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+      throw .usage("\(name(words)): what \(label) says is not UTF-8")
+    }
+  }
+
+  private static func name(_ words: [[UInt8]]) -> Substring {
+    String(decoding: words.first ?? [], as: UTF8.self).split(separator: "/").last ?? ""
+  }
+
   /// The words behind the first.
   /// - Throws: `usage` for one that is not UTF-8: with replacement characters it would name another file or row.
   static func texts(_ words: [[UInt8]]) throws(CommandLineStop) -> [String] {
     var texts: [String] = []
     for (place, word) in words.enumerated().dropFirst() {
       guard let text = String(validating: word, as: UTF8.self) else {
-        let name = String(decoding: words[0], as: UTF8.self).split(separator: "/").last ?? ""
-        throw .usage("\(name): argument \(place), '\(String(decoding: word, as: UTF8.self))', is not UTF-8")
+        throw .usage("\(name(words)): argument \(place), '\(String(decoding: word, as: UTF8.self))', is not UTF-8")
       }
       texts.append(text)
     }
