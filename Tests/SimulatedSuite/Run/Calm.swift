@@ -111,6 +111,12 @@ struct Calm: Sendable {
   /// What devices and cloud do not agree on.
   /// - Parameter registered: of tables with a registration, without one, or (nil) of both.
   private func behind(_ apps: [App], registered: Bool?) async -> [String] {
+    // What was on its way from one device may come after others have been looked at.
+    let first = await differences(apps, registered: registered)
+    return first.isEmpty ? await differences(apps, registered: registered) : first
+  }
+
+  private func differences(_ apps: [App], registered: Bool?) async -> [String] {
     var behind: [String] = []
     guard let store = suite.vault.store else { return ["storage is down"] }
     for app in apps {
