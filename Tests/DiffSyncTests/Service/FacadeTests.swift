@@ -199,6 +199,39 @@ import Wire
     }
   }
 
+  @Test("DIF-05: the server takes objtypes of 40 bytes, uuids of 128 and field_names of 128, and none that are longer")
+  func names() throws {
+    try DiffWorld.run { world in
+      let a = world.device("a")
+      var op: UInt64 = 0
+      func answer(_ diff: DiffSync.Diff) async throws -> SyncContinueResult {
+        op += 1
+        return try await a.sync(op, [diff])
+      }
+      func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+      func create(_ objtype: String, _ uuid: String) -> DiffSync.Diff {
+        DiffSync.Diff(timestamp: HybridStamp(milliseconds: 1), objtype: objtype, uuid: uuid, .create([:]))
+      }
+      // Native types may be called longer.
+      for count in [40, 41] { _ = try await a.agree(on: text(count)) }
+      #expect(try await answer(create(text(40), text(128))).status == .ok)
+      let refused = [
+        (create(text(41), "a"), SyncContinueStatus.invalidData, "objtype"),
+        (create(text(40), text(129)), .invalidData, "uuid"),
+        (note("a", [text(129): .integer(1)]), .invalidData, "field_name"),
+        (change(text(128), text(129), .integer(1), of: text(40)), .malformedUpdate, "field_name"),
+        (removal(text(129), of: text(40)), .invalidData, "uuid"), (removal("a", of: text(41)), .invalidData, "objtype"),
+      ]
+      for (diff, status, what) in refused {
+        let result = try await answer(diff)
+        #expect(result.status == status && result.message.hasPrefix("\(what) 'xxx"), "\(result)")
+      }
+      // No type has a field of such a name: what is refused is that, not its length.
+      let unknown = try await answer(change(text(128), text(128), .integer(1), of: text(40)))
+      #expect(unknown.status == .malformedUpdate && unknown.message.contains("has no field"))
+    }
+  }
+
   @Test("DIF-30: the same SYNC_CONTINUE again is answered as the first time and applied once, a refused one never")
   func replay() throws {
     try DiffWorld.run { world in
