@@ -31,8 +31,11 @@ struct MoveBench: Sendable {
   ///   - directory: where files lie, or the address of PostgreSQL.
   ///   - mainDirectory: where the main store's files lie, if not there or in memory.
   ///   - tap: of the files of both.
+  ///   - observer: hears of the main store's commits instead of `listener`.
+  ///   - statements: hears the statements of both.
   init(
-    _ kind: StoreKind, in directory: String, main mainDirectory: String? = nil, tap: (any DiskTap)? = nil
+    _ kind: StoreKind, in directory: String, main mainDirectory: String? = nil, tap: (any DiskTap)? = nil,
+    observer: (any CommitObserver)? = nil, statements: (any StatementTap)? = nil
   ) async throws {
     clock = ManualClock()
     let live = Host.live(logLevel: .error)
@@ -44,12 +47,12 @@ struct MoveBench: Sendable {
       var options =
         kind != .files ? StoreOptions.simulation(.memory) : StoreOptions(.directory("\(directory)/\(name)"))
       options.durability = .none
-      options.tap = tap
+      (options.tap, options.statements) = (tap, statements)
       return options
     }
     var home = options("main")
     if let mainDirectory { home.location = .directory(mainDirectory) }
-    main = try await StoreSQLite(home, host: host, observer: listener)
+    main = try await StoreSQLite(home, host: host, observer: observer ?? listener)
     let bell = CommitBell()
     switch kind {
     case .memory, .files: other = try await StoreSQLite(options("other"), host: host, observer: bell)

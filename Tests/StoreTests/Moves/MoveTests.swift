@@ -1,5 +1,7 @@
+import Dispatch
 import Model
 import Runtime
+import SQLite
 import StorageCore
 import StorageDriver
 import Store
@@ -192,6 +194,66 @@ import struct Synchronization.Atomic
       #expect(results[0] == results[1] && results[0].accepted.count == 1)
     }
     return number
+  }
+
+  /// Holds the write of a user's arrival, and then the first transaction that only reads.
+  private final class Standstill: StatementTap, CommitObserver {
+    let hasArrived = Latch()
+    let isReading = Latch()
+    private let (writer, reader) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+    func letWrite() { writer.signal() }
+    func letRead() { reader.signal() }
+
+    func committed(_ group: [CommittedChange]) {
+      // After the move's begin.
+      guard group.contains(where: { $0.log.zone.name == "placements" && $0.log.high == 2 }) else { return }
+      hasArrived.open()
+      writer.wait()
+    }
+
+    func fate(of sql: String) -> StatementFate {
+      if sql == "BEGIN DEFERRED", hasArrived.isOpen, !isReading.isOpen {
+        isReading.open()
+        reader.wait()
+      }
+      return .runs
+    }
+  }
+
+  @Test(
+    "CK-22, CK-100: a read whose turn comes when its user has left, and all that was there, reads where the user is",
+    arguments: ["fetch", "changes", "zones", "account"])
+  func lateRead(of kind: String) async throws {
+    try await withTemporaryDirectory { directory in
+      let still = Standstill()
+      try await MoveBench.with(MoveBench(.files, in: directory, observer: still, statements: still)) { bench in
+        let (zone, store) = (try Sample.zone(), bench.routed)
+        _ = try await bench.commit(zone, [Sample.save("a"), Sample.save("b")], as: "phone", 1)
+        let token = try await bench.page(ChangeQuery(zone: zone, maxRecords: 1)).page.next
+        let read: @Sendable () async throws -> String = {
+          switch kind {
+          case "fetch": return "\(try await store.fetch(["a", "b"], in: zone))"
+          case "changes":
+            let (page, entries) = try await bench.page(ChangeQuery(zone: zone, position: token))
+            return "\(page.resetRequired) \(entries)"
+          case "zones": return "\(try await store.zones(in: Partition(of: zone.database), .everything))"
+          default: return "\(try await store.account(.user(MoveBench.ada)))"
+          }
+        }
+        let before = try await read()
+        async let moved = bench.move(to: "other")
+        await still.hasArrived.wait()
+        async let late = read()
+        await still.isReading.wait()
+        still.letWrite()
+        _ = try await moved
+        try await bench.collectAll()
+        still.letRead()
+        let answer = try await late
+        #expect(answer == before)
+      }
+    }
   }
 
   @Test("CK-100: while an open group waits for its parts the move waits too, and writes go on")

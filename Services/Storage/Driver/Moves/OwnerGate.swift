@@ -4,13 +4,20 @@ import StorageCore
 
 /// Knows in which store each user is, and keeps writers away from one that is being moved.
 final class OwnerGate: Sendable {
+  /// A user's time in a store: in the same one again it is another.
+  struct Stay: Sendable, Hashable {
+    fileprivate(set) var store = Placement.main
+    /// Arrivals until then.
+    fileprivate var number = 0
+  }
+
   private struct Owner {
-    var store = Placement.main
+    var stay = Stay()
     /// Under way.
     var writes = 0
     var isHeld = false
 
-    var isUsual: Bool { store == Placement.main && writes == 0 && !isHeld }
+    var isUsual: Bool { stay == Stay() && writes == 0 && !isHeld }
   }
 
   /// Those of whom there is something to know.
@@ -28,10 +35,10 @@ final class OwnerGate: Sendable {
     }
   }
 
-  func store(of owner: UserID) -> String { owners.withLock { $0[owner]?.store } ?? Placement.main }
+  func stay(of owner: UserID) -> Stay { owners.withLock { $0[owner]?.stay } ?? Stay() }
 
-  /// Beside the main one, those that somebody is in.
-  var stores: Set<String> { Set(owners.withLock { $0.values.map(\.store) }) }
+  /// Of all who are not where everybody begins.
+  var stays: [UserID: Stay] { owners.withLock { $0.mapValues(\.stay).filter { $0.value != Stay() } } }
 
   /// Something is to be written; `leave` follows.
   /// - Throws: `serverBusy` while the owner is held.
@@ -43,7 +50,7 @@ final class OwnerGate: Sendable {
           retryAfterMilliseconds: StorageLimits.heldRetryMilliseconds)
       }
       known.writes += 1
-      return known.store
+      return known.stay.store
     }
   }
 
@@ -59,7 +66,9 @@ final class OwnerGate: Sendable {
 
   // MARK: For who moves one; one at a time
 
-  func place(_ owner: UserID, in store: String) { try? change(owner) { $0.store = store } }
+  func place(_ owner: UserID, in store: String) {
+    try? change(owner) { $0.stay = Stay(store: store, number: $0.stay.number + 1) }
+  }
   func release(_ owner: UserID) { try? change(owner) { $0.isHeld = false } }
 
   /// Lets nobody write any more, and waits for those that do.

@@ -76,11 +76,27 @@ package final class RoutedStore: Store {
 
   // MARK: Ways
 
-  private func store(of owner: UserID?) -> any MovableStore {
-    owner.map { store(named: gate.store(of: $0)) } ?? home
+  private func read<Value: Sendable>(
+    of owner: UserID?, _ body: (any MovableStore) async throws(CaravanError) -> Value
+  ) async throws(CaravanError) -> Value {
+    guard let owner else { return try await body(home) }
+    return try await read({ gate.stay(of: owner) }) { stay throws(CaravanError) in
+      try await body(store(named: stay.store))
+    }
   }
 
-  private func store(of database: DatabaseID) -> any MovableStore { store(of: database.owner) }
+  /// What is left behind goes while a read may still wait for its turn there (CK-22): who has read in a store that
+  /// somebody has left meanwhile reads again. That ends: a user moves when somebody says so.
+  private func read<Place: Equatable, Value: Sendable>(
+    _ place: () -> Place, _ body: (Place) async throws(CaravanError) -> Value
+  ) async throws(CaravanError) -> Value {
+    while true {
+      let before = place()
+      let answer: Result<Value, CaravanError>
+      do throws(CaravanError) { answer = .success(try await body(before)) } catch { answer = .failure(error) }
+      if place() == before { return try answer.get() }
+    }
+  }
 
   private func write<Value: Sendable>(
     for owner: UserID?, _ body: (any MovableStore) async throws(CaravanError) -> Value
@@ -91,12 +107,20 @@ package final class RoutedStore: Store {
     return try await body(store)
   }
 
-  /// The stores that somebody is in, each with whether a database is there: nobody else waits for the others.
-  private var parts: [(store: any MovableStore, has: @Sendable (DatabaseID) -> Bool)] {
-    let used = gate.stores
-    let others = neighbours.filter { used.contains($0.name) }.map { ($0.name, $0.store) }
-    return ([(Placement.main, home)] + others).map { name, store in
-      (store, { [gate] in ($0.owner.map(gate.store) ?? Placement.main) == name })
+  /// What the stores that somebody is in have of those who are there: nobody else waits for the others.
+  private func readAll<Item: Sendable>(
+    at database: @Sendable (Item) -> DatabaseID, _ body: (any MovableStore) async throws(CaravanError) -> [Item]
+  ) async throws(CaravanError) -> [Item] {
+    try await read({ gate.stays }) { stays throws(CaravanError) in
+      let used = Set(stays.values.map(\.store)).union([Placement.main])
+      var items: [Item] = []
+      for name in [Placement.main] + neighbours.map(\.name) where used.contains(name) {
+        items += try await body(store(named: name)).filter { item in
+          let stay = database(item).owner.flatMap { stays[$0] }
+          return (stay?.store ?? Placement.main) == name
+        }
+      }
+      return items
     }
   }
 
@@ -121,19 +145,20 @@ package final class RoutedStore: Store {
   }
 
   package func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
-    try await store(of: query.zone.database).changes(query)
+    try await read(of: query.zone.database.owner) { store throws(CaravanError) in try await store.changes(query) }
   }
 
   package func fetch(
     _ names: [String], fields: Set<UInt32>?, in zone: ZoneID
   ) async throws(CaravanError) -> [Entry] {
-    try await store(of: zone.database).fetch(names, fields: fields, in: zone)
+    try await read(of: zone.database.owner) { store throws(CaravanError) in
+      try await store.fetch(names, fields: fields, in: zone)
+    }
   }
 
   package func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {
-    var all: [ExpiredRecord] = []
-    for part in parts {
-      all += try await part.store.expired(after: last, atMost: count).filter { part.has($0.zone.database) }
+    let all = try await readAll(at: { $0.zone.database }) { store throws(CaravanError) in
+      try await store.expired(after: last, atMost: count)
     }
     return Array(all.sorted(by: ExpiredRecord.comesFirst).prefix(count))
   }
@@ -141,15 +166,13 @@ package final class RoutedStore: Store {
   // MARK: Zones
 
   package func zones(in partition: Partition, _ filter: ZoneFilter) async throws(CaravanError) -> [ZonePosition] {
-    switch filter {
-    case .database(let database): return try await store(of: database).zones(in: partition, filter)
-    case .owner(let user): return try await store(of: user).zones(in: partition, filter)
-    case .everything, .named:
-      var zones: [ZonePosition] = []
-      for part in parts {
-        zones += try await part.store.zones(in: partition, filter).filter { part.has($0.zone.database) }
-      }
-      return zones
+    let zones: @Sendable (any MovableStore) async throws(CaravanError) -> [ZonePosition] = {
+      store throws(CaravanError) in try await store.zones(in: partition, filter)
+    }
+    return switch filter {
+    case .database(let database): try await read(of: database.owner, zones)
+    case .owner(let user): try await read(of: user, zones)
+    case .everything, .named: try await readAll(at: { $0.zone.database }, zones)
     }
   }
 
@@ -160,7 +183,7 @@ package final class RoutedStore: Store {
   }
 
   package func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage {
-    try await store(of: query.database).changedZones(query)
+    try await read(of: query.database.owner) { store throws(CaravanError) in try await store.changedZones(query) }
   }
 
   package func deleteZone(
@@ -178,13 +201,17 @@ package final class RoutedStore: Store {
   }
 
   package func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await store(of: database).missing(hashes, in: database)
+    try await read(of: database.owner) { store throws(CaravanError) in
+      try await store.missing(hashes, in: database)
+    }
   }
 
   package func chunks(
     _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
   ) async throws(CaravanError) -> [FoundChunk] {
-    try await store(of: database).chunks(hashes, in: database, maxBytes: maxBytes)
+    try await read(of: database.owner) { store throws(CaravanError) in
+      try await store.chunks(hashes, in: database, maxBytes: maxBytes)
+    }
   }
 
   // MARK: Upkeep
@@ -204,7 +231,7 @@ package final class RoutedStore: Store {
   // MARK: Accounts
 
   package func account(_ account: Account) async throws(CaravanError) -> AccountState {
-    try await store(of: account.user).account(account)
+    try await read(of: account.user) { store throws(CaravanError) in try await store.account(account) }
   }
 
   package func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
@@ -239,11 +266,11 @@ extension RoutedStore {
   }
 
   package func group(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> StagedGroup? {
-    try await store(of: zone.database).group(op, in: zone)
+    try await read(of: zone.database.owner) { store throws(CaravanError) in try await store.group(op, in: zone) }
   }
 
   package func parts(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [[UInt8]] {
-    try await store(of: zone.database).parts(of: op, in: zone)
+    try await read(of: zone.database.owner) { store throws(CaravanError) in try await store.parts(of: op, in: zone) }
   }
 
   package func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError) {
