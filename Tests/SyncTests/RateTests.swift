@@ -96,4 +96,39 @@ import Wire
       #expect(try await b.pull().entries.count == 65, "the refused push wrote nothing")
     }
   }
+
+  @Test(
+    "CK-101: a group costs its device, its user and its container as much as pushes of its records, and its parts more",
+    arguments: RateLedger.Scope.allCases)
+  func groups(scope: RateLedger.Scope) async throws {
+    let rate = Rate(perSecond: 1, burst: 40)
+    let rates = RateLimits(
+      device: scope == .device ? rate : nil, user: scope == .user ? rate : nil,
+      container: scope == .container ? rate : nil)
+    try await CloudWorld.with(rates: rates) { cloud in
+      let a = try cloud.device("a")
+      let (sharing, other, otherApp) =
+        switch scope {
+        case .device: (a, try cloud.device("b"), "album")
+        case .user: (try cloud.device("b"), try cloud.device("c", of: "bob"), "album")
+        case .container: (try cloud.device("c", of: "bob"), try cloud.device("c", of: "bob"), "notes")
+        }
+      func rows(_ count: Int, _ type: Model.RecordType) -> [Model.Mutation] {
+        (0..<count).map { .save("r\($0)", [1: .text("x")], type: type) }
+      }
+      let type = try await a.agree([("name", .text)])
+      _ = try await a.begin(1)
+      _ = try await a.upload(1, 0, rows(30, type))
+      func expectRefusal(_ device: Device, _ operation: Wire.Operation.Kind) async throws {
+        let refusal = try #require(try await device.refusal(operation))
+        #expect(refusal.code == .rateLimited && refusal.message.contains("this \(scope.rawValue)"), "\(refusal)")
+      }
+      try await expectRefusal(sharing, .push(.of(2, rows(30, type))))
+      try await expectRefusal(
+        a, .commitGroup(CommitGroup(container: "album", zone: "photos", op: 1, parts: 30, atomic: true)))
+      #expect(try await a.commit(1, parts: 1).versions.count == 30, "there is enough for what it is")
+      let free = try await other.agree([("name", .text)], in: otherApp)
+      #expect(try await other.push(1, rows(30, free), to: "mine", in: otherApp).versions.count == 30)
+    }
+  }
 }

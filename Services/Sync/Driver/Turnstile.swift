@@ -95,14 +95,19 @@ extension Wire.Operation {
     }
   }
 
-  /// How many records it touches, about (CK-101); acknowledgements are free.
+  /// How many records it touches, about (CK-101); acknowledgements are free. A group's records count when they are
+  /// uploaded, and its parts once more when they are read to be committed.
   fileprivate var accesses: UInt64 {
     switch kind {
     case .push(let push): UInt64(max(1, push.mutations.count))
     case .read(let read): UInt64(max(1, read.names.count))
+    case .upload(let part): UInt64(max(1, part.mutations.count))
+    case .commitGroup(let commit): UInt64(min(max(1, Int(commit.parts)), Limits.groupParts))
     case .syncContinue(let message): UInt64(max(1, message.diffs.count))
     case .ack: 0
-    default: 1
+    case .hello, .propose, .settle, .pull, .subscribe, .ticket, .drop, .zones, .createZone, .whoAmI, .lock, .unlock,
+      .beginGroup, .operation, .removeOperation, .syncBegin, .changedZones, nil:
+      1
     }
   }
 
@@ -118,10 +123,18 @@ extension Wire.Operation {
     case .propose(let proposal): proposal.container
     case .ticket(let request): request.container
     case .zones(let list): list.container
+    case .whoAmI(let question): question.container
+    case .lock(let lock): lock.container
+    case .unlock(let unlock): unlock.container
+    case .beginGroup(let begin): begin.container
+    case .upload(let part): part.container
+    case .commitGroup(let commit): commit.container
+    case .operation(let question): question.container
+    case .removeOperation(let operation): operation.container
     case .syncBegin(let begin): begin.container
     case .syncContinue(let message): message.container
     case .changedZones(let list): list.container
-    default: ""
+    case .hello, .subscribe, .ack, nil: ""
     }
   }
 }
