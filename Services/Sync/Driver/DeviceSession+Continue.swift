@@ -61,8 +61,10 @@ extension DeviceSession {
         return .failure(DiffSync.Refusal(.invalidData, uuid: diff.uuid, error.message))
       }
     }
+    let objects: Set<String>
+    do throws(DiffSync.Refusal) { objects = try ContinuePlan.objects(of: list) } catch { return .failure(error) }
     let types = try await types(named: Set(list.map(\.objtype)), of: zone)
-    let known = try await known(list, in: zone)
+    let known = try await known(objects, in: zone)
     do throws(DiffSync.Refusal) {
       let plan = try ContinuePlan(list, types: types, known: known)
       var mutations: [Wire.Mutation] = []
@@ -92,10 +94,10 @@ extension DeviceSession {
   }
 
   private func known(
-    _ diffs: [DiffSync.Diff], in zone: ZoneID
+    _ objects: Set<String>, in zone: ZoneID
   ) async throws(CaravanError) -> [String: ContinuePlan.Known] {
-    let names = Set(diffs.map(\.uuid)).filter { (try? RecordName.check($0)) != nil }.sorted()
-    guard (1...DiffLimits.objectsPerContinue).contains(names.count) else { return [:] }
+    let names = objects.filter { (try? RecordName.check($0)) != nil }.sorted()
+    guard !names.isEmpty else { return [:] }
     let entries: [Model.Entry]
     // Only what they are: no fields of theirs.
     do throws(CaravanError) { entries = try await cloud.storage.fetch(names, fields: [.max], from: zone) } catch {

@@ -49,12 +49,20 @@ public struct ContinuePlan: Sendable, Hashable {
   public init(_ diffs: [Diff], types: [String: RecordType], known: [String: Known]) throws(Refusal) {
     self.types = types
     self.known = known
+    _ = try Self.objects(of: diffs)
     for diff in diffs { try add(diff) }
-    guard writes.count <= DiffLimits.objectsPerContinue else {
+  }
+
+  /// The uuids of the objects that change: what is known of them the plan wants to know.
+  /// - Throws: `invalidData` when they are more than one commit takes.
+  public static func objects(of diffs: [Diff]) throws(Refusal) -> Set<String> {
+    let objects = Set(diffs.map(\.uuid))
+    guard objects.count <= DiffLimits.objectsPerContinue else {
       throw Refusal(
         .invalidData,
-        "\(writes.count) objects change at once: the limit is \(DiffLimits.objectsPerContinue), send several parts")
+        "\(objects.count) objects change at once: the limit is \(DiffLimits.objectsPerContinue), send several parts")
     }
+    return objects
   }
 
   private mutating func add(_ diff: Diff) throws(Refusal) {

@@ -232,6 +232,27 @@ import Wire
     }
   }
 
+  @Test("DIF-12, DIF-13: changes of more objects than one commit takes are status 1, whether those are there or not")
+  func tooMany() throws {
+    try DiffWorld.run { world in
+      let a = world.device("a")
+      _ = try await a.agree()
+      let names = (0...DiffLimits.objectsPerContinue).map { "o\($0)" }
+      let creates = names.map { note($0, ["n": .integer(1)]) }
+      #expect(try await a.sync(1, creates).status == .invalidData)
+      #expect(try await a.entries().isEmpty)
+      #expect(try await a.sync(2, Array(creates.dropLast())).status == .ok)
+      #expect(try await a.sync(3, Array(creates.suffix(1))).status == .ok)
+      let updates = names.map { change($0, "n", .integer(2)) }
+      let refused = try await a.sync(4, updates)
+      #expect(refused.status == .invalidData && refused.message.contains("\(DiffLimits.objectsPerContinue)"))
+      #expect(try await a.sync(5, names.map { removal($0) }).status == .invalidData)
+      // Several changes of one object are those of one.
+      #expect(try await a.sync(6, updates.dropLast() + updates.dropLast()).status == .ok)
+      #expect(try await a.entries().allSatisfy { !$0.deleted })
+    }
+  }
+
   @Test("DIF-30: the same SYNC_CONTINUE again is answered as the first time and applied once, a refused one never")
   func replay() throws {
     try DiffWorld.run { world in
