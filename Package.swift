@@ -213,8 +213,8 @@ let package = Package(
         [
           "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
           "Compression",
-          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncDriver", "SchemaDriver",
-          "NotifyDriver", "SchemaClient",
+          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
+          "SchemaDriver", "NotifyDriver", "SchemaClient",
         ]),
       tests(
         "CLITests",

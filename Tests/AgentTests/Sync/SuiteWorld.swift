@@ -7,6 +7,7 @@ import Runtime
 import SchemaDriver
 import StorageDriver
 import StoreSQLite
+import SyncCore
 import SyncDriver
 import TestKit
 
@@ -19,8 +20,10 @@ final class SuiteWorld: Sendable {
   let hub: InProcessHub
   let directory: TemporaryDirectory
 
-  /// - Parameter policy: of the network, in place of `faults`.
-  init(seed: UInt64, policy: (any FaultPolicy)? = nil) throws {
+  /// - Parameters:
+  ///   - policy: of the network, in place of `faults`.
+  ///   - features: what the cloud does.
+  init(seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all) throws {
     world = Simulation(seed: seed)
     directory = try TemporaryDirectory()
     let net = world.host("net").host
@@ -37,7 +40,8 @@ final class SuiteWorld: Sendable {
       try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: key).run()
     }
     let schema = SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema").host)
-    let sync = try SyncService(bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key)
+    let sync = try SyncService(
+      bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key, features: features)
     let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host, ticketKey: key)
     let services: [any Service] = [schema, sync, notify]
     for service in services { _ = world.start { try await service.run() } }

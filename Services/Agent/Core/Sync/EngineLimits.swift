@@ -93,6 +93,8 @@ public enum EngineLimits {
   public static let dayCheck: Duration = .seconds(900)
   /// With less left of its budget the device does not begin to speak over a link.
   public static let leastBudgetBytes: UInt64 = 8 << 10
+  /// Of a row that nothing is known about yet, where only so many are wanted.
+  public static let rowGuess = 1 << 10
   /// Of a budget that is nearly used up, for what surrounds the rows of a push, and each row, and for their answer.
   public static let pushCost = 1 << 10
   public static let rowCost = 512

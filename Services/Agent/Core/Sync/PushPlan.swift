@@ -87,6 +87,8 @@ public struct PullSummary: Sendable, Hashable {
   public var conflicts = 0
   /// Entries kept until their chunks are there, or until their row is free.
   public var staged = 0
+  /// Read backwards in time, the table has not come to as many rows as it is to keep.
+  public var lacksOlder = false
   /// The page echoes writes this store knows nothing about: its file is older than what it once sent. Begin a new
   /// epoch and reset the table.
   public var isUnexplained = false

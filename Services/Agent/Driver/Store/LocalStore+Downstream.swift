@@ -17,7 +17,8 @@ extension LocalStore {
     let wasResyncing = before.isResyncing
     let isLast = end == .last
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
-    let summary = try change(table, end == .more && sound.isEmpty ? .later : .atOnce, isFreeing: true) {
+    let mayWait = (end == .more || end == .older) && sound.isEmpty
+    let summary = try change(table, mayWait ? .later : .atOnce, isFreeing: true) {
       (state) throws(CaravanError) -> PullSummary in
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
@@ -33,7 +34,9 @@ extension LocalStore {
       if summary.isUnexplained { state.mustStartOver = true }
       if isLast, state.isResyncing { try endResync(&state, &summary) }
       if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
-      try leaveOld(&state)
+      let oldest = try leaveOld(&state)
+      if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
+      state.lacksOlder = summary.lacksOlder
       state.news += summary.applied + summary.removed
       try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
@@ -294,7 +297,7 @@ extension LocalStore {
     }
     state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
-    (state.waiting, state.ownThrough) = (0, nil)
+    (state.waiting, state.ownThrough, state.lacksOlder) = (0, nil, false)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
   }

@@ -82,8 +82,10 @@ extension LocalStore {
 
   /// Rows that the table's window leaves to the cloud go from the device; what is not at the cloud yet stays (UNI-15).
   /// What waits for its chunks is not fetched either.
-  func leaveOld(_ state: inout TableState) throws(CaravanError) {
-    guard let window = state.properties.window else { return }
+  /// - Returns: the version of the oldest row that the window has room for; nil: there is room for more.
+  @discardableResult
+  func leaveOld(_ state: inout TableState) throws(CaravanError) -> Seq? {
+    guard let window = state.properties.window else { return nil }
     let least = try window.rows.map { (rows) throws(CaravanError) in try leastVersion(of: rows, in: state) } ?? nil
     let birth = window.milliseconds.map { age in
       RowID.make(
@@ -112,6 +114,7 @@ extension LocalStore {
       }
       try removeRow(row, of: state)
     }
+    return least.map { Seq($0) }
   }
 
   /// Rows that may have to go; those of which a newer version waits count as that.

@@ -41,7 +41,8 @@ extension LocalStore: SyncStore {
     let isHeld = state.isLocalOnly || state.isResyncing
     let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(in: state)
     return TableSyncState(
-      proposal: state.proposal, type: state.type, token: state.token, dirtyRows: rows.dirty,
+      proposal: state.proposal, type: state.type, token: state.token,
+      newestFirst: state.readsBackwards ? state.properties.window?.rows : nil, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: lacking ?? false,
       lacksRows: torn > 0 || state.mustStartOver || state.lacksOwnRows,

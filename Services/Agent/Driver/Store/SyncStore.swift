@@ -183,6 +183,9 @@ public struct TableSyncState: Sendable, Hashable {
   public let type: RecordType?
   /// Change token of the last page applied; empty: from the beginning.
   public let token: [UInt8]
+  /// So many of the newest rows are all that the table is to have, and it has not come to them: it is read backwards in
+  /// time (UNI-15). nil: it goes on from its token.
+  public let newestFirst: UInt64?
   /// Rows that could be collected now, and may start a transfer.
   public let dirtyRows: Int
   /// Rows that could be collected, and only ride along: they may be lost.
@@ -210,7 +213,8 @@ public struct TableSyncState: Sendable, Hashable {
   public let refused: String
 
   public init(
-    proposal: RecordType, type: RecordType?, token: [UInt8], dirtyRows: Int, toleratedRows: Int = 0,
+    proposal: RecordType, type: RecordType?, token: [UInt8], newestFirst: UInt64? = nil, dirtyRows: Int,
+    toleratedRows: Int = 0,
     deadline: Int64? = nil, isLocalOnly: Bool = false, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false,
     isResyncing: Bool = false,
     mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
@@ -218,6 +222,7 @@ public struct TableSyncState: Sendable, Hashable {
     self.proposal = proposal
     self.type = type
     self.token = token
+    self.newestFirst = newestFirst
     self.dirtyRows = dirtyRows
     self.toleratedRows = toleratedRows
     self.deadline = deadline

@@ -20,6 +20,8 @@ struct TableState {
   var lacksOwnRows = false
   /// Rows that the query does not ask for were kept because an app had them open.
   var hasStrangers = false
+  /// The token leads back in time: the table has yet to come to as many rows as it is to keep (UNI-15).
+  var lacksOlder = false
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
   var bytesUp: Int
@@ -76,6 +78,9 @@ struct TableState {
   /// Whether changes of the row must be noted for the cloud. What a local table once synced is still known there.
   func tracks(_ head: RowHead) -> Bool { !isLocalOnly || head.version > 0 || head.flags != .clean }
 
+  /// In a resync everything has to be named.
+  var readsBackwards: Bool { !isResyncing && (token.isEmpty || lacksOlder) }
+
   /// The proposal for the cloud: ids are the cloud's to give.
   var proposal: Model.RecordType {
     Model.RecordType(
@@ -109,6 +114,7 @@ struct TableState {
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
     (lacksOwnRows, hasStrangers) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
+    lacksOlder = row.integer(7) & 16 != 0
     lastSync = row.integer(8)
     (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
     refused = row.text(11)
@@ -138,8 +144,13 @@ struct TableState {
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
         bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
-      (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0), lastSync,
-      bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, number)
+      progress, lastSync, bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, number)
+  }
+
+  /// How far its pulls have come, as `resyncing` has it.
+  private var progress: Int64 {
+    (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0)
+      + (lacksOlder ? 16 : 0)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {

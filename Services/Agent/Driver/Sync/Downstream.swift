@@ -16,6 +16,8 @@ struct Downstream: Sendable {
   private var hasReset = false
   /// Rows here do not count until the cloud names them.
   private var isResyncing = false
+  /// Read backwards in time until so many rows are here.
+  private var newestFirst: UInt64?
   private var hasObjects = false
   /// What the device itself wrote up to here need not come.
   private var ownThrough: Seq = 0
@@ -52,6 +54,7 @@ struct Downstream: Sendable {
     }
     lacksRows = lacksRows || state.lacksRows
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
+    newestFirst = state.newestFirst
     var operations: [Operation.Kind] = []
     // A restore may have taken the type: who starts over may not have come to propose it again, and who has never
     // pulled hears of no restore.
@@ -83,6 +86,10 @@ struct Downstream: Sendable {
         try await takeIn(current, end: .last)
         break
       }
+      if newestFirst != nil {
+        page = try await back(current)
+        continue
+      }
       let reading = self
       async let following = reading.ask(current.token)
       // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
@@ -92,6 +99,13 @@ struct Downstream: Sendable {
     }
     answer = .whole
     try await fetchObjects()
+  }
+
+  /// Takes in a page, and asks for the one before it, or turns: what has changed since the newest page comes then, and
+  /// what is older than the rows that the table keeps never does.
+  private mutating func back(_ page: PullResult) async throws(CaravanError) -> PullResult? {
+    if try await !takeIn(page, end: .older).lacksOlder { newestFirst = nil }
+    return isUnexplained ? nil : try await opened(ask(page.token).get())
   }
 
   private mutating func fetchObjects() async throws(CaravanError) {
@@ -120,10 +134,12 @@ struct Downstream: Sendable {
   }
 
   private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
-    .pull(
+    let wanted = newestFirst.map { Int(clamping: $0.multipliedReportingOverflow(by: UInt64(EngineLimits.rowGuess)).0) }
+    return .pull(
       Pull(
-        container: table.app.text, zone: table.name, token: token, maxBytes: UInt32(clamping: maximumBytes),
-        ownBodies: lacksRows, slackMilliseconds: slackMilliseconds, ownThrough: ownThrough))
+        container: table.app.text, zone: table.name, token: token,
+        maxBytes: UInt32(clamping: min(wanted ?? .max, maximumBytes)), ownBodies: lacksRows,
+        slackMilliseconds: slackMilliseconds, mode: newestFirst == nil ? .forward : .reverse, ownThrough: ownThrough))
   }
 
   var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
@@ -154,11 +170,17 @@ struct Downstream: Sendable {
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
     switch result {
     case .pull(let page) where !page.resetRequired: return page
-    case .pull(let page): return try await opened(startOver(from: Beginning(page)))
+    // Whoever asks backwards is told of a beginning of that kind, and a resync goes forward.
+    case .pull(let page):
+      return try await opened(startOver(from: newestFirst == nil ? Beginning(page) : beginning()))
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
       return try await opened(startOver(from: beginning()))
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
       return isResyncing ? PullResult() : nil
+    case .failure(let failure) where failure.code == ErrorCode.featureDisabled.rawValue && newestFirst != nil:
+      newestFirst = nil
+      // Going forward, a token on the way back gives up what is older.
+      return try await opened(token.isEmpty ? ask(token).get() : startOver(from: beginning()))
     default: throw .unexpected(result, to: "a pull")
     }
   }
@@ -211,16 +233,17 @@ struct Downstream: Sendable {
       throw .startsOver(table)
     }
     try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
-    (token, isResyncing, ownThrough) = (beginning.token, true, 0)
+    (token, isResyncing, ownThrough, newestFirst) = (beginning.token, true, 0, nil)
     let state = try await crew.store.syncState(of: table)
     lacksRows = lacksRows || state.lacksRows
   }
 
-  private mutating func takeIn(_ result: PullResult, end: PageEnd) async throws(CaravanError) {
+  @discardableResult
+  private mutating func takeIn(_ result: PullResult, end: PageEnd) async throws(CaravanError) -> PullSummary {
     let entries = try EntryPage.decode(result.page).entries.map {
       IncomingEntry(entry: $0.model(), isOwn: $0.own)
     }
-    if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return }
+    if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return PullSummary() }
     let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
     let summary = try await crew.store.apply(
       entries, with: brought.chunks, to: table, token: result.token, end: end,
@@ -228,13 +251,14 @@ struct Downstream: Sendable {
     token = result.token
     if !result.more { isResyncing = false }
     isUnexplained = summary.isUnexplained
-    guard summary.staged > 0, !isUnexplained else { return }
+    guard summary.staged > 0, !isUnexplained else { return summary }
     answer = .lacksObjects
     do throws(CaravanError) { _ = try await crew.mover.fetchMissing(of: table, gate: gate) } catch {
       // Rows behind it do not wait for an object that today's budget has no room for (MOB-47).
       guard error.isForTomorrow else { throw error }
     }
     answer = .missing
+    return summary
   }
 }
 
