@@ -10,9 +10,9 @@ public struct PostgresOptions: Sendable {
   public var readers = 4
   /// How long a call waits for a server that cannot be reached before it is told so: less than anybody waits for the
   /// answer. Who can wait longer asks again. Of a server that hangs it is told after
-  /// `PostgresLimits.silenceMilliseconds` and `connectSeconds`, or where it waited for a new attempt to connect, after
-  /// `patience` and `connectSeconds`: half a second before whoever asks storage gives up.
-  public var patience: Duration = .milliseconds(500)
+  /// `PostgresLimits.silenceMilliseconds` and `connectSeconds`, or where it came just before a new attempt to connect,
+  /// after `patience` and those.
+  public var patience: Duration = .seconds(1)
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
@@ -32,12 +32,10 @@ enum PostgresLimits {
     waitingWrites: 1_024, waitingBytes: 24 << 20, groupWrites: 256, groupBytes: 8 << 20)
   /// How long opening waits for one, at most: whoever started it wants to know.
   static let openPatience: Duration = .seconds(3)
-  /// Between the loss of a connection and the attempt to make another: enough to look at all calls of the lane.
-  static let breath: Duration = .milliseconds(10)
-  /// Between attempts to connect: this, and twice as long from failure to failure, but no longer than a call waits:
-  /// each makes an attempt.
+  /// Between attempts to connect: at once, then this, and twice as long from failure to failure, but no longer than a
+  /// call waits: each makes an attempt.
   static let firstRetry: Duration = .milliseconds(50)
-  static let lastRetry: Duration = .milliseconds(500)
+  static let lastRetry: Duration = .seconds(1)
   /// Of an attempt, for each host; libpq knows no less.
   static let connectSeconds = 2
   /// After so long without an answer the server is asked whether it is there, for as long as connecting may take. If it
@@ -71,11 +69,10 @@ enum PostgresLimits {
 }
 
 extension ConnectionOptions {
-  /// What it does may take long: it is waited for as long as the server is there.
+  /// What it does may take long.
   static func upkeep(_ address: ConnectionString) -> ConnectionOptions {
     var options = store(address)
     options.applicationName = "caravan-upkeep"
-    options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
     return options
   }

@@ -57,15 +57,13 @@ struct Session {
     return now < notBefore ? notBefore - now : nil
   }
 
-  /// Gives the connection up after it was lost in use: the next one is tried in a moment. An attempt may hold the lane
-  /// up, and whoever has waited for long is told before.
+  /// Gives the connection up after it was lost in use: the next one is tried at once.
   mutating func drop(_ error: PostgresError) {
     // Where the server is gone, that was said.
     if outage.current == nil { host.log.warning("a connection to PostgreSQL is lost", [.error: error.description]) }
     metrics.lost.add()
     close()
     lastFailure = error
-    notBefore = host.clock.now + PostgresLimits.breath
   }
 
   mutating func close() {
