@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "UNI-15, CK-103: of many rows a new device fetches the newest, where the cloud goes back; old ones that change come",
+    "UNI-15, CK-103: of many rows a new device fetches the newest, if the cloud goes back; old ones that change come",
     arguments: [true, false])
   func fetchesLittle(canGoBack: Bool) throws {
     let suite = try SuiteWorld(seed: 5, features: canGoBack ? .all : try Features(disabling: "reverse"))
