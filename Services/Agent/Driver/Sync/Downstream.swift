@@ -134,7 +134,7 @@ struct Downstream: Sendable {
   }
 
   private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
-    let wanted = newestFirst.map { Int(clamping: $0.multipliedReportingOverflow(by: UInt64(EngineLimits.rowGuess)).0) }
+    let wanted = newestFirst.map { Int(clamping: min($0, UInt64(maximumBytes))) * EngineLimits.rowGuess }
     return .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token,
