@@ -162,7 +162,7 @@ let package = Package(
         "DiffSyncTests",
         [
           "DiffSync", "DiffSyncClient", "Model", "Wire", "TestKit", "Bus", "Runtime", "Crypto", "StorageDriver",
-          "StorageClient", "StoreSQLite", "SchemaDriver", "SyncDriver", "Backup",
+          "StorageClient", "StoreSQLite", "SQLite", "SchemaDriver", "SyncDriver", "Backup",
         ]),
       tests("RuntimeTests", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),

@@ -28,6 +28,21 @@ public enum DiffSyncLimits {
 }
 
 extension DiffSyncClient {
+  /// What an app does before its user sees anything: agrees on its types and syncs, so that a new device is complete
+  /// before it is used first. One that is complete works without a connection ever after (DIF-02).
+  /// - Returns: nil on a complete device that could not sync now: it has what it had, and `sync()` may be called later.
+  /// - Throws: what `agree(on:)` and `sync()` throw; on a complete device only what does not pass by itself.
+  @discardableResult
+  public func signIn(_ types: [String: [Model.FieldDefinition]]) async throws(CaravanError) -> SyncReport? {
+    do throws(CaravanError) {
+      for (objtype, fields) in types.sorted(by: { $0.key < $1.key }) { try await agree(on: objtype, fields) }
+      return try await sync()
+    } catch {
+      guard isComplete, error.isTransient, error.code != .cancelled else { throw error }
+      return nil
+    }
+  }
+
   /// Brings everything from the server and everything pending to it. After an error call it again, at any time: it goes
   /// on where it was, and what was sent without an answer is asked about first.
   /// - Throws: `serverBusy` when other clients of the user sync all the time; `invalidData` when the server will not

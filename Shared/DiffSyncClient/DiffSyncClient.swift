@@ -10,7 +10,7 @@ internal import SQLite
 /// work on the same zone.
 ///
 ///     let notes = try DiffSyncClient(configuration, bus: bus, host: host)
-///     try await notes.agree(on: "note", [FieldDefinition(id: 0, name: "text", kind: .text)])
+///     try await notes.signIn(["note": [FieldDefinition(id: 0, name: "text", kind: .text)]])
 ///     try await notes.create("n-1", "note", ["text": .text("milk")])
 ///     try await notes.sync()
 ///
@@ -142,6 +142,8 @@ public actor DiffSyncClient {
     try change([uuid]) { (replica) throws(CaravanError) in try replica.delete(uuid, at: wall) }
   }
 
+  /// Whether all that the server had when a sync ended is here: not on a device that never got through its first.
+  public var isComplete: Bool { replica.standing.isComplete }
   /// Diffs that are not at the server yet.
   public var pending: [Diff] { replica.log }
   /// `last_sync_height`.

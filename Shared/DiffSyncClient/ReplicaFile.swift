@@ -5,7 +5,7 @@ internal import Wire
 
 /// A client's objects, log and standing in one SQLite file. Every call is one transaction.
 struct ReplicaFile {
-  private static let format: Int64 = 2
+  private static let format: Int64 = 3
 
   private let db: Connection
   let epoch: UInt64
@@ -22,6 +22,7 @@ struct ReplicaFile {
     let epoch = Int64(bitPattern: newEpoch & UInt64(Int64.max))
     try db.transaction { () throws(CaravanError) in
       if format == 1 { try db.execute(Self.secondFormat) }
+      if (1...2).contains(format) { try db.execute(Self.thirdFormat) }
       try db.execute(Self.layout)
       try db.run("INSERT OR IGNORE INTO standing(id, epoch) VALUES (0, ?)", epoch)
     }
@@ -32,7 +33,7 @@ struct ReplicaFile {
   private static let layout = """
     CREATE TABLE IF NOT EXISTS standing(
       id INTEGER PRIMARY KEY CHECK (id = 0), epoch INTEGER NOT NULL, height INTEGER NOT NULL DEFAULT 0,
-      incarnation INTEGER NOT NULL DEFAULT 0, cursor BLOB NOT NULL DEFAULT x'',
+      incarnation INTEGER NOT NULL DEFAULT 0, cursor BLOB NOT NULL DEFAULT x'', complete INTEGER NOT NULL DEFAULT 0,
       restarting INTEGER NOT NULL DEFAULT 0, next_op INTEGER NOT NULL DEFAULT 1,
       clock_offset INTEGER NOT NULL DEFAULT 0, clock_last INTEGER NOT NULL DEFAULT 0,
       attempt BLOB, covers INTEGER NOT NULL DEFAULT 0);
@@ -43,11 +44,17 @@ struct ReplicaFile {
     CREATE INDEX IF NOT EXISTS objects_of_type ON objects(objtype);
     CREATE TABLE IF NOT EXISTS types(name TEXT PRIMARY KEY, type BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS lost(after INTEGER PRIMARY KEY, through INTEGER NOT NULL);
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
     """
 
   /// Objects have the heights of their creation: of those that are there it is not known, and they count as old.
   private static let secondFormat = "ALTER TABLE objects ADD COLUMN created INTEGER DEFAULT 0"
+
+  /// Whoever has a height, or goes through everything again, has been complete.
+  private static let thirdFormat = """
+    ALTER TABLE standing ADD COLUMN complete INTEGER NOT NULL DEFAULT 0;
+    UPDATE standing SET complete = height > 0 OR restarting;
+    """
 
   func close() { db.close() }
 
@@ -65,7 +72,8 @@ struct ReplicaFile {
     }
     let read = try db.first(
       """
-      SELECT height, incarnation, cursor, restarting, next_op, clock_offset, clock_last, attempt, covers FROM standing
+      SELECT height, incarnation, cursor, restarting, next_op, clock_offset, clock_last, attempt, covers, complete
+      FROM standing
       """
     ) { (row) throws(CaravanError) in
       var standing = Standing()
@@ -74,6 +82,7 @@ struct ReplicaFile {
       standing.cursor = row.bytes(2)
       standing.isRestarting = row.flag(3)
       standing.lost = lost
+      standing.isComplete = row.flag(9)
       standing.nextOp = row.unsigned(4)
       standing.clock = StampClock(offset: row.integer(5), last: HybridStamp(rawValue: row.unsigned(6)))
       if !row.isNull(7) {
@@ -181,10 +190,10 @@ struct ReplicaFile {
     try db.run(
       """
       UPDATE standing SET height = ?, incarnation = ?, cursor = ?, restarting = ?, next_op = ?, clock_offset = ?,
-        clock_last = ?, attempt = ?, covers = ?
+        clock_last = ?, attempt = ?, covers = ?, complete = ?
       """, standing.height, standing.incarnation, standing.cursor, standing.isRestarting, standing.nextOp,
       standing.clock.offset, standing.clock.last.rawValue, attempt.map { SyncContinue($0).encoded() },
-      attempt?.covers ?? 0)
+      attempt?.covers ?? 0, standing.isComplete)
   }
 }
 

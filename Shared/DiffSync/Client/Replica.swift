@@ -170,6 +170,7 @@ public struct Replica: Sendable, Hashable {
 
   private mutating func finish(at height: Seq) {
     (standing.height, standing.cursor) = (height, [])
+    standing.isComplete = true
     standing.isRestarting = false
   }
 

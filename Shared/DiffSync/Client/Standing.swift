@@ -8,6 +8,8 @@ public struct Standing: Sendable, Hashable {
   /// Where to go on: pages up to there are in the objects, too, and those after it still begin at `height`. Empty: at
   /// `height`.
   public var cursor: [UInt8] = []
+  /// All that the server had when a sync ended is here, or was once (DIF-02).
+  public var isComplete = false
   /// The server did not know the height any more: all its objects come again, and those that do not are gone.
   public var isRestarting = false
   /// Of that restart: heights that a restore of the server took back. What the client has of them it gives back.

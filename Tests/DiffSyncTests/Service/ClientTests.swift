@@ -2,6 +2,7 @@ import Bus
 import DiffSync
 import Model
 import Runtime
+import SQLite
 import TestKit
 import Testing
 import Wire
@@ -78,6 +79,60 @@ import Wire
       let new = try world.client("c2")
       try await new.sync()
       #expect(try await new.objects(of: "note").bare == again.objects(of: "note").bare)
+    }
+  }
+
+  @Test("DIF-02: a sign-in leaves a new device complete or fails; a complete one signs in without a connection, too")
+  func signIn() throws {
+    let faults = FaultPlan()
+    try DiffWorld.run(faults) { world in
+      let types = ["note": DiffWorld.fields]
+      let first = try await world.agreed("c1")
+      for uuid in ["a", "b"] { try await first.create(uuid, "note", ["n": .integer(1)]) }
+      try await first.sync()
+      let new = try world.client("c2")
+      faults.cut("c2", "sync")
+      let refusal = await #expect(throws: CaravanError.self) { try await new.signIn(types) }
+      #expect(refusal?.isTransient == true)
+      #expect(await !new.isComplete)
+      faults.healAll()
+      #expect(try await new.signIn(types) == SyncReport(pulled: 2, pushed: 0))
+      #expect(await new.isComplete)
+      faults.cut("c2", "sync")
+      await new.close()
+      let again = try world.client("c2")
+      #expect(await again.isComplete)
+      #expect(try await again.signIn(types) == nil)
+      #expect(try await numbers(again).count == 2)
+      faults.healAll()
+      let misfit = await #expect(throws: CaravanError.self) {
+        try await again.signIn(["note": [FieldDefinition(id: 0, name: "n", kind: .text)]])
+      }
+      #expect(misfit?.code == .schemaNotAdditive)
+    }
+  }
+
+  @Test("DIF-02: a file of before the mark counts as complete where it has a height", arguments: [0, 1])
+  func olderFile(_ objects: Int) throws {
+    try DiffWorld.run { world in
+      let client = try await world.agreed("c1")
+      for number in 0..<objects { try await client.create("o\(number)", "note", [:]) }
+      if objects > 0 { try await client.sync() }
+      await client.close()
+      let path = "\(world.directory.path)/c1/diffsync.db"
+      let file = try Connection(.file(path))
+      try file.execute("ALTER TABLE standing DROP COLUMN complete; PRAGMA user_version = 2")
+      file.close()
+      #expect(try await world.client("c1").isComplete == (objects > 0))
+    }
+  }
+
+  @Test("DIF-02: a device whose user has nothing yet is complete, too")
+  func emptySignIn() throws {
+    try DiffWorld.run { world in
+      let client = try world.client("c1")
+      #expect(try await client.signIn(["note": DiffWorld.fields]) == SyncReport())
+      #expect(await client.isComplete)
     }
   }
 
