@@ -123,18 +123,10 @@ public final class Connection {
 
   // MARK: Statements
 
-  /// Runs one or more statements that give no rows, outside any pipeline; for changes of the schema.
+  /// Runs one statement that takes no values and is not kept prepared; for changes of the schema.
   public func execute(_ sql: String) throws(PostgresError) {
-    guard PQexitPipelineMode(handle) == 1 else { throw lost("an answer is still under way") }
-    let result = PQexec(handle, sql)
-    defer { PQclear(result) }
-    let isDone = [PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result))
-    let failure = isDone ? nil : failure(result)
-    if failure?.kind != .lost {
-      try enterPipeline()
-      try rollBack()
-    }
-    if let failure { throw failure }
+    guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
+    _ = try finish([.answer])
   }
 
   /// Sends the statements together and waits for their answers.
@@ -143,6 +135,10 @@ public final class Connection {
   public func run(_ pipeline: Pipeline) throws(PostgresError) -> [Rows] {
     var expected: [Expected] = []
     for request in pipeline.requests { try send(request, pipeline.bytes, &expected) }
+    return try finish(expected)
+  }
+
+  private func finish(_ expected: [Expected]) throws(PostgresError) -> [Rows] {
     guard PQpipelineSync(handle) == 1 else { throw lost() }
     let answers = try receive(expected)
     guard let failure = answers.failure else { return answers.rows }

@@ -10,9 +10,9 @@ public struct PostgresOptions: Sendable {
   public var readers = 4
   /// How long a call waits for a server that cannot be reached before it is told so: less than anybody waits for the
   /// answer. Who can wait longer asks again. Of a server that hangs it is told after
-  /// `PostgresLimits.silenceMilliseconds` and `connectSeconds`, or where it came just before a new attempt to connect,
-  /// after `patience` and those.
-  public var patience: Duration = .seconds(1)
+  /// `PostgresLimits.silenceMilliseconds` and `connectSeconds`, or where it waited for a new attempt to connect, after
+  /// `patience` and `connectSeconds`: half a second before whoever asks storage gives up.
+  public var patience: Duration = .milliseconds(500)
   /// nil: the database's clock decides about leases and grace times, which is the same for every process. Another one
   /// is for tests that have time in their hands.
   public var clock: (any Clock)?
@@ -35,7 +35,7 @@ enum PostgresLimits {
   /// Between attempts to connect: at once, then this, and twice as long from failure to failure, but no longer than a
   /// call waits: each makes an attempt.
   static let firstRetry: Duration = .milliseconds(50)
-  static let lastRetry: Duration = .seconds(1)
+  static let lastRetry: Duration = .milliseconds(500)
   /// Of an attempt, for each host; libpq knows no less.
   static let connectSeconds = 2
   /// After so long without an answer the server is asked whether it is there, for as long as connecting may take. If it
@@ -69,10 +69,11 @@ enum PostgresLimits {
 }
 
 extension ConnectionOptions {
-  /// What it does may take long.
+  /// What it does may take long: it is waited for as long as the server is there.
   static func upkeep(_ address: ConnectionString) -> ConnectionOptions {
     var options = store(address)
     options.applicationName = "caravan-upkeep"
+    options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
     return options
   }

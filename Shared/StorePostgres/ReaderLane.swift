@@ -39,7 +39,7 @@ actor ReaderLane {
   ) async throws(CaravanError) -> Value {
     let deadline = host.clock.now + patience
     while true {
-      switch await attempt(work) {
+      switch await attempt(work, until: deadline) {
       case .done(let value): return value
       case .failed(let error): throw error
       case .again(let pause, let error):
@@ -52,9 +52,11 @@ actor ReaderLane {
   }
 
   private func attempt<Value: Sendable>(
-    _ work: @Sendable (Connection) throws(PostgresError) -> Value
+    _ work: @Sendable (Connection) throws(PostgresError) -> Value, until deadline: Instant
   ) -> Attempt<Value> {
     do throws(CaravanError) { try liveness.check() } catch { return .failed(error) }
+    // The calls before it have found out, which took its time.
+    if let failure = session.lastFailure, host.clock.now > deadline { return .failed(failure.answer) }
     do throws(PostgresError) {
       let db = try session.open()
       do throws(PostgresError) { return .done(try work(db)) } catch {

@@ -69,7 +69,7 @@ actor WriterLane {
     while !write.isDone {
       let group = queue.withLock { $0.takeGroup() }
       precondition(!group.isEmpty, "a write is neither done nor waiting")
-      if let pause = run(group) { return pause }
+      if let pause = run(group) { return write.isDone ? nil : pause }
     }
     return nil
   }
@@ -80,11 +80,12 @@ actor WriterLane {
       finish(group, error)
       return nil
     }
-    let now = host.clock.now
-    let late = group.filter { $0.deadline < now }
-    if !late.isEmpty, let failure = session.lastFailure { finish(late, failure.answer) }
-    let group = group.filter { !$0.isDone }
-    guard !group.isEmpty else { return nil }
+    // They wait for their turn here to hear of it, and an attempt to connect may take long: it comes after them.
+    let rest = tellLate(group)
+    guard rest.count == group.count else {
+      queue.withLock { $0.putBack(rest) }
+      return rest.isEmpty ? nil : .zero
+    }
     do throws(PostgresError) {
       try transact(group)
       conflicts = 0
@@ -97,7 +98,8 @@ actor WriterLane {
   private func take(_ error: PostgresError, of group: [any PendingWrite]) -> Duration? {
     switch error.kind {
     case .lost, .refused:
-      queue.withLock { $0.putBack(group) }
+      let rest = tellLate(group)
+      queue.withLock { $0.putBack(rest) }
       return session.wait ?? .zero
     case .conflict, .duplicate, .constraint:
       // Undone, because another process was quicker.
@@ -121,6 +123,16 @@ actor WriterLane {
       }
       return runSingly(group)
     }
+  }
+
+  /// Writes that have waited for as long as they may hear why.
+  /// - Returns: the others.
+  private func tellLate(_ group: [any PendingWrite]) -> [any PendingWrite] {
+    guard let failure = session.lastFailure else { return group }
+    let now = host.clock.now
+    let late = group.filter { $0.deadline < now }
+    if !late.isEmpty { finish(late, failure.answer) }
+    return group.filter { !$0.isDone }
   }
 
   private func runSingly(_ group: [any PendingWrite]) -> Duration? {
