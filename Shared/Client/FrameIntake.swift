@@ -51,6 +51,9 @@ struct FrameIntake {
   /// - Parameter frameBytes: the longest message taken, its data included.
   init(frameBytes: Int) { self.frameBytes = frameBytes }
 
+  /// All that is here.
+  var heldBytes: Int { bytes + message.bytes.count + data.bytes.count }
+
   /// Whether the last frame is not all here.
   var isInFrame: Bool { !head.bytes.isEmpty }
 

@@ -50,6 +50,7 @@ package final class FrameSocket: Sendable {
     /// Grows with whatever comes, goes, or may come again.
     var progress: UInt64 = 0
     var isStallTimed = false
+    var told: (bytes: Int, tell: @Sendable (Int) -> Void)?
   }
 
   /// The user id of the process at the other end, as the kernel says.
@@ -63,6 +64,8 @@ package final class FrameSocket: Sendable {
   private static let shortBytes = 16 << 10
   /// While this much waits to be taken, nothing more is received.
   private static let receiveBytes = 64 << 10
+  /// In steps of so many bytes it is told what is here: short messages come and go untold.
+  private static let toldBytes = 64 << 10
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
 
   /// Takes the descriptor over.
@@ -114,6 +117,15 @@ package final class FrameSocket: Sendable {
     change { state in
       if state.interest.contains(.reading) { receive(&state) }
       state.isWoken = true
+    }
+  }
+
+  /// Has `tell` hear, about, how many bytes are here that came and were not taken, or were posted and not sent. It is
+  /// called under the connection's lock, and must not use the connection.
+  package func whenHeld(_ tell: @escaping @Sendable (Int) -> Void) {
+    state.withLock { state in
+      state.told = (0, tell)
+      follow(&state)
     }
   }
 
@@ -199,6 +211,11 @@ package final class FrameSocket: Sendable {
 
   /// Watches the descriptor for what is wanted now, and the peer for standing still.
   private func follow(_ state: inout State) {
+    let held = (state.intake.heldBytes + state.outgoing.bytes) / Self.toldBytes * Self.toldBytes
+    if let told = state.told, told.bytes != held {
+      state.told?.bytes = held
+      told.tell(held)
+    }
     var wanted: Readiness = []
     let hasRoom = state.intake.bytes < Self.receiveBytes && state.outgoing.bytes <= bounds.backlogBytes
     if !state.isAtEnd, hasRoom { wanted.insert(.reading) }

@@ -82,6 +82,21 @@ struct AppFixture: Sendable {
   }
 
   static let schema = "name VARCHAR, date INTEGER, location FLOAT, photo OBJECT"
+
+  /// A connection that has said hello as `app` with its token, which the library has fetched.
+  /// - Parameter isNew: false: the app has connected before.
+  func raw(_ app: String, isNew: Bool = true) async throws -> RawPeer {
+    if isNew { try await self.app(app) { _ in } }
+    let peer = try RawPeer(socket)
+    let file = fopen("\(socket).tokens/\(app)", "r")
+    defer { fclose(file) }
+    var text = [CChar](repeating: 0, count: 128)
+    fgets(&text, 128, file)
+    let token = String(decoding: text.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    await peer.send(AppRequest(id: 1, kind: .hello(AppHello(app: app, token: token))))
+    guard case .welcome? = try await peer.receive()?.kind else { throw CaravanError(.notAuthenticated, "no welcome") }
+    return peer
+  }
 }
 
 /// A connection that sends whatever it likes. It blocks, so it has a thread of its own.

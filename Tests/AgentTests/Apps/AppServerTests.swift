@@ -283,8 +283,8 @@ struct AppServerTests {
       try await f.app { client in
         let table = try await client.createTable("t", AppFixture.schema)
         try await withThrowingTaskGroup(of: Void.self) { group in
-          for _ in 0..<AppLimits.waitingRequests { group.addTask { try await table.syncNow() } }
-          try await eventually("all wait") { f.sync.calls.count == AppLimits.waitingRequests }
+          for _ in 0..<AppLimits.waitingRequests.app { group.addTask { try await table.syncNow() } }
+          try await eventually("all wait") { f.sync.calls.count == AppLimits.waitingRequests.app }
           await #expect { try await table.syncNow() } throws: { ($0 as? CaravanError)?.code == .serverBusy }
           try await table.write(["name": .text("meanwhile")])
           gate.open()
@@ -382,19 +382,5 @@ extension AppFixture {
   func apply(_ page: [IncomingEntry]) async throws {
     let table = TableID(app: ContainerID(unchecked: "album"), name: "photos")
     try await store.apply(page, to: table, token: [1], end: .last, bytesDown: 0)
-  }
-
-  /// A connection that has said hello as `app` with its token, which the library has fetched.
-  func raw(_ app: String) async throws -> RawPeer {
-    try await self.app(app) { _ in }
-    let peer = try RawPeer(socket)
-    let file = fopen("\(socket).tokens/\(app)", "r")
-    defer { fclose(file) }
-    var text = [CChar](repeating: 0, count: 128)
-    fgets(&text, 128, file)
-    let token = String(decoding: text.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    await peer.send(AppRequest(id: 1, kind: .hello(AppHello(app: app, token: token))))
-    guard case .welcome? = try await peer.receive()?.kind else { throw CaravanError(.notAuthenticated, "no welcome") }
-    return peer
   }
 }

@@ -1,12 +1,20 @@
+public import AgentCore
 internal import Client
 internal import Model
 
 /// What the agent's socket takes at most.
 public enum AppLimits {
-  /// Connections of all apps.
-  public static let connections = 64
-  /// Requests of one connection that wait for the cloud (`syncNow`). Local ones are answered one after the other.
-  public static let waitingRequests = 64
+  /// Connections; each is one file, of which most systems begin with 1,024.
+  public static let connections = AppShare(app: 16, user: 64, all: 256)
+  /// Of one user, that have not said who they are.
+  public static let namelessConnections = 16
+  /// Requests that wait for the cloud. Local ones are answered one after the other.
+  public static let waitingRequests = AppShare(app: 64, user: 256, all: 1_024)
+  /// Bytes of requests and answers that are here and have not been taken. Each connection may go beyond it by the
+  /// message that is coming and the answer being made.
+  public static let heldBytes = AppShare(app: 8 << 20, user: 32 << 20, all: 64 << 20)
+  static let shares = AppSeats.Shares(
+    connections: connections, waiting: waitingRequests, bytes: heldBytes, nameless: namelessConnections)
   /// Ways down that one read of an object may take: for its list, for its chunks, and once more.
   static let fetchRounds = 3
   /// Tables one connection watches.

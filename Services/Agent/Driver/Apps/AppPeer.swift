@@ -24,8 +24,7 @@ struct AppPeer: Sendable {
   /// Serves the connection to its end. What cannot be understood ends it, with one answer that says why.
   func run(_ peers: AppPeers) async {
     do throws(CaravanError) {
-      guard let session = try await welcome() else { return socket.shutDown() }
-      peers.identify(owner, as: session.app)
+      guard let session = try await welcome(peers) else { return socket.shutDown() }
       await withDiscardingTaskGroup { group in
         do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch { self.refuse(0, error) }
         self.socket.shutDown()
@@ -41,7 +40,7 @@ struct AppPeer: Sendable {
   // MARK: Hello
 
   /// - Returns: nil when the peer went without having said who it is.
-  private func welcome() async throws(CaravanError) -> AppSession? {
+  private func welcome(_ peers: AppPeers) async throws(CaravanError) -> AppSession? {
     while case .frame(let frame) = try await socket.next(within: AppLimits.helloPatience) {
       let request = try frame.request()
       guard case .hello(let hello)? = request.kind else {
@@ -49,6 +48,7 @@ struct AppPeer: Sendable {
       }
       let app = try ContainerID(hello.app)
       let token = try await store.authenticate(app: app, token: try Self.token(hello.token), user: socket.user)
+      if token == nil { try peers.identify(owner, as: app) }
       let welcome = AppWelcome(token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes))
       post(request.id, .welcome(welcome))
       // With a token in hand the app says hello again, and that is final.
@@ -78,30 +78,38 @@ struct AppPeer: Sendable {
         let request = try frame.request()
         // Before it is carried out: there may be something to tell at once.
         if case .watch? = request.kind { peers.watches(owner) }
-        await handle(request, session, in: &group)
+        await handle(request, session, peers, in: &group)
       }
     }
   }
 
   private func handle(
-    _ request: AppRequest, _ session: AppSession, in group: inout DiscardingTaskGroup
+    _ request: AppRequest, _ session: AppSession, _ peers: AppPeers, in group: inout DiscardingTaskGroup
   ) async {
+    do throws(CaravanError) { try peers.checkRoom(owner) } catch { return refuse(request.id, error) }
     if case .syncNow? = request.kind {
-      let socket = socket
-      group.addTask {
-        let reply = await session.answer(request.kind)
-        socket.post(AppReply(id: request.id, kind: reply))
-      }
-      return
+      return wait(request, peers, in: &group) { await session.answer(request.kind) }
     }
     let reply = await session.answer(request.kind)
     if case .readObject(let read)? = request.kind, case .failure(let failure) = reply,
       failure.code == ErrorCode.chunksMissing.rawValue
     {
-      let socket = socket
-      group.addTask { socket.post(AppReply(id: request.id, kind: await session.fetch(read))) }
+      wait(request, peers, in: &group) { await session.fetch(read) }
     } else if !request.isWaived(reply) {
       post(request.id, reply)
+    }
+  }
+
+  /// Answers when the cloud has, and others meanwhile.
+  private func wait(
+    _ request: AppRequest, _ peers: AppPeers, in group: inout DiscardingTaskGroup,
+    _ answer: @escaping @Sendable () async -> AppReply.Kind
+  ) {
+    do throws(CaravanError) { try peers.beginWaiting(owner) } catch { return refuse(request.id, error) }
+    group.addTask { [socket, owner] in
+      let reply = await answer()
+      peers.endWaiting(owner)
+      socket.post(AppReply(id: request.id, kind: reply))
     }
   }
 

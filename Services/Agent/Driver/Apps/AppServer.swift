@@ -6,8 +6,8 @@ internal import Wire
 
 /// The agent's unix socket: apps connect, prove who they are, and are answered (SIM-40, MOB-16).
 ///
-/// On a device there are a handful of apps, and one that reads slowly, sends garbage or dies concerns nobody but
-/// itself.
+/// An app that floods it, reads slowly, sends garbage or dies concerns nobody but itself: each has its share of the
+/// socket (`AppSeats`), and so have the apps of one user together.
 public final class AppServer: Service {
   private let socket: UnixSocket
   private let store: LocalStore
@@ -61,12 +61,11 @@ public final class AppServer: Service {
   }
 
   private func serve(_ connection: FrameSocket) async {
-    guard let owner = peers.add(connection) else {
-      let busy = CaravanError(
-        .serverBusy, "\(AppLimits.connections) apps are connected, which is the limit: retry later")
-      connection.post(AppReply(kind: .failure(Failure(busy))))
-      return
+    let owner: UInt64
+    do throws(CaravanError) { owner = try peers.add(connection) } catch {
+      return connection.post(AppReply(kind: .failure(Failure(error))))
     }
+    connection.whenHeld { [peers] bytes in peers.holds(bytes, owner) }
     await AppPeer(connection, owner: owner, store: store, sync: sync).run(peers)
     peers.remove(owner)
   }
@@ -83,25 +82,55 @@ final class AppPeers: Sendable {
 
   private struct State {
     var connections: [UInt64: Connection] = [:]
-    var last: UInt64 = 0
+    var seats = AppSeats(AppLimits.shares)
     var isShutDown = false
   }
 
   private let state = Mutex(State())
 
-  /// - Returns: the session's name; nil when there are too many, or no more are served.
-  func add(_ socket: FrameSocket) -> UInt64? {
-    state.withLock { state in
-      guard !state.isShutDown, state.connections.count < AppLimits.connections else { return nil }
-      state.last += 1
-      state.connections[state.last] = Connection(socket: socket)
-      return state.last
+  /// - Returns: the session's name.
+  /// - Throws: as `AppSeats.admit`, and `unavailable` when no more are served.
+  func add(_ socket: FrameSocket) throws(CaravanError) -> UInt64 {
+    let (owner, displaced) = try state.withLock { (state) throws(CaravanError) -> (UInt64, FrameSocket?) in
+      guard !state.isShutDown else {
+        throw CaravanError(.unavailable, "the agent is stopping: connect again later")
+      }
+      let (seat, displaced) = try state.seats.admit(user: socket.user)
+      state.connections[seat] = Connection(socket: socket)
+      return (seat, displaced.flatMap { state.connections[$0]?.socket })
+    }
+    displaced?.shutDown()
+    return owner
+  }
+
+  /// - Throws: as `AppSeats.identify`.
+  func identify(_ owner: UInt64, as app: ContainerID) throws(CaravanError) {
+    try state.withLock { (state) throws(CaravanError) in
+      try state.seats.identify(owner, as: app)
+      state.connections[owner]?.app = app
     }
   }
 
-  func identify(_ owner: UInt64, as app: ContainerID) { state.withLock { $0.connections[owner]?.app = app } }
+  /// - Throws: as `AppSeats.checkRoom`.
+  func checkRoom(_ owner: UInt64) throws(CaravanError) {
+    try state.withLock { (state) throws(CaravanError) in try state.seats.checkRoom(owner) }
+  }
+
+  /// - Throws: as `AppSeats.beginWaiting`.
+  func beginWaiting(_ owner: UInt64) throws(CaravanError) {
+    try state.withLock { (state) throws(CaravanError) in try state.seats.beginWaiting(owner) }
+  }
+
+  func endWaiting(_ owner: UInt64) { state.withLock { $0.seats.endWaiting(owner) } }
+  func holds(_ bytes: Int, _ owner: UInt64) { state.withLock { $0.seats.holds(bytes, owner) } }
   func watches(_ owner: UInt64) { state.withLock { $0.connections[owner]?.isWatching = true } }
-  func remove(_ owner: UInt64) { state.withLock { _ = $0.connections.removeValue(forKey: owner) } }
+
+  func remove(_ owner: UInt64) {
+    state.withLock { state in
+      state.connections[owner] = nil
+      state.seats.leave(owner)
+    }
+  }
 
   func wake(_ app: ContainerID) {
     let sockets = state.withLock { $0.connections.values.filter { $0.isWatching && $0.app == app }.map(\.socket) }

@@ -19,7 +19,6 @@ public actor AppSession {
   private let isOwner: Bool
   /// Tables the app wants to hear of, with the conflicts it was told of.
   private var watched: [TableID: Int] = [:]
-  private var waiting = 0
   private var isEnded = false
 
   /// - Parameter owner: unlike that of any other session of this store.
@@ -235,12 +234,6 @@ public actor AppSession {
     guard request.read || request.write else { throw CaravanError(.invalidData, "sync what? read, write or both") }
     // Whether it is, the engine says; here, that there is such a table.
     _ = try await store.isSynced(table(request.table))
-    guard waiting < AppLimits.waitingRequests else {
-      throw CaravanError(
-        .serverBusy, "\(waiting) syncs of this app wait already: retry later", retryAfterMilliseconds: 500)
-    }
-    waiting += 1
-    defer { waiting -= 1 }
     try await sync.syncNow(table(request.table), write: request.write, read: request.read)
   }
 

@@ -1,3 +1,4 @@
+internal import AgentCore
 internal import Client
 internal import Glibc
 internal import Model
@@ -101,7 +102,7 @@ final class UnixSocket: Sendable {
       unsafe unlink(path)
       guard address.bind(descriptor) else { throw failure("cannot listen at '\(path)'") }
       // At once: whoever waits for the path connects as soon as it is there.
-      guard listen(descriptor, Int32(AppLimits.connections)) == 0, unsafe chmod(path, 0o666) == 0 else {
+      guard listen(descriptor, Int32(AppLimits.connections.all)) == 0, unsafe chmod(path, 0o666) == 0 else {
         throw failure("cannot listen at '\(path)'")
       }
       return descriptor

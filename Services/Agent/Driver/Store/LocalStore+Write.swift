@@ -266,7 +266,10 @@ extension LocalStore {
       openWrites[handle] = write
     }
     try body(&draft, &write.targets[row], (write.table, column))
-    if draft.isFull { _ = try draft.fold(chunkTable) }
+    let waiting = openWrites.values.reduce(draft.waitingBytes + write.waitingBytes) {
+      $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
+    }
+    if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
     if write.targets[row].key == nil { sendAhead(&draft, of: write.table) }
   }
 

@@ -54,6 +54,9 @@ struct ObjectDraft {
     overlay.byteCount >= StoreLimits.overlayBytes || overlay.segmentCount >= StoreLimits.overlaySegments
   }
 
+  /// Of the object's bytes, those that wait in memory to become chunks.
+  var waitingBytes: Int { unnamed.reduce(overlay.byteCount) { $0 + $1.bytes.count } }
+
   // MARK: Edits
 
   /// - Parameter claim: nil: nothing is overwritten.

@@ -66,6 +66,9 @@ struct OpenWrite {
   var targets: [Target]
 
   var rows: [String] { targets.map(\.id) }
+
+  var waitingBytes: Int { targets.lazy.flatMap(\.drafts.values).reduce(0) { $0 + $1.waitingBytes } }
+
   /// Puts what was written into chunks; the database hears of them with the rest of the write.
   mutating func fold(_ table: ChunkTable) throws(CaravanError) {
     for index in targets.indices {

@@ -13,6 +13,8 @@ public enum StoreLimits {
   /// Bytes and separate pieces an open object keeps in memory before they become chunks.
   public static let overlayBytes = 4 << 20
   public static let overlaySegments = 1_000
+  /// The same, of all open objects of one app: beyond it, whichever object bytes come for becomes chunks at once.
+  public static let overlayBytesPerApp = 16 << 20
   /// Chunks of an open object that wait in memory for their names, besides those cut last.
   static let unnamedChunks = 8
   /// One object, as long as its chunks are of average length (`Limits.chunksPerObject`).
