@@ -46,7 +46,7 @@ final class RecordingExtension: Sendable {
 /// Goal: a program of the app decides conflicts, and nothing it does or leaves undone harms a row (CK-36). Method: two
 /// devices in conflict, with sync, schema and a real store, and the program on the same bus.
 @Suite(.timeLimit(.minutes(2))) struct ExtensionTests {
-  private static func type(
+  static func type(
     _ device: Device, fallback: Model.ConflictPolicy = .manual, milliseconds: UInt32 = 5_000
   ) async throws -> Model.RecordType {
     var proposal = ProposeTable.type([("name", .text), ("count", .integer)])
@@ -58,20 +58,10 @@ final class RecordingExtension: Sendable {
   }
 
   /// Tells by names what it got, and adds the counts.
-  private static let adding: RecordingExtension.Decide = { dispute throws(CaravanError) in
+  static let adding: RecordingExtension.Decide = { dispute throws(CaravanError) in
     let (client, server) = (try RecordFields(body: dispute.client), try RecordFields(body: dispute.server))
     guard case .integer(let a) = client[2], case .integer(let b) = server[2] else { return Decision() }
     return Decision(kind: .merged(RecordFields([1: client[1], 2: .integer(a + b)]).body))
-  }
-
-  private func conflicting(
-    _ b: Device, _ type: Model.RecordType, op: UInt64 = 1, _ fields: [UInt32: Value] = [1: .text("b"), 2: .integer(2)]
-  ) async throws -> Model.Outcome? {
-    var push = Push.of(op, [.save("r", fields, type: type)])
-    push.mutations[0].ancestor = RecordFields([2: .integer(0)]).body
-    let result = try await b.ask(.push(push))
-    guard case .commit(let reply) = result else { throw Unexpected(result: result) }
-    return try reply.model().outcomes.first
   }
 
   @Test("CK-34, CK-36: it gets the three copies; what it makes of them is the record, for everybody")
@@ -82,7 +72,7 @@ final class RecordingExtension: Sendable {
       _ = try await a.push(1, [.save("r", [1: .text("a"), 2: .integer(1)], type: type)])
       let program = RecordingExtension(Self.adding)
       try await program.serving(cloud) {
-        guard case .merged(2, let server?) = try await conflicting(b, type) else {
+        guard case .merged(2, let server?) = try await b.conflicting(type) else {
           Issue.record("the conflict must be settled")
           return
         }
@@ -110,12 +100,12 @@ final class RecordingExtension: Sendable {
         try RecordFields(body: dispute.client)[1] == .text("keep") ? Decision(kind: .keep(Empty())) : Decision()
       }
       try await program.serving(cloud) {
-        guard case .merged(1, let kept?) = try await conflicting(b, type, [1: .text("keep")]) else {
+        guard case .merged(1, let kept?) = try await b.conflicting(type, [1: .text("keep")]) else {
           Issue.record("what is there must be kept")
           return
         }
         #expect(kept.writer == "a")
-        guard case .conflict(let server?) = try await conflicting(b, type, op: 2) else {
+        guard case .conflict(let server?) = try await b.conflicting(type, op: 2) else {
           Issue.record("the conflict must be left")
           return
         }
@@ -142,7 +132,7 @@ final class RecordingExtension: Sendable {
         return try await Self.adding(dispute)
       }
       try await program.serving(cloud) {
-        guard case .merged(3, let server?) = try await conflicting(b, type) else {
+        guard case .merged(3, let server?) = try await b.conflicting(type) else {
           Issue.record("the conflict must be settled")
           return
         }
@@ -158,7 +148,7 @@ final class RecordingExtension: Sendable {
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: isManual ? .manual : .lastWriterWins)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
-      let outcome = try await conflicting(b, type)
+      let outcome = try await b.conflicting(type)
       if isManual {
         guard case .conflict(let server?) = outcome else {
           Issue.record("the conflict must be left")
@@ -194,7 +184,7 @@ final class RecordingExtension: Sendable {
       }
       try await program.serving(cloud) {
         for (op, word) in zip(UInt64(1)..., ["fails", "malformed", "wrong", "large"]) {
-          let outcome = try await conflicting(b, type, op: op, [1: .text(word)])
+          let outcome = try await b.conflicting(type, op: op, [1: .text(word)])
           // Of two fallbacks in one millisecond the first stays.
           if case .conflict? = outcome { Issue.record("\(word): \(String(describing: outcome))") }
         }
@@ -212,14 +202,14 @@ final class RecordingExtension: Sendable {
       let program = RecordingExtension(Self.adding)
       try await program.serving(cloud) {
         for _ in 0..<2 {
-          guard case .merged(2, let server?) = try await conflicting(b, type) else {
+          guard case .merged(2, let server?) = try await b.conflicting(type) else {
             Issue.record("the conflict must be settled")
             return
           }
           #expect(try RecordFields(body: server.body)[2] == .integer(3))
         }
         _ = try await a.push(2, [.save("r", [2: .integer(9)], type: type, base: .version(2))])
-        guard case .merged(3, let server?) = try await conflicting(b, type) else {
+        guard case .merged(3, let server?) = try await b.conflicting(type) else {
           Issue.record("what was settled stays settled")
           return
         }
@@ -234,9 +224,9 @@ final class RecordingExtension: Sendable {
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: .lastWriterWins)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
-      #expect(try await conflicting(b, type) == .accepted(version: 2))
+      #expect(try await b.conflicting(type) == .accepted(version: 2))
       _ = try await a.push(2, [.save("r", [1: .text("a2")], type: type, base: .version(2))])
-      guard case .merged(3, let server?) = try await conflicting(b, type) else {
+      guard case .merged(3, let server?) = try await b.conflicting(type) else {
         Issue.record("it was applied, and something else came after it")
         return
       }
@@ -248,20 +238,20 @@ final class RecordingExtension: Sendable {
   func latestPolicy() async throws {
     try await CloudWorld.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
-      guard case .type(let old) = try await a.ask(.propose(ProposeTable.type([("name", .text), ("count", .integer)])))
-      else { return }
-      _ = try await a.push(1, [.save("r", [2: .integer(1)], type: old.model())])
+      let old = try await a.agree([("name", .text), ("count", .integer)])
+      _ = try await a.push(1, [.save("r", [2: .integer(1)], type: old)])
       let type = try await Self.type(a)
-      #expect(try type.id > old.model().id)
+      #expect(type.id > old.id)
       let program = RecordingExtension(Self.adding)
       try await program.serving(cloud) {
-        guard case .merged(2, _?) = try await conflicting(b, old.model()) else {
+        guard case .merged(2, _?) = try await b.conflicting(old) else {
           Issue.record("the conflict must be settled")
           return
         }
         var push = Push.of(2, [.save("r", [2: .integer(5)], type: type, base: .any)])
         push.mutations[0].guards = RecordFields([2: .integer(1)]).body
-        guard case .commit(let reply) = try await b.ask(.push(push)) else { return }
+        let result = try await b.ask(.push(push))
+        guard case .commit(let reply) = result else { throw Unexpected(result: result) }
         #expect(reply.outcomes.map(\.verdict) == [.conflict])
       }
       #expect(program.disputes.count == 1)
@@ -300,7 +290,8 @@ final class RecordingExtension: Sendable {
       try await program.serving(cloud) {
         var push = Push.of(1, [.save("r", [2: .integer(2)], type: type), .save("s", [:], type: type)])
         push.atomic = true
-        guard case .commit(let reply) = try await b.ask(.push(push)) else { return }
+        let result = try await b.ask(.push(push))
+        guard case .commit(let reply) = result else { throw Unexpected(result: result) }
         #expect(reply.outcomes.map(\.verdict) == [.conflict, .aborted])
       }
       #expect(program.disputes.isEmpty)
@@ -332,9 +323,22 @@ final class RecordingExtension: Sendable {
   }
 }
 
+extension Device {
+  /// Saves "r" as if it were new, and tells what the record was before.
+  func conflicting(
+    _ type: Model.RecordType, op: UInt64 = 1, _ fields: [UInt32: Value] = [1: .text("b"), 2: .integer(2)]
+  ) async throws -> Model.Outcome? {
+    var push = Push.of(op, [.save("r", fields, type: type)])
+    push.mutations[0].ancestor = RecordFields([2: .integer(0)]).body
+    let result = try await ask(.push(push))
+    guard case .commit(let reply) = result else { throw Unexpected(result: result) }
+    return try reply.model().outcomes.first
+  }
+}
+
 extension CloudWorld {
   /// How many disputes had this outcome so far.
-  fileprivate func disputes(_ outcome: String) -> UInt64 {
+  func disputes(_ outcome: String) -> UInt64 {
     let name = CounterName("caravan_sync_disputes_total", "")
     return host.metrics.counter(name, [.outcome: outcome]).value
   }

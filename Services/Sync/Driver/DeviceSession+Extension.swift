@@ -36,21 +36,22 @@ extension DeviceSession {
   private func settle(
     _ row: DisputedRow, against server: Wire.Entry, asking: Bool
   ) async -> (Wire.Outcome, isAnswering: Bool) {
+    var newest = server
     var failure: CaravanError
     do throws(CaravanError) {
       guard asking else { throw CaravanError(.unavailable, "the extension has just not answered") }
       guard cloud.disputes.enter() else { throw CaravanError(.serverBusy, "too many disputes are being decided") }
       defer { cloud.disputes.leave() }
-      return (try await decide(row, against: server), true)
+      return (try await decide(row, against: &newest), true)
     } catch { failure = error }
     cloud.metrics.disputes.count(DisputeOutcome(failure))
     cloud.host.log.debug("an extension did not decide", [.database: row.zone.database, .error: failure])
-    let outcome = (try? await fallBack(row, against: server)) ?? Outcome(verdict: .conflict, server: server)
+    let outcome = (try? await fallBack(row, against: newest)) ?? Outcome(verdict: .conflict, server: newest)
     return (outcome, failure.code != .unavailable && failure.code != .timedOut)
   }
 
-  private func decide(_ row: DisputedRow, against server: Wire.Entry) async throws(CaravanError) -> Wire.Outcome {
-    var server = server
+  /// - Parameter server: the newest copy known of what the store holds, also when it throws.
+  private func decide(_ row: DisputedRow, against server: inout Wire.Entry) async throws(CaravanError) -> Wire.Outcome {
     for attempt in 0..<SyncLimits.disputesPerRow {
       let type = server.type > row.type.id ? try await self.type(server.type, in: row.zone) : row.type
       let decision = try await ask(row, server, type)
