@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 
 @testable import DiffSync
@@ -83,7 +84,7 @@ import Testing
     try replica.create("mine", "note", [:], at: 2)
     let before = replica
     #expect(ask(&replica, &server, as: "c", now: 2) == .again)
-    guard case .continue(let attempt) = replica.question else { return }
+    guard case .continue(let attempt) = replica.question else { throw Missing("SYNC_CONTINUE to be sent") }
     #expect(attempt.diffs.map(\.height) == [2])
     let step = replica.hear(.refused(Refusal(status, uuid: "another", "no")))
     #expect(replica.objects == before.objects && replica.log == before.log && replica.standing.height == 0)
@@ -101,7 +102,7 @@ import Testing
     var (replica, server) = (Replica(), ModelServer())
     try replica.create("a", "note", ["n": .integer(1)], at: 1)
     _ = ask(&replica, &server, as: "c", now: 1)
-    guard case .continue(let attempt) = replica.question else { return }
+    guard case .continue(let attempt) = replica.question else { throw Missing("SYNC_CONTINUE to be sent") }
     _ = server.continue(attempt, of: "c", now: 1)
     // The client dies, and its file says that the answer is missing.
     var reborn = Replica(log: replica.log, standing: replica.standing)
@@ -163,7 +164,7 @@ import Testing
     server.pageRecords = 10_000
     for number in 0..<900 { try replica.create("o\(number)", "note", [:], at: 1) }
     _ = ask(&replica, &server, as: "c", now: 1)
-    guard case .continue(let attempt) = replica.question else { return }
+    guard case .continue(let attempt) = replica.question else { throw Missing("SYNC_CONTINUE to be sent") }
     #expect(attempt.diffs.count == DiffLimits.objectsPerContinue)
     #expect(sync(&replica, &server, as: "c", now: 2) == .finished(release: []))
     #expect(server.state.count == 900 && replica.log.isEmpty)

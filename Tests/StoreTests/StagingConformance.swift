@@ -44,7 +44,9 @@ import Testing
         try await stage(chunks)
         let op = bench.op()
         _ = try await bench.store.beginGroup(op, floor: 0, in: zone)
-        guard case .staged = try await bench.store.stage(Groups.part(op, zone, 0, chunks: chunks)) else { return }
+        guard case .staged = try await bench.store.stage(Groups.part(op, zone, 0, chunks: chunks)) else {
+          throw Missing("room for the part")
+        }
         model.groups[op] = chunks
       case 5: try await end()
       case 6: try await bench.collectAll()

@@ -152,7 +152,7 @@ import Wire
       let exchange = Exchange(operations: [Wire.Operation()]).encoded()
       let reply2 = try await a.send(Frame(plainBytes: UInt32(exchange.count), body: exchange))
       let result = try ExchangeReply(decoding: FrameBody.open(reply2)).results[0]
-      guard case .failure(let failure)? = result.kind else { return }
+      guard case .failure(let failure)? = result.kind else { throw Missing("refusal") }
       #expect(failure.model().code == .invalidData)
     }
   }

@@ -75,7 +75,9 @@ import Wire
       for name in (0..<6).map({ "r\($0)" }) {
         let op = UInt64(name.dropFirst()).map { $0 * 10 } ?? 0
         let first = Self.push(op + 1, .save(name, [1: .text("a")], type: type))
-        guard case .accepted(let version)? = try await Self.outcome(a, first) else { continue }
+        guard case .accepted(let version)? = try await Self.outcome(a, first) else {
+          throw Missing("first version of \(name)")
+        }
         #expect(try await Self.outcome(a, first) == .accepted(version: version), "the same op again")
         guard
           case .conflict(let server?)? = try await Self.outcome(
@@ -91,7 +93,9 @@ import Wire
           continue
         }
         let settle = Settle(container: "album", zone: DefaultZone.name, op: op + 2, database: .public, record: name)
-        guard case .commit(let reply) = try await b.ask(.settle(settle)) else { continue }
+        guard case .commit(let reply) = try await b.ask(.settle(settle)) else {
+          throw Missing("answer to the settlement")
+        }
         #expect(try reply.model().outcomes == [.accepted(version: second)])
         let delete = Model.Mutation(name: name, base: .version(second), change: .delete)
         guard case .accepted? = try await Self.outcome(a, Self.push(op + 3, delete)) else {
@@ -157,7 +161,7 @@ import Wire
         }
       }
       let own = RequestTicket(container: "album", upload: true, bytes: 10)
-      guard case .ticket(let ticket) = try await a.ask(.ticket(own)) else { return }
+      guard case .ticket(let ticket) = try await a.ask(.ticket(own)) else { throw Missing("ticket") }
       #expect(try ticket.database?.model().shard == 0)
     }
   }

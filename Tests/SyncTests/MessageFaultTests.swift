@@ -60,7 +60,9 @@ import Wire
           let push = try? await place.device.ask(place.push(1, [place.save("a", "x")]))
           guard let what = cloud.fault.disarm() else { break }
           let settle = Wire.Operation.Kind.settle(Settle(container: place.container.text, zone: "t", op: 1))
-          guard case .commit(let reply) = try await place.insist(settle) else { continue }
+          guard case .commit(let reply) = try await place.insist(settle) else {
+            throw Missing("answer to the settlement")
+          }
           try await cloud.host.clock.sleep(for: Self.afterwards)
           let state = try await place.state()
           #expect((state == before) == reply.aborted, "\(what)")

@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 import Wire
 
@@ -28,7 +29,7 @@ import Wire
       guard
         case .commit(let reply) = try await reader.ask(
           .push(Self.publicly(1, .save("monday", [1: .text("forged")], type: type))))
-      else { return }
+      else { throw Missing("answer to the push") }
       #expect(try reply.model().versions.isEmpty)
       let again = try await reader.read(["monday"], zone: DefaultZone.name, database: .public).entries
       #expect(again.map(\.body) == issues.prefix(1).map(\.body))
@@ -74,7 +75,9 @@ import Wire
                 batch += kept.map { Model.Mutation(name: $0.name, base: .version($0.version), change: .read) }
                 var push = Push.of(op, batch)
                 push.atomic = true
-                guard case .commit(let reply) = try await device.ask(.push(push)) else { continue }
+                guard case .commit(let reply) = try await device.ask(.push(push)) else {
+                  throw Missing("answer to the push")
+                }
                 let isDone = try reply.model().versions.contains { $0 > 0 }
                 #expect(try await device.pull(fresh: true).entries.count { !$0.deleted } <= bound + devices.count)
                 if isDone { break }
@@ -130,7 +133,9 @@ import Wire
       let news = try await b.pull(after: page.token, from: "folder")
       #expect(try news.entries.map(\.name) == ["entry-f1", "entry-f3"] && !news.more)
       for entry in try news.entries.filter({ !$0.deleted }) {
-        guard case .text(let name) = try RecordFields(body: entry.body)[1] else { continue }
+        guard case .text(let name) = try RecordFields(body: entry.body)[1] else {
+          throw Missing("name in \(entry.name)")
+        }
         #expect(try await b.read([name], zone: DefaultZone.name).entries.count == 1)
       }
     }

@@ -33,7 +33,9 @@ import Wire
       let ahead = try await b.push(1, [.save("r", [1: .text("x")], type: type, base: .version(900))])
       #expect(ahead.versions.isEmpty)
       #expect(try await b.push(2, [.save("r", [1: .text("y")], type: type, base: .version(1))]).versions == [3])
-      guard case .zones(let zones) = try await b.ask(.zones(ListZones(container: "album"))) else { return }
+      guard case .zones(let zones) = try await b.ask(.zones(ListZones(container: "album"))) else {
+        throw Missing("list of zones")
+      }
       let entries = try await b.pull().entries
       #expect(entries.map(\.version) == [2, 3] && zones.zones.map(\.seq) == entries.map(\.version).max().map { [$0] })
     }
@@ -62,7 +64,7 @@ import Wire
       // Who writes to a public record must be somebody: the subject says who, and an update is under the same rules.
       open = Push.of(1, [.save("board", [1: .text("bye")], type: type)], to: DefaultZone.name)
       open.database = .public
-      guard case .commit(let reply) = try await eve.ask(.push(open)) else { return }
+      guard case .commit(let reply) = try await eve.ask(.push(open)) else { throw Missing("answer to the push") }
       #expect(try reply.model().versions.isEmpty, "a record that eve has not seen is not hers to overwrite")
       #expect(try await used(ann.user) == 1)
       #expect(try await used(eve.user) == 0)

@@ -1,6 +1,7 @@
 import Bus
 import Crypto
 import Model
+import TestKit
 import Testing
 import Wire
 
@@ -19,7 +20,7 @@ import Wire
       #expect(versions == [1])
 
       let seenByB = try #require(try await b.pull().entries.first)
-      guard case .save(_, let body, _) = row.change else { return }
+      guard case .save(_, let body, _) = row.change else { throw Missing("body of a save") }
       #expect(seenByB.body == body && seenByB.name == "r1" && seenByB.version == 1 && seenByB.type == type.id)
       #expect(seenByB.writer == "a" && !seenByB.own)
 

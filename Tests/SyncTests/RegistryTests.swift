@@ -1,5 +1,6 @@
 import Model
 import SchemaCore
+import TestKit
 import Testing
 
 /// The registry's decisions, as a table over what is registered.
@@ -138,7 +139,7 @@ import Testing
     var proposal = type([("tags", .text), ("secret", .date)])
     proposal.fields[0].isList = true
     proposal.fields[1].isEncrypted = true
-    guard case .add(let known) = try decide(proposal, []) else { return }
+    guard case .add(let known) = try decide(proposal, []) else { throw Missing("type to be added") }
     #expect(known.fields.map(\.shape) == ["list of text", "encrypted date"])
     #expect(try decide(proposal, [known]) == .existing(known))
     let error = try #require(throws: CaravanError.self) {

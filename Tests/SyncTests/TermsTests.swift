@@ -1,4 +1,5 @@
 import Model
+import TestKit
 import Testing
 import Wire
 
@@ -60,7 +61,7 @@ import Wire
       _ = try await a.push(1, [.save("r", [1: .text("x")], type: type)])
       var push = Push.of(2, [.save("s", [:], type: type), .save("r", [:], type: type)])
       push.atomic = true
-      guard case .commit(let reply) = try await a.ask(.push(push)) else { return }
+      guard case .commit(let reply) = try await a.ask(.push(push)) else { throw Missing("answer to the push") }
       let outcomes = try reply.model().outcomes
       #expect(outcomes.first == .aborted && self.entry(outcomes.last)?.name == "r")
       #expect(try await a.read(["s"]).entries.isEmpty)
@@ -144,7 +145,9 @@ import Wire
       #expect(elsewhere == .records(RecordsResult(answered: 1)))
       let foreign = try await a.refusal(.push(.of(2, [.save("r", [:], type: type)], in: "notes")))
       #expect(foreign?.code == .tableNotFound, "its record types are its own, too")
-      guard case .zones(let zones) = try await eve.ask(.zones(ListZones(container: "album"))) else { return }
+      guard case .zones(let zones) = try await eve.ask(.zones(ListZones(container: "album"))) else {
+        throw Missing("list of zones")
+      }
       #expect(zones.zones.isEmpty)
     }
   }
@@ -154,14 +157,16 @@ import Wire
     try await CloudWorld.with { cloud in
       let a = try cloud.device("a")
       let create = CreateZone(container: "album", zone: "trips")
-      guard case .zone(let made) = try await a.ask(.createZone(create)) else { return }
+      guard case .zone(let made) = try await a.ask(.createZone(create)) else { throw Missing("zone that was made") }
       #expect(made.zone == "trips" && made.seq == 0 && made.incarnation > 0)
       #expect(try await a.ask(.createZone(create)) == .zone(made))
-      guard case .zones(let list) = try await a.ask(.zones(ListZones(container: "album"))) else { return }
+      guard case .zones(let list) = try await a.ask(.zones(ListZones(container: "album"))) else {
+        throw Missing("list of zones")
+      }
       #expect(list.zones == [made])
       let drop = DropTable(container: "album", zone: "trips")
-      guard case .done = try await a.ask(.drop(drop)) else { return }
-      guard case .zone(let again) = try await a.ask(.createZone(create)) else { return }
+      guard case .done = try await a.ask(.drop(drop)) else { throw Missing("end of the zone") }
+      guard case .zone(let again) = try await a.ask(.createZone(create)) else { throw Missing("zone that was made") }
       #expect(again.incarnation != made.incarnation)
       let system = CreateZone(container: ContainerID.system.text, zone: "x")
       #expect(try await a.refusal(.createZone(system))?.code == .zoneDoesNotExist)
@@ -193,7 +198,7 @@ import Wire
       let type = try await a.agree([("name", .text)])
       var push = Push.of(1, [.save("r", [1: .text("x")], type: type)], to: DefaultZone.name)
       push.database = .public
-      guard case .commit(let reply) = try await a.ask(.push(push)) else { return }
+      guard case .commit(let reply) = try await a.ask(.push(push)) else { throw Missing("answer to the push") }
       #expect(try reply.model().versions.count == 1)
       let seen = try await eve.read(["r"], zone: DefaultZone.name, database: .public).entries
       #expect(seen.map(\.name) == ["r"] && seen.allSatisfy { $0.writer != "a" && !$0.writer.contains("ann") })

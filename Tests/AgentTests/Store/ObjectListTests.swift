@@ -76,7 +76,7 @@ import Wire
       try await f.agree()
       try await f.write("large", photo: photo)
       let plan = try #require(try await f.collect())
-      guard case .save(_, let body, _)? = plan.mutations.first?.change else { return }
+      guard case .save(_, let body, _)? = plan.mutations.first?.change else { throw Missing("save in the plan") }
       let hashes = try await f.store.unsentChunks(of: plan.op).map(\.hash)
       let chunks = try await f.store.chunks(hashes, maximumBytes: 1 << 30)
       let entry = Entry(name: "row-1", version: 1, created: 1, type: 42, body: body, writer: "elsewhere")

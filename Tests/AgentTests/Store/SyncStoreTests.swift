@@ -17,7 +17,9 @@ struct UpstreamStoreTests {
       let plan = try #require(try await f.collect())
       #expect(plan.op == 1 && plan.mutations.count == 2)
       #expect(plan.mutations.map(\.base) == [.absent, .absent])
-      guard case .save(let type, let body, let chunks) = plan.mutations[1].change else { return }
+      guard case .save(let type, let body, let chunks) = plan.mutations[1].change else {
+        throw Missing("save in the plan")
+      }
       let fields = try RecordFields(body: body)
       #expect(type == 42 && fields[3] == .text("b") && fields.chunks == chunks && chunks.count == 1)
       #expect(try await f.rows().map(\.state) == [.pending, .pending])
@@ -356,7 +358,7 @@ struct DownstreamStoreTests {
       try await f.store.stage(StoreFixture.chunks([1, 2]), bytesDown: 0, for: StoreFixture.photos)
       try await f.store.write(StoreFixture.photos, cells: [CellValue("name", .text("b"))], selection: Selection("1"))
       let plan = try #require(try await f.collect())
-      guard case .save(_, let body, let chunks) = plan.mutations[0].change else { return }
+      guard case .save(_, let body, let chunks) = plan.mutations[0].change else { throw Missing("save in the plan") }
       let sent = try RecordFields(body: body)
       #expect(sent[77] == .text("from the future") && sent[3] == .text("b") && chunks == fields.chunks)
       try await f.store.abort(plan.op)

@@ -4,6 +4,7 @@ import DiffSyncClient
 import Model
 import Runtime
 import StorageClient
+import TestKit
 import Testing
 import Wire
 
@@ -46,7 +47,7 @@ import Wire
       #expect(first.currentHeight == 2 && first.status == .ok && first.token.isEmpty)
       let created = try first.models
       #expect(created.map(\.height) == [1, 2] && created.map(\.objtype) == ["note", "note"])
-      guard case .create(let fields) = created[0].change else { return }
+      guard case .create(let fields) = created[0].change else { throw Missing("create") }
       #expect(
         fields.mapValues(\.value) == ["text": .text("one"), "n": .integer(1), "tags": .list([.text("t")])])
       try await native.push(3, save("r", type, [2: .integer(2)], base: nil))
