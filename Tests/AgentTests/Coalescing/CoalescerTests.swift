@@ -222,6 +222,47 @@ import Testing
     #expect(c.takeTransfer(at: at(5))?.items == [key("t")])
   }
 
+  @Test("I12: what failed waits for its back-off, and not for the deadline of what came while it was on its way")
+  func putBackBeforeWhatIsNew() {
+    var c = onWifi()
+    c.register(key("t"), every(0, 600, .wifi), at: at(0))
+    for isDemanded in [false, true] {
+      c.noteChange(key("t"), bytes: 1, at: at(0))
+      #expect(c.takeTransfer(at: at(0), isUnderway: true)?.items == [key("t")])
+      c.noteChange(key("t"), bytes: 1, at: at(1))
+      c.putBack(key("t"), isDemanded: isDemanded, notBefore: at(5).monotonic)
+      #expect(c.takeTransfer(at: at(4)) == nil)
+      #expect(c.takeTransfer(at: at(5)) == .init(trigger: isDemanded ? .demand : .deadline, items: [key("t")]))
+      c.finished(key("t"))
+    }
+    // Rows that may be lost make nothing due (MOB-05).
+    c.noteTolerated(key("t"), bytes: 1, at: at(6))
+    #expect(c.takeTransfer(at: at(6), isUnderway: true)?.items == [key("t")])
+    c.noteChange(key("t"), bytes: 1, at: at(7))
+    c.putBack(key("t"), isDemanded: false, notBefore: at(8).monotonic)
+    #expect(c.nextWake(after: at(9)) == at(607).monotonic)
+  }
+
+  @Test("UNI-22: what is lacking is asked for without delay, registered or not, over a link that its table permits")
+  func urge() {
+    var c = onWifi()
+    c.urge(key("u"), at: at(0))
+    #expect(c.takeTransfer(at: at(0)) == .init(trigger: .delaySensitive, items: [key("u")]))
+    c.register(key("t"), every(0, 600, .wifi), at: at(0))
+    c.noteChange(key("t"), bytes: 1, at: at(1))
+    c.urge(key("t"), at: at(2))
+    #expect(c.takeTransfer(at: at(2)) == .init(trigger: .delaySensitive, items: [key("t")]))
+    c.putBack(key("t"), isDemanded: false, notBefore: at(5).monotonic)
+    c.urge(key("t"), at: at(3))
+    #expect(c.takeTransfer(at: at(4)) == nil)
+    #expect(c.takeTransfer(at: at(5)) != nil)
+    c.setLink(.cellular)
+    c.urge(key("t"), at: at(6))
+    #expect(c.takeTransfer(at: at(7)) == nil)
+    c.setLink(.wifi)
+    #expect(c.takeTransfer(at: at(8))?.items == [key("t")])
+  }
+
   @Test("A wall clock that jumps ahead fires a period once; one that goes back does not fire it again")
   func clockJumps() {
     var c = onWifi()

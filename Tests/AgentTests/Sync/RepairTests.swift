@@ -70,6 +70,35 @@ struct RepairTests {
     }
   }
 
+  @Test("UNI-22, I13: a torn row comes at once however long its table's rows may wait, and over no link it may not use")
+  func withoutDelay() throws {
+    try simulate { suite in
+      let (a, b) = (try await suite.start("a"), try await suite.start("b"))
+      for device in [a, b] {
+        try await device.createTable()
+        try await device.register()
+      }
+      let photo = SeededRandom(seed: 8).bytes(300_000)
+      try await a.writePhoto("x", photo)
+      try await b.until("x is at b") { try await b.photo("x") != nil }
+      try await b.store.register(
+        RunningDevice.table, .read,
+        SyncRegistration(periodMilliseconds: 0, delayToleranceMilliseconds: 3_600_000, link: .wifi))
+      await b.agent.engine.registrationsChanged(of: RunningDevice.table)
+      for link in [Link.wifi, .cellular] {
+        await b.agent.engine.linkChanged(to: link)
+        Rot.turnBitInPlace(of: Array(photo[150_000..<150_064]), in: "\(suite.directory.path)/b")
+        #expect(try await Self.refusal { _ = try await b.photo("x") } == .chunkDamaged)
+        if link == .cellular {
+          try await b.clock.sleep(for: .seconds(600))
+          #expect(try await b.store.status(of: RunningDevice.table.app).first?.torn == 1)
+          await b.agent.engine.linkChanged(to: .wired)
+        }
+        try await b.until("x is whole at b", within: .seconds(60)) { (try? await b.photo("x")) == photo }
+      }
+    }
+  }
+
   @Test("SIM-108, SIM-82: what rots before it was ever sent goes nowhere, and holds nothing else up")
   func beforeTheFirstPush() throws {
     try simulate { suite in

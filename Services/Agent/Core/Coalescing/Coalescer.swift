@@ -148,7 +148,16 @@ public struct Coalescer: Sendable {
     waiting[key]?.notBefore = 0
   }
 
-  /// A transfer failed, or could not begin: its item waits again, not before `notBefore`.
+  /// The cloud is to send again what is lacking here: no delay applies, of a period or a tolerance (UNI-22). The
+  /// registration's link preference does, and so does the wait after a failure.
+  public mutating func urge(_ key: Key, at now: Moment) {
+    var item = waiting[key] ?? Waiting()
+    if item.yields { item.notBefore = 0 }
+    waiting[key] = item
+    give(key, tolerance: 0, from: now.monotonic)
+  }
+
+  /// A transfer failed, or could not begin: its item waits again, not before `notBefore`, and not much longer.
   /// - Parameters:
   ///   - isDemanded: an app still waits for it.
   ///   - yields: what is new does not wait, and takes along what may go.
@@ -157,19 +166,21 @@ public struct Coalescer: Sendable {
     deadlinesUnderway[key] = nil
     if yields, waiting[key]?.bytes ?? 0 > 0 { return }
     defer { if yields { waiting[key]?.yields = true } }
-    if let due = waiting[key]?.due {
-      // It has become due again meanwhile; who has been told to wait still waits.
-      let later = max(waiting[key]?.notBefore ?? 0, notBefore)
-      if due.trigger != .demand { waiting[key]?.notBefore = later }
-      return
-    }
-    if onlyTolerated, !isDemanded {
+    let mustGo = isDemanded || !onlyTolerated
+    let due = waiting[key]?.due
+    if due?.trigger == .demand { return }
+    guard mustGo || due != nil else {
       if tolerated[key] == nil { tolerated[key] = Tolerated(since: notBefore) }
       return
     }
-    let trigger: Trigger = isDemanded || registrations[key] == nil ? .demand : .deadline
-    waiting[key, default: Waiting()].due = Waiting.Due(deadline: notBefore, trigger: trigger)
-    waiting[key]?.notBefore = notBefore
+    // Where it has become due again meanwhile, who has been told to wait still waits.
+    let later = due == nil ? notBefore : max(waiting[key]?.notBefore ?? 0, notBefore)
+    // What is new may have longer than what failed.
+    if mustGo, isDemanded || due.map({ $0.deadline > notBefore }) ?? true {
+      let trigger: Trigger = isDemanded || registrations[key] == nil ? .demand : .deadline
+      waiting[key, default: Waiting()].due = Waiting.Due(deadline: notBefore, trigger: trigger)
+    }
+    waiting[key]?.notBefore = later
   }
 
   /// Nothing of this goes before then: not what waits, not what is new, and not on an app's demand.

@@ -7,6 +7,7 @@ extension SyncEngine: SyncControl {
     do throws(CaravanError) {
       try await loadRegistrations()
       if registered[Key(table, .write)] != nil { await noteRows(of: table) }
+      await askForWhatIsLacking(of: table)
     } catch {
       host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
     }

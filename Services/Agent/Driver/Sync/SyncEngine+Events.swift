@@ -29,11 +29,13 @@ extension SyncEngine {
   }
 
   public func askForWhatIsLacking() async {
-    for table in await store.syncedTables() {
-      if let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows || state.isResyncing {
-        putBack(Key(table, .read))
-      }
-    }
+    for table in await store.syncedTables() { await askForWhatIsLacking(of: table) }
+  }
+
+  func askForWhatIsLacking(of table: TableID) async {
+    guard let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows || state.isResyncing
+    else { return }
+    coalescer.urge(Key(table, .read), at: moment)
     signal.raise()
   }
 }

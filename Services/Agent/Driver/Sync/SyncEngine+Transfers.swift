@@ -220,7 +220,7 @@ extension SyncEngine {
       metrics.notification(fits ? "takenIn" : "pulled")
       if !fits {
         coalescer.retryNow(key, at: moment)
-        putBack(key)
+        coalescer.noteChange(key, bytes: 1, at: moment)
       }
     } catch {
       metrics.disrupted(.downstream(notified: true, asked: true, session.answer))
