@@ -59,6 +59,30 @@ import Testing
     }
   }
 
+  @Test("MOB-46 no rows travel to who is told only, nor those that waited when its link changed, until it may again")
+  func toldOnly() throws {
+    func list(_ generation: UInt64, told: Bool) throws -> DeviceList {
+      try DeviceList(
+        generation: generation,
+        items: [
+          DeviceList.Item(zone: zone("a"), period: 0), DeviceList.Item(zone: zone("b"), period: 0, isToldOnly: told),
+        ])
+    }
+    var (machine, _) = try waiting()
+    for (position, generation) in [(UInt64(2), UInt64(2)), (4, 3), (6, 4)] {
+      let isTold = generation < 4
+      let changes = [try cargo(position, position + 1), try cargo(position + 1, position + 2)]
+      _ = machine.changed(zone("b"), writer: "x", position: position, now: moment(0)) { changes[0] }
+      let next = try machine.setList(
+        list(generation, told: isTold), user: alice, device: phone, isCurrent: true, now: moment(1)
+      ).sends.first
+      #expect(next?.bitmap.set.contains(1) == true && next?.cargo == [:])
+      _ = machine.changed(zone("b"), writer: "x", position: position + 1, now: moment(2)) { changes[1] }
+      let last = machine.acked(try #require(next).number, device: phone, user: alice, now: moment(3)).sends.first
+      #expect(last?.bitmap.set == [1] && last?.cargo == (isTold ? [:] : [1: changes[1]]))
+    }
+  }
+
   @Test("no more travels than a notification takes; the rest is asked for") func bounded() throws {
     #expect(
       Cargo(

@@ -49,6 +49,17 @@ import Wire
     #expect(try first.map { try EntryPage.decode($0.page).entries.map(\.version) } == [[1], [2], [3]])
   }
 
+  @Test("MOB-46 a device hears of a zone that is not for its link, and gets rows only of the others")
+  func toldOnly() throws {
+    let world = try World()
+    try world.waitUntilOwned(world.startNotify())
+    let device = try world.connect(phone)
+    try world.subscribe(phone, [(zone("a"), 0), (zone("b"), 0)], toldOnly: [zone("a")])
+    for name in ["a", "b"] { try world.write(zone(name)) }
+    try world.simulation.run(within: .seconds(20)) { device.notifications.count == 2 }
+    #expect(device.bitmaps == [[0b01], [0b10]] && device.notifications.map(\.pages.count) == [0, 1])
+  }
+
   @Test("CK-81 the writer does not hear of its own change") func originExcluded() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())

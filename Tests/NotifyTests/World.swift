@@ -128,10 +128,13 @@ final class World: Sendable {
   @discardableResult
   func subscribe(
     _ device: DeviceID, of user: UserID = alice, generation: UInt64 = 1, _ items: [(ZoneID, UInt32)],
-    seen: [UInt64] = []
+    seen: [UInt64] = [], toldOnly: Set<ZoneID> = []
   ) throws -> AttachReply {
     let list = SubscriptionList(
-      generation: generation, subscriptions: items.map { Subscription(zone: ZoneRef($0.0), periodMilliseconds: $0.1) })
+      generation: generation,
+      subscriptions: items.map {
+        Subscription(zone: ZoneRef($0.0), periodMilliseconds: $0.1, toldOnly: toldOnly.contains($0.0))
+      })
     return try simulation.run {
       let record = RecordFields([1: .data(list.encoded()), 2: .integer(Int64(generation))])
       let mutation = Model.Mutation(

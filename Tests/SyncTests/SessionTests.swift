@@ -34,7 +34,9 @@ final class RecordingNotifier: Sendable {
     .subscribe(
       Subscribe(
         generation: generation,
-        subscriptions: Self.zones.map { ZoneSubscription(container: "album", zone: $0, periodMilliseconds: 1_000) }))
+        subscriptions: Self.zones.map {
+          ZoneSubscription(container: "album", zone: $0, periodMilliseconds: 1_000, toldOnly: $0 == "notes")
+        }))
   }
 
   private func hello(_ device: Device, _ generation: UInt64, _ tokens: [[UInt8]] = []) async throws -> HelloResult {
@@ -68,6 +70,7 @@ final class RecordingNotifier: Sendable {
       _ = try await a.ask(subscribe(3))
       #expect(notifier.heard.attached.count == 3, "an older one is not")
       #expect(heard[1].list?.subscriptions.map { $0.zone?.zone } == Self.zones)
+      #expect(heard[1].list?.subscriptions.map(\.toldOnly) == [false, true])
       #expect(heard[1].list?.subscriptions.allSatisfy { $0.zone?.database?.owner == "ann" } == true)
     }
   }

@@ -6,10 +6,13 @@ package struct DeviceList: Sendable, Hashable {
     package let zone: ZoneID
     /// 0: at once.
     package let period: UInt32
+    /// It is told that the zone has changed, and nothing of what: its link is not for that zone's rows (MOB-46).
+    package let isToldOnly: Bool
 
-    package init(zone: ZoneID, period: UInt32) {
+    package init(zone: ZoneID, period: UInt32, isToldOnly: Bool = false) {
       self.zone = zone
       self.period = min(period, NotifyLimits.longestPeriodMilliseconds)
+      self.isToldOnly = isToldOnly
     }
   }
 
@@ -29,7 +32,7 @@ package struct DeviceList: Sendable, Hashable {
   /// With each zone replaced by one that equals it.
   func mapZones(_ zone: (ZoneID) -> ZoneID) -> DeviceList {
     var list = self
-    list.items = items.map { Item(zone: zone($0.zone), period: $0.period) }
+    list.items = items.map { Item(zone: zone($0.zone), period: $0.period, isToldOnly: $0.isToldOnly) }
     return list
   }
 }

@@ -75,8 +75,8 @@ package struct DeviceNotifier: Sendable {
   ) -> (step: Step, isCoalesced: Bool) {
     sinceAttach?[slot] = true
     let isCoalesced = waiting[slot] || ready[slot]
-    if presence == .present { load(change, slot, isFirst: !isCoalesced) }
     let period = list.items[slot].period
+    if presence == .present, !list.items[slot].isToldOnly { load(change, slot, isFirst: !isCoalesced) }
     switch presence {
     case .away: ready[slot] = true
     case .present where period == 0: makeReady(slot, since: position)

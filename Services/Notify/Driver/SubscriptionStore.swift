@@ -82,7 +82,7 @@ extension DeviceList {
     var items: [Item] = []
     for subscription in list.subscriptions {
       let zone = try required(subscription.zone, "zone").model()
-      items.append(Item(zone: zone, period: subscription.periodMilliseconds))
+      items.append(Item(zone: zone, period: subscription.periodMilliseconds, isToldOnly: subscription.toldOnly))
     }
     try self.init(generation: list.generation, items: items)
   }

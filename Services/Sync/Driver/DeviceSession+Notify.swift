@@ -44,7 +44,8 @@ extension DeviceSession {
     for wanted in subscribe.subscriptions {
       let zone = try zone(wanted.container, wanted.zone)
       try DefaultZone.refuse(zone, "keeps no changes to be told of")
-      list.subscriptions.append(Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds))
+      list.subscriptions.append(
+        Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds, toldOnly: wanted.toldOnly))
     }
     return list
   }

@@ -651,15 +651,18 @@ public struct ZoneSubscription: WireMessage, Equatable {
   public var container: String
   public var zone: String
   public var periodMilliseconds: UInt32
+  public var toldOnly: Bool
 
   public init(
     container: String = "",
     zone: String = "",
-    periodMilliseconds: UInt32 = 0
+    periodMilliseconds: UInt32 = 0,
+    toldOnly: Bool = false
   ) {
     self.container = container
     self.zone = zone
     self.periodMilliseconds = periodMilliseconds
+    self.toldOnly = toldOnly
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneSubscription> {
@@ -667,6 +670,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
     if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
     return m
   }
 
@@ -674,6 +678,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     zone = try copyText(m.pointee.zone)
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
+    toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
   public func encoded() -> [UInt8] {

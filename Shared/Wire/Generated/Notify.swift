@@ -6,25 +6,30 @@ internal import CWire
 public struct Subscription: WireMessage, Equatable {
   public var zone: ZoneRef?
   public var periodMilliseconds: UInt32
+  public var toldOnly: Bool
 
   public init(
     zone: ZoneRef? = nil,
-    periodMilliseconds: UInt32 = 0
+    periodMilliseconds: UInt32 = 0,
+    toldOnly: Bool = false
   ) {
     self.zone = zone
     self.periodMilliseconds = periodMilliseconds
+    self.toldOnly = toldOnly
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Subscription> {
     let m = arena.make(Caravan__V1__Subscription.self, caravan__v1__subscription__init)
     if let zone { m.pointee.zone = zone.pack(into: &arena) }
     if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__Subscription>) throws(WireError) {
     zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
+    toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
   public func encoded() -> [UInt8] {

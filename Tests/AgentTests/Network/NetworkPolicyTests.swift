@@ -189,6 +189,55 @@ import Testing
     }
   }
 
+  @Test(
+    "I13, MOB-46: rows come with notifications only over a link that their table permits and that has no budget",
+    arguments: [false, true])
+  func unasked(hasBudget: Bool) throws {
+    let suite = try SuiteWorld(seed: 1)
+    try suite.world.run(deadline: .seconds(20_000)) {
+      let (writer, reader) = (try await suite.start("camera"), try await suite.start("tablet"))
+      for device in [writer, reader] {
+        try await device.createTable()
+        try await device.register()
+      }
+      let engine = reader.agent.engine
+      if hasBudget {
+        try await engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 1_000_000]))
+      } else {
+        try await reader.store.register(
+          RunningDevice.table, .read,
+          SyncRegistration(periodMilliseconds: 0, delayToleranceMilliseconds: 0, link: .wifi))
+        await engine.registrationsChanged(of: RunningDevice.table)
+      }
+      func write(_ name: String) async throws {
+        try await reader.clock.sleep(for: .seconds(5))
+        try await writer.write(
+          name + String(decoding: SeededRandom(seed: 4).bytes(3_000).map { $0 % 90 + 33 }, as: UTF8.self), 1)
+        try await reader.clock.sleep(for: .seconds(5))
+      }
+      func takenIn() async -> UInt64 {
+        await engine.status().counters.first { $0.name.contains("notifications_total{outcome=takenIn") }?.value ?? 0
+      }
+      func cameOverCellular() async -> UInt64 {
+        await engine.status().usage.filter { $0.account.link == .cellular }.reduce(0) { $0 + $1.bytes.down }
+      }
+      try await write("a")
+      try await write("b")
+      let before = await takenIn()
+      #expect(before > 0)
+      await engine.linkChanged(to: .cellular)
+      try await write("c")
+      try await write("d")
+      #expect(await takenIn() == before)
+      #expect(try await reader.rows().count == (hasBudget ? 4 : 2))
+      if !hasBudget { #expect(await cameOverCellular() < 1_000) }
+      await engine.linkChanged(to: .wifi)
+      try await write("e")
+      #expect(try await reader.rows().count == 5)
+      #expect(await takenIn() == before + 1)
+    }
+  }
+
   @Test("MOB-47: a row is held back by what travels of it, not by what the cloud has of it already")
   func unchangedPhoto() throws {
     let suite = try SuiteWorld(seed: 1)

@@ -34,6 +34,7 @@ final class MemoryStore: SyncStore {
     var nextOp: UInt64 = 1
     var registrations: [TableRegistration] = []
     var generation: UInt64 = 0
+    var toldOnly: Set<TableID> = []
     var chunks: [ChunkHash: [UInt8]] = [:]
     var parts: [ChunkHash: [UInt8]] = [:]
     /// Chunks the rows of a record name.
@@ -312,12 +313,18 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func subscriptions() -> SubscriptionList {
+  func subscriptions(toldOnly: Set<TableID>?) -> SubscriptionList {
     state.withLock { state in
-      SubscriptionList(
+      if let toldOnly, toldOnly != state.toldOnly {
+        state.generation += 1
+        state.toldOnly = toldOnly
+      }
+      return SubscriptionList(
         generation: state.generation,
         items: state.registrations.filter { $0.direction == .read }.map {
-          SubscriptionList.Item(table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds)
+          SubscriptionList.Item(
+            table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
+            isToldOnly: toldOnly?.contains($0.table) ?? false)
         })
     }
   }

@@ -5,10 +5,13 @@ public struct SubscriptionList: Sendable, Hashable {
     public var table: TableID
     /// 0: at once.
     public var periodMilliseconds: UInt32
+    /// Its rows are not to come with notifications.
+    public var isToldOnly: Bool
 
-    public init(table: TableID, periodMilliseconds: UInt32) {
+    public init(table: TableID, periodMilliseconds: UInt32, isToldOnly: Bool = false) {
       self.table = table
       self.periodMilliseconds = periodMilliseconds
+      self.isToldOnly = isToldOnly
     }
   }
 
@@ -19,6 +22,8 @@ public struct SubscriptionList: Sendable, Hashable {
     self.generation = generation
     self.items = items
   }
+
+  public var toldOnly: Set<TableID> { Set(items.lazy.filter(\.isToldOnly).map(\.table)) }
 
   /// The tables that a notification's bitmap names: bit i (least significant first) is item i.
   /// - Returns: nil when it was made for another list.

@@ -1,4 +1,5 @@
 public import AgentCore
+internal import Encoding
 public import Model
 internal import Runtime
 internal import SQLite
@@ -152,11 +153,27 @@ extension LocalStore: SyncStore {
     try storedRegistrations().sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }
   }
 
-  public func subscriptions() throws(CaravanError) -> SubscriptionList {
+  public func subscriptions(toldOnly: Set<TableID>?) throws(CaravanError) -> SubscriptionList {
     let items = try storedRegistrations().filter { $0.direction == .read }.map {
-      SubscriptionList.Item(table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds)
+      SubscriptionList.Item(
+        table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
+        isToldOnly: toldOnly?.contains($0.table) ?? false)
     }
+    if toldOnly != nil { try number(items) }
     return SubscriptionList(generation: meta.listGeneration, items: items)
+  }
+
+  /// The list is another one where other tables than last are told only.
+  private func number(_ items: [SubscriptionList.Item]) throws(CaravanError) {
+    let names = items.filter(\.isToldOnly).map { "\($0.table)\n" }.joined()
+    let sum = names.isEmpty ? 0 : XXHash64.hash(Array(names.utf8))
+    guard sum != meta.toldOnlySum else { return }
+    var meta = self.meta
+    try transaction { () throws(CaravanError) in
+      try meta.bumpListGeneration(database)
+      try meta.note(toldOnlySum: sum, database)
+    }
+    self.meta = meta
   }
 
   /// In the order of registration.

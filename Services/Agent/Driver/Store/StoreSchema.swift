@@ -122,12 +122,14 @@ enum StoreSchema {
 /// Numbers of the store that outlive it, kept in `meta`.
 struct StoreMeta {
   private enum Key: String {
-    case epoch, nextOp, listGeneration
+    case epoch, nextOp, listGeneration, toldOnlySum
   }
 
   private(set) var epoch: UInt64
   private(set) var nextOp: UInt64
   private(set) var listGeneration: UInt64
+  /// XXH64 of the names of the list's tables whose rows do not come with notifications; 0: there are none.
+  private(set) var toldOnlySum: UInt64
 
   /// - Parameter newEpoch: taken when the store is new.
   init(_ database: Connection, newEpoch: UInt64) throws(CaravanError) {
@@ -137,6 +139,7 @@ struct StoreMeta {
     epoch = try read(.epoch) ?? newEpoch
     nextOp = try read(.nextOp) ?? 1
     listGeneration = try read(.listGeneration) ?? 0
+    toldOnlySum = try read(.toldOnlySum) ?? 0
     if try read(.epoch) == nil { try Self.write(.epoch, newEpoch, database) }
   }
 
@@ -149,6 +152,11 @@ struct StoreMeta {
   mutating func bumpListGeneration(_ database: Connection) throws(CaravanError) {
     listGeneration += 1
     try Self.write(.listGeneration, listGeneration, database)
+  }
+
+  mutating func note(toldOnlySum sum: UInt64, _ database: Connection) throws(CaravanError) {
+    try Self.write(.toldOnlySum, sum, database)
+    toldOnlySum = sum
   }
 
   mutating func begin(epoch: UInt64, _ database: Connection) throws(CaravanError) {

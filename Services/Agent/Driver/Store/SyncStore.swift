@@ -145,8 +145,10 @@ public protocol SyncStore: Sendable {
   /// Everything registered, ordered by table and direction.
   func registrations() async throws(CaravanError) -> [TableRegistration]
   /// The tables registered for reading in the order of registration, which is the order of a notification's bitmap,
-  /// and the list's generation: it grows with every change (MOB-41).
-  func subscriptions() async throws(CaravanError) -> SubscriptionList
+  /// and the list's generation: it grows with every change (MOB-41), also of the tables whose rows are not to come with
+  /// notifications.
+  /// - Parameter toldOnly: those tables; nil: nobody knows now, and the list is numbered as it was last.
+  func subscriptions(toldOnly: Set<TableID>?) async throws(CaravanError) -> SubscriptionList
 }
 
 /// A chunk's name and bytes.

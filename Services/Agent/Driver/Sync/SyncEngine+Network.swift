@@ -55,12 +55,52 @@ extension SyncEngine {
       coalescer.retryNow(at: moment)
       if !couldSpeak, bus != nil { startAfresh() }
     }
+    await renumberList()
     tellSpeech()
     let waited = awaitingPush.sorted()
     awaitingPush = []
     await planAtOnceWhatGoesAtOnce()
     for table in waited { await noteRows(of: table) }
     signal.raise()
+  }
+
+  // MARK: What comes unasked
+
+  /// Tables of which notifications are to bring no rows: over this link they may not be pulled, or it has a budget, of
+  /// which nothing can be set apart for what nobody asked for (MOB-46, MOB-47). nil: nobody knows, and nothing comes.
+  private var toldOnly: Set<TableID>? {
+    guard coalescer.permitsSpeaking else { return nil }
+    let hasBudget = meter.budget != nil
+    let keys = registered.keys.filter { key in
+      key.direction == .read && (hasBudget || !coalescer.permits(key, isDemanded: false))
+    }
+    return Set(keys.map(\.table))
+  }
+
+  /// Numbers the list of tables to hear of as it is now, and has the cloud told.
+  /// - Parameter patience: in milliseconds, for what is new in it. Rows that are not to come any more do not wait.
+  func numberList(patience: UInt64) async throws(CaravanError) {
+    var (next, told) = (SubscriptionList(), toldOnly)
+    while true {
+      next = try await store.subscriptions(toldOnly: told)
+      if told == toldOnly { break }
+      told = toldOnly
+    }
+    // The cloud ignores an older list of the same device. A new store counts from the beginning, but epochs, which have
+    // the time in their upper bits, grow from one store of a device to the next.
+    next.generation += await store.epoch >> 16
+    let isPressing = list.items.contains { !$0.isToldOnly && next.toldOnly.contains($0.table) }
+    list = next
+    errands.listChanged(
+      to: list.generation, by: host.clock.now.nanoseconds + (isPressing ? 0 : patience * 1_000_000))
+  }
+
+  private func renumberList() async {
+    // Before the registrations have been read there is none.
+    guard !registered.isEmpty else { return }
+    do throws(CaravanError) { try await numberList(patience: 0) } catch {
+      host.log.warning("notifications go on bringing rows as before", [.error: error.description])
+    }
   }
 
   // MARK: The connection

@@ -155,7 +155,8 @@ extension SyncEngine {
     if batch.subscribe {
       let items = list.items.map {
         ZoneSubscription(
-          container: $0.table.app.text, zone: $0.table.name, periodMilliseconds: $0.periodMilliseconds)
+          container: $0.table.app.text, zone: $0.table.name, periodMilliseconds: $0.periodMilliseconds,
+          toldOnly: $0.isToldOnly)
       }
       operations.append(.subscribe(Subscribe(generation: list.generation, subscriptions: items)))
     }
@@ -281,7 +282,10 @@ extension SyncEngine {
           waiters.putBack(answers, for: key)
           answers = []
         }
-        putBack(key, afterNanoseconds: wait, yields: failure.isForTomorrow)
+        // What came meanwhile does not wait for tomorrow.
+        if !failure.isForTomorrow || !isDueAgain {
+          putBack(key, afterNanoseconds: wait, yields: failure.isForTomorrow)
+        }
       }
     } else {
       board.succeeded(key)

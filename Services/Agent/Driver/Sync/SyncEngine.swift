@@ -207,10 +207,6 @@ public actor SyncEngine: Service {
   /// Registrations as they are in the store now.
   func loadRegistrations() async throws(CaravanError) {
     let current = try await store.registrations()
-    list = try await store.subscriptions()
-    // The cloud ignores an older list of the same device. A new store counts from the beginning, but epochs, which have
-    // the time in their upper bits, grow from one store of a device to the next.
-    list.generation += await store.epoch >> 16
     let now = moment
     var kept: [Key: SyncRegistration] = [:]
     var patience = EngineLimits.heartbeatMilliseconds
@@ -227,7 +223,7 @@ public actor SyncEngine: Service {
     }
     for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
     registered = kept
-    errands.listChanged(to: list.generation, by: now.monotonic + patience * 1_000_000)
+    try await numberList(patience: patience)
     await planAtOnceWhatGoesAtOnce()
     signal.raise()
   }

@@ -3339,7 +3339,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   (ProtobufCMessageInit) caravan__v1__pull__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_descriptors[4] =
 {
   {
     "container",
@@ -3377,16 +3377,29 @@ static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "told_only",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ZoneSubscription, has_told_only),
+    offsetof(Caravan__V1__ZoneSubscription, told_only),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__zone_subscription__field_indices_by_name[] = {
   0,   /* field[0] = container */
   2,   /* field[2] = period_milliseconds */
+  3,   /* field[3] = told_only */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__zone_subscription__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__zone_subscription__descriptor =
 {
@@ -3396,7 +3409,7 @@ const ProtobufCMessageDescriptor caravan__v1__zone_subscription__descriptor =
   "Caravan__V1__ZoneSubscription",
   "caravan.v1",
   sizeof(Caravan__V1__ZoneSubscription),
-  3,
+  4,
   caravan__v1__zone_subscription__field_descriptors,
   caravan__v1__zone_subscription__field_indices_by_name,
   1,  caravan__v1__zone_subscription__number_ranges,

@@ -277,7 +277,7 @@ void   caravan__v1__notification__free_unpacked
   assert(message->base.descriptor == &caravan__v1__notification__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descriptors[3] =
 {
   {
     "zone",
@@ -303,15 +303,28 @@ static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "told_only",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Subscription, has_told_only),
+    offsetof(Caravan__V1__Subscription, told_only),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__subscription__field_indices_by_name[] = {
   1,   /* field[1] = period_milliseconds */
+  2,   /* field[2] = told_only */
   0,   /* field[0] = zone */
 };
 static const ProtobufCIntRange caravan__v1__subscription__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor =
 {
@@ -321,7 +334,7 @@ const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor =
   "Caravan__V1__Subscription",
   "caravan.v1",
   sizeof(Caravan__V1__Subscription),
-  2,
+  3,
   caravan__v1__subscription__field_descriptors,
   caravan__v1__subscription__field_indices_by_name,
   1,  caravan__v1__subscription__number_ranges,

@@ -426,10 +426,16 @@ struct  Caravan__V1__ZoneSubscription
   char *zone;
   protobuf_c_boolean has_period_milliseconds;
   uint32_t period_milliseconds;
+  /*
+   * Notifications say that it has changed, and bring no rows of it: the device's link is not one for them, or has a
+   * budget (MOB-46, MOB-47). A device whose link changes sends its list again.
+   */
+  protobuf_c_boolean has_told_only;
+  protobuf_c_boolean told_only;
 };
 #define CARAVAN__V1__ZONE_SUBSCRIPTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__zone_subscription__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 /*

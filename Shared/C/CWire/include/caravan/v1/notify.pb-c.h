@@ -38,10 +38,15 @@ struct  Caravan__V1__Subscription
    */
   protobuf_c_boolean has_period_milliseconds;
   uint32_t period_milliseconds;
+  /*
+   * notifications bring no rows of it (MOB-46)
+   */
+  protobuf_c_boolean has_told_only;
+  protobuf_c_boolean told_only;
 };
 #define CARAVAN__V1__SUBSCRIPTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscription__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0 }
 
 
 /*
