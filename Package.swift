@@ -185,10 +185,9 @@ let package = Package(
       tests(
         "SyncTests",
         [
-          "Backup", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite", "Bus",
-          "Runtime",
-          "Wire",
-          "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient", "SchemaClient", "Sealing",
+          "Backup", "Launch", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite",
+          "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient",
+          "SchemaClient", "Sealing",
         ]),
       tests(
         "NotifyTests",

@@ -38,6 +38,10 @@ public enum Limits {
   public static let chunkBatchBytes = 1 << 20
   /// Bodies in one change page.
   public static let pageBytes = 1 << 20
+  /// CK-101: bytes of chunks and of change pages that cost as much of a rate as one record: what storage reads at once.
+  public static let bytesPerAccess = 4 << 10
+  /// Devices, users and containers whose rates one process knows at once.
+  public static let bucketsKept = 65_536
   public static let subscriptionsPerDevice = 1_000
   /// A message on the agent's socket.
   public static let appMessageBytes = 1 << 20

@@ -135,6 +135,59 @@ import Wire
     }
   }
 
+  /// Why the request is refused.
+  private static func refusal(_ request: ChunkRequest, _ bench: StorageBench) async -> CaravanError? {
+    do throws(CaravanError) {
+      _ = try await bench.chunks(request)
+      return nil
+    } catch { return error }
+  }
+
+  @Test("CK-101: bytes of chunks count for whoever moves them, up and down; they are told when to come again")
+  func rates() async throws {
+    let rates = RateLimits(device: Rate(perSecond: 50, burst: 100), user: nil, container: nil)
+    try await StorageBench.with(rates: rates) { bench in
+      let chunks = (0..<3).map { Chunk([UInt8](repeating: UInt8($0), count: 200_000)) }
+      func put(_ index: Int) -> ChunkRequest { ChunkRequest(ticket: bench.ticket(), put: [chunks[index]]) }
+      func get(_ index: Int) -> ChunkRequest {
+        ChunkRequest(ticket: bench.ticket(upload: false), get: chunks[index].hash)
+      }
+      for index in 0..<2 { #expect(await Self.refusal(put(index), bench) == nil) }
+      // 49 pieces each: 47 of the third are too many.
+      let refusal = try #require(await Self.refusal(put(2), bench))
+      #expect(refusal.code == .rateLimited && refusal.retryAfterMilliseconds == 940)
+      #expect(try await bench.status().chunks == 2, "nothing of it is kept")
+      bench.clock.advance(by: .milliseconds(939))
+      #expect(await Self.refusal(put(2), bench)?.retryAfterMilliseconds == 1)
+      bench.clock.advance(by: .milliseconds(1))
+      #expect(await Self.refusal(put(2), bench) == nil)
+
+      #expect(await Self.refusal(get(0), bench)?.code == .rateLimited, "there is none left even to ask with")
+      bench.clock.advance(by: .milliseconds(20))
+      #expect(try await bench.chunks(get(0)).chunks == [chunks[0]], "what comes down is paid for afterwards")
+      #expect(await Self.refusal(get(1), bench)?.retryAfterMilliseconds == 1_000)
+      bench.clock.advance(by: .seconds(60))
+      #expect(try await bench.chunks(get(1)).chunks == [chunks[1]])
+    }
+  }
+
+  @Test("CK-101: chunks count for their device, its user and its container", arguments: RateLedger.Scope.allCases)
+  func payers(scope: RateLedger.Scope) async throws {
+    let rate = Rate(perSecond: 1, burst: 40)
+    let rates = RateLimits(
+      device: scope == .device ? rate : nil, user: scope == .user ? rate : nil,
+      container: scope == .container ? rate : nil)
+    try await StorageBench.with(rates: rates) { bench in
+      let chunk = Chunk([UInt8](repeating: 1, count: 150_000))
+      #expect(await Self.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), bench) == nil)
+      let refusal = await Self.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), bench)
+      #expect(refusal?.message.contains("this \(scope.rawValue)") == true)
+      let photos = DatabaseID(container: ContainerID(unchecked: "photos"), owner: StorageBench.user)
+      let elsewhere = await Self.refusal(ChunkRequest(ticket: bench.ticket(of: photos), put: [chunk]), bench)
+      #expect((elsewhere == nil) == (scope == .container), "another container is another bucket, and the same device")
+    }
+  }
+
   @Test("sizes: empty, too large, too many bytes, more than the ticket allows in all")
   func sizes() async throws {
     try await StorageBench.with { bench in

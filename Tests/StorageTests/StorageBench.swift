@@ -22,13 +22,15 @@ struct StorageBench: Sendable {
   let tickets: TicketSeal
 
   static func with(
-    _ options: StoreOptions = .simulation(.memory), _ body: (StorageBench) async throws -> Void
+    _ options: StoreOptions = .simulation(.memory), rates: RateLimits = .standard,
+    _ body: (StorageBench) async throws -> Void
   ) async throws {
     let bench = try StorageBench()
     let feed = ChangeFeed()
     let store = try await StoreSQLite(options, host: bench.host, observer: feed)
     let service = StorageService(
-      store: store, feed: feed, bus: bench.hub.connect(as: "storage"), host: bench.host, ticketKey: bench.key)
+      store: store, feed: feed, bus: bench.hub.connect(as: "storage"), host: bench.host, ticketKey: bench.key,
+      rates: rates)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await service.run() }
       // The chunks' endpoint is the last to open.

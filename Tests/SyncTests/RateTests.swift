@@ -1,5 +1,5 @@
+import Launch
 import Model
-import SyncCore
 import Testing
 import Wire
 
@@ -43,11 +43,15 @@ import Wire
         container: Rate(perSecond: 1, burst: 4)), capacity: capacity)
   }
 
+  private static func payer(_ device: String, _ user: String, _ container: String) throws -> RateLedger.Payer {
+    RateLedger.Payer(device: try DeviceID(device), user: try UserID(user), container: container)
+  }
+
   @Test("CK-101: device, user and container are limited each for itself; who is refused for one is charged for none")
   func scopes() throws {
     var ledger = Self.ledger()
     func ask(_ device: String, _ user: String, _ app: String, at now: UInt64 = 0) throws -> RateLedger.Scope? {
-      ledger.take(1, device: try DeviceID(device), user: try UserID(user), container: app, at: now)?.scope
+      ledger.take(1, from: try Self.payer(device, user, app), at: now)?.scope
     }
     #expect(try [ask("a", "u", "x"), ask("a", "u", "x"), ask("a", "u", "x")] == [nil, nil, .device])
     #expect(try [ask("b", "u", "x"), ask("b", "u", "x")] == [nil, .user])
@@ -63,8 +67,7 @@ import Wire
     var ledger = Self.ledger(capacity: 30)
     for number in 0..<1_000 {
       let name = "d\(number)"
-      _ = ledger.take(
-        1, device: try DeviceID(name), user: try UserID(name), container: name, at: UInt64(number) * Self.second / 100)
+      _ = ledger.take(1, from: try Self.payer(name, name, name), at: UInt64(number) * Self.second / 100)
       #expect(ledger.count <= 30)
     }
   }
@@ -94,6 +97,48 @@ import Wire
       #expect((1_000...30_000).contains(try #require(refusal.retryAfterMilliseconds)))
       #expect(try await b.push(1, rows(30, "c")).versions.count == 30, "another device has its own")
       #expect(try await b.pull().entries.count == 65, "the refused push wrote nothing")
+    }
+  }
+
+  @Test("CK-101: who owes for what has been done is let through again when that is paid")
+  func owing() throws {
+    var ledger = RateLedger(RateLimits(device: Rate(perSecond: 1, burst: 2), user: nil, container: nil))
+    let payer = try Self.payer("a", "u", "x")
+    #expect(ledger.take(1, from: payer, at: 0) == nil)
+    ledger.charge(5, to: payer, at: 0)
+    let refusal = ledger.take(1, from: payer, at: 0)
+    #expect(refusal?.scope == .device && refusal?.nanoseconds == 5 * Self.second)
+    let refused = ledger.take(1, from: payer, at: 5 * Self.second - 1)
+    #expect(refused?.nanoseconds == 1)
+    let paid = ledger.take(1, from: payer, at: 5 * Self.second)
+    #expect(paid == nil)
+  }
+
+  @Test(
+    "CK-101: bytes cost as much as the disk's pages that they fill",
+    arguments: [(0, 0), (1, 1), (4_096, 1), (4_097, 2), (Limits.chunkBytes, 64)] as [(Int, UInt64)])
+  func bytes(count: Int, accesses: UInt64) { #expect(Rate.accesses(bytes: count) == accesses) }
+
+  @Test("CK-101: pages of changes are paid for by their bytes, and chunks that come with a push")
+  func volume() async throws {
+    let rates = RateLimits(device: Rate(perSecond: 1, burst: 40), user: nil, container: nil)
+    try await CloudWorld.with(rates: rates) { cloud in
+      let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
+      let type = try await a.agree([("name", .text)])
+      let text = Value.text(String(repeating: "x", count: 20_000))
+      let rows = (0..<20).map { Model.Mutation.save("r\($0)", [1: text], type: type) }
+      #expect(try await a.push(1, rows).versions.count == 20)
+      #expect(try await b.pull().entries.count == 20, "what it costs only turns out then")
+      let refusal = try #require(try await b.refusal(.pull(Pull(container: "album", zone: "photos"))))
+      #expect(refusal.code == .rateLimited)
+      // 400,000 bytes are 98 pieces and a little.
+      #expect((50_000...70_000).contains(try #require(refusal.retryAfterMilliseconds)))
+      #expect(try await c.pull(maxBytes: 1).entries.count == 1, "another device has its own; a small page costs little")
+      var push = Push.of(1, [.save("c", [1: .text("x")], type: type)])
+      push.chunks = [Chunk([UInt8](repeating: 1, count: 100_000))]
+      #expect(try await c.refusal(.push(push)) == nil)
+      let more = (0..<20).map { Model.Mutation.save("c\($0)", [1: .text("x")], type: type) }
+      #expect(try await c.refusal(.push(.of(2, more)))?.code == .rateLimited, "6, 26 and 20 are more than 40")
     }
   }
 

@@ -16,8 +16,10 @@ final class ChunkGate: Sendable {
   private let tickets: TicketSeal
   private let metrics: StorageMetrics
   private let ledger = Mutex(TicketLedger())
+  private let rates: RateGate
 
-  init(store: any Store, host: Host, ticketKey: TicketKey, metrics: StorageMetrics) {
+  init(store: any Store, host: Host, ticketKey: TicketKey, rates: RateLimits, metrics: StorageMetrics) {
+    self.rates = RateGate(rates, counting: .limited, host: host)
     self.store = store
     traffic = ChunkTraffic(store: store, metrics: metrics)
     clock = host.clock
@@ -35,7 +37,7 @@ final class ChunkGate: Sendable {
 
   private func answer(_ request: ChunkRequest, _ subject: Subject) async throws(CaravanError) -> ChunkReply {
     // The broker proves the device; the ticket says what it may do (architecture §4).
-    guard case .chunks(_, let device, let partition) = subject else {
+    guard case .chunks(let user, let device, let partition) = subject else {
       throw CaravanError(.invalidData, "'\(subject.text)' is not a chunk subject")
     }
     let ticket = try required(request.ticket, "ticket")
@@ -46,9 +48,15 @@ final class ChunkGate: Sendable {
     for named in request.bases { bases.append(try ChunkHash.list(named)) }
     let rules = ChunkRules(database: grant.database, isUpload: grant.isUpload)
     try rules.check(partition: partition, put: request.put.loads(), wanted: wanted.count, bases: bases.map(\.count))
+    let payer = RateLedger.Payer(device: device, user: user, container: grant.database.container.text)
+    try rates.pass(max(1, request.put.accesses), from: payer)
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
-    if request.most > 0 { return try await get(wanted, bases, Portion(request), stored, in: grant.database) }
-    return ChunkReply(chunks: try await get(wanted, bases, in: grant.database), stored: ChunkHash.joined(stored))
+    let reply =
+      request.most > 0
+      ? try await get(wanted, bases, Portion(request), stored, in: grant.database)
+      : ChunkReply(chunks: try await get(wanted, bases, in: grant.database), stored: ChunkHash.joined(stored))
+    rates.charge(reply.chunks.accesses, to: payer)
+    return reply
   }
 
   /// Only what the database lacks is counted against the ticket, so that sending again after a lost answer is free.
@@ -122,7 +130,15 @@ final class ChunkGate: Sendable {
   }
 }
 
+extension CounterName {
+  static let limited = CounterName(
+    "caravan_storage_rate_limited_total", "Requests for chunks refused for their rate, by whose it was.")
+}
+
 extension [Chunk] {
+  /// What it costs of a rate to move them (CK-101).
+  fileprivate var accesses: UInt64 { Rate.accesses(bytes: reduce(0) { $0 + $1.data.count }) }
+
   /// - Throws: `invalidData` or `limitExceeded` for a patch that does not say what comes of it, or says too much.
   func loads() throws(CaravanError) -> [ChunkRules.Load] {
     var loads: [ChunkRules.Load] = []

@@ -1,6 +1,6 @@
 package import Bus
 package import Crypto
-import Model
+package import Model
 package import Runtime
 import StorageCore
 package import Store
@@ -21,13 +21,15 @@ package final class StorageService: Service {
   /// - Parameters:
   ///   - feed: the observer that `store` was opened with.
   ///   - ticketKey: checks chunk tickets; the same as sync's.
+  ///   - rates: of chunks, that this process keeps devices, users and containers to.
   ///   - objects: moves objects to the object store; nil: there is none.
   ///   - moves: moves users between the stores that `store` is made of; nil: it is one.
   ///   - companions: who may serve beside it; nil: whoever does.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
-    objects: ObjectMover? = nil, moves: OwnerMover? = nil, companions: Companions? = nil, version: String = "0.1.0"
+    rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil,
+    companions: Companions? = nil, version: String = "0.1.0"
   ) {
     self.objects = objects
     self.moves = moves
@@ -38,7 +40,7 @@ package final class StorageService: Service {
     metrics = StorageMetrics(host.metrics)
     actions = DelayedActions(store: store, host: host)
     let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves)
-    let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, metrics: metrics)
+    let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
     service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
       endpoints: methods.endpoints + [chunks.endpoint]

@@ -131,7 +131,7 @@ Command(
   "caravan-storage", "Caravan's truth: zones, records, chunks and their history, on SQLite or on PostgreSQL.",
   flags: .bus + [data, Flag<String?>.postgres, Flag<String>.ticketKey, files, others]
     + [userRecords, userBytes, containerRecords, containerBytes]
-    + [objects, endpoint, region, keyID, secret, sessionToken, spool, Flag<String>.faults]
+    + [objects, endpoint, region, keyID, secret, sessionToken, spool, Flag<String>.faults] + RateFlags.all
 ).serve { options, host, bus in
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
   let faults = try FaultSwitch(options[Flag<String>.faults])
@@ -146,7 +146,7 @@ Command(
     advice: "stop it, or give both the same PostgreSQL (--postgres); a store of its own needs a broker of its own")
   return [
     StorageService(
-      store: store, feed: feed, bus: bus, host: host, ticketKey: key, objects: mover, moves: moves,
-      companions: companions)
+      store: store, feed: feed, bus: bus, host: host, ticketKey: key, rates: RateFlags.limits(options), objects: mover,
+      moves: moves, companions: companions)
   ]
 }

@@ -26,8 +26,6 @@ package enum SyncLimits {
   package static let ticketBytes = UInt64(Limits.chunksPerObject * Limits.chunkBytes)
   /// When a refusal may be gone and its author did not say.
   package static let retryAfterMilliseconds: UInt32 = 100
-  /// Devices, users and containers whose rates are known at once.
-  package static let bucketsKept = 65_536
   /// After storage has turned work away, so long it is taken to have too much to do.
   package static let overloadNanoseconds: UInt64 = 1_000_000_000
   /// What can wait less than this is not put off, and nothing is for longer than that.

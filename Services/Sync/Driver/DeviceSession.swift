@@ -62,6 +62,7 @@ struct DeviceSession: Sendable {
       try cloud.features.check(operation.feature)
       try cloud.turnstile.pass(operation, of: user, device)
       let kind = try await performWatched(operation, account)
+      cloud.turnstile.charge(kind, of: operation, of: user, device)
       cloud.metrics.count(isRefused: false)
       return Wire.Result(kind: kind)
     } catch {

@@ -10,55 +10,41 @@ extension CounterName {
     "caravan_sync_admissions_total", "Operations under load: postponed, or shed of what may be lost.")
 }
 
-/// Who may pass now: rates and admission under load. What it knows is this process's alone and gone with it: with n
-/// instances of sync behind one queue group, each sees about a part in n of what everybody asks.
+/// Who may pass now: rates and admission under load.
 final class Turnstile: Sendable {
-  private struct State {
-    var rates: RateLedger
-    var meter = LoadMeter()
-  }
-
-  private let state: Mutex<State>
+  private let meter = Mutex(LoadMeter())
+  private let rates: RateGate
   private let host: Host
-  private let limited: [RateLedger.Scope: Counter]
   private let postponed: Counter
   private let shed: Counter
 
   init(_ limits: RateLimits, host: Host) {
-    state = Mutex(State(rates: RateLedger(limits)))
+    rates = RateGate(limits, counting: .limited, host: host)
     self.host = host
-    limited = Dictionary(
-      uniqueKeysWithValues: RateLedger.Scope.allCases.map {
-        ($0, host.metrics.counter(.limited, [.kind: $0.rawValue]))
-      })
     postponed = host.metrics.counter(.admissions, [.outcome: "postponed"])
     shed = host.metrics.counter(.admissions, [.outcome: "shed"])
   }
 
   /// A frame is being worked on while `body` runs.
   func countingFrame<R: Sendable>(_ body: () async throws(CaravanError) -> R) async throws(CaravanError) -> R {
-    state.withLock { $0.meter.begin() }
-    defer { state.withLock { $0.meter.end() } }
+    meter.withLock { $0.begin() }
+    defer { meter.withLock { $0.end() } }
     return try await body()
   }
 
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
   func pass(_ operation: Wire.Operation, of user: UserID, _ device: DeviceID) throws(CaravanError) {
-    let now = host.clock.now.nanoseconds
-    if let intent = operation.intent { try admit(intent, at: now) }
-    let refusal = state.withLock {
-      $0.rates.take(operation.accesses, device: device, user: user, container: operation.container, at: now)
-    }
-    guard let refusal else { return }
-    limited[refusal.scope]?.add()
-    let milliseconds = UInt32(clamping: (refusal.nanoseconds + 999_999) / 1_000_000)
-    throw CaravanError(
-      .rateLimited, "too much at once of this \(refusal.scope.rawValue): come again in \(milliseconds) ms",
-      retryAfterMilliseconds: milliseconds)
+    if let intent = operation.intent { try admit(intent, at: host.clock.now.nanoseconds) }
+    try rates.pass(operation.accesses, from: operation.payer(user, device))
+  }
+
+  /// What an operation has cost beside what was known of it before.
+  func charge(_ result: Wire.Result.Kind, of operation: Wire.Operation, of user: UserID, _ device: DeviceID) {
+    rates.charge(result.accesses, to: operation.payer(user, device))
   }
 
   private func admit(_ intent: Admission.Intent, at now: UInt64) throws(CaravanError) {
-    let load = state.withLock { $0.meter.load(at: now) }
+    let load = meter.withLock { $0.load(at: now) }
     guard load > .calm else { return }
     switch Admission.decide(intent, under: load, random: host.random.next()) {
     case .admit: return
@@ -80,7 +66,7 @@ final class Turnstile: Sendable {
   /// What became of an operation says how storage is.
   func note(_ error: CaravanError, of operation: Wire.Operation) {
     guard error.code == .serverBusy, error != Refusal.replyFull, operation.intent != nil else { return }
-    state.withLock { $0.meter.turnedAway(at: host.clock.now.nanoseconds) }
+    meter.withLock { $0.turnedAway(at: host.clock.now.nanoseconds) }
   }
 }
 
@@ -95,13 +81,17 @@ extension Wire.Operation {
     }
   }
 
-  /// How many records it touches, about (CK-101); acknowledgements are free. A group's records count when they are
-  /// uploaded, and its parts once more when they are read to be committed.
+  fileprivate func payer(_ user: UserID, _ device: DeviceID) -> RateLedger.Payer {
+    RateLedger.Payer(device: device, user: user, container: container)
+  }
+
+  /// How many records it touches, about (CK-101), and what the chunks cost that it brings; acknowledgements are free. A
+  /// group's records count when they are uploaded, and its parts once more when they are read to be committed.
   fileprivate var accesses: UInt64 {
     switch kind {
-    case .push(let push): UInt64(max(1, push.mutations.count))
+    case .push(let push): UInt64(max(1, push.mutations.count)) + push.chunks.accesses
     case .read(let read): UInt64(max(1, read.names.count))
-    case .upload(let part): UInt64(max(1, part.mutations.count))
+    case .upload(let part): UInt64(max(1, part.mutations.count)) + part.chunks.accesses
     case .commitGroup(let commit): UInt64(min(max(1, Int(commit.parts)), Limits.groupParts))
     case .syncContinue(let message): UInt64(max(1, message.diffs.count))
     case .ack: 0
@@ -137,4 +127,19 @@ extension Wire.Operation {
     case .hello, .subscribe, .ack, nil: ""
     }
   }
+}
+
+extension Wire.Result.Kind {
+  /// What only the answer tells (CK-101): how much has changed since.
+  fileprivate var accesses: UInt64 {
+    switch self {
+    case .pull(let pulled): Rate.accesses(bytes: pulled.page.count)
+    case .syncBegin(let begun): UInt64(begun.diffs.count)
+    default: 0
+    }
+  }
+}
+
+extension [Chunk] {
+  fileprivate var accesses: UInt64 { Rate.accesses(bytes: reduce(0) { $0 + $1.data.count }) }
 }

@@ -6,8 +6,8 @@ import Wire
 
 @testable import AgentDriver
 
-/// Goal: what the cloud does not take now is kept, shown, and sent when it may be (CK-101, CK-102, MOB-08). Method: a
-/// whole agent against a scripted cloud, in virtual time.
+/// Goal: what the cloud does not take or give now is kept, shown, and sent when it may be (CK-101, CK-102, MOB-08).
+/// Method: a whole agent against a scripted cloud, in virtual time.
 @Suite struct LimitTests {
   private typealias Device = AgentWorld.Device
   private static let samples = AgentWorld.samples
@@ -47,6 +47,86 @@ import Wire
       }
       try await demand
       #expect(device.rows(in: Self.chat) == 11)
+    }
+  }
+
+  /// So long the cloud wants to hear nothing.
+  private static let waits: [UInt32] = [300, 20_000]
+
+  private static func later(_ milliseconds: UInt32) -> CaravanError {
+    CaravanError(.rateLimited, "too much at once", retryAfterMilliseconds: milliseconds)
+  }
+
+  @Test("CK-101: chunks go up no sooner than the cloud says, whatever is written meanwhile", arguments: waits)
+  func chunksUp(milliseconds: UInt32) throws {
+    try EngineBench.run(prepare: { bench in
+      bench.store.add(EngineBench.album)
+      bench.store.register(EngineBench.album, .write)
+    }) { bench in
+      var hashes: [ChunkHash] = []
+      for index in 0..<20 {
+        let bytes = [UInt8](repeating: UInt8(index), count: 100_000)
+        let hash = ChunkHash(of: bytes)
+        hashes.append(hash)
+        bench.store.state.withLock { $0.chunks[hash] = bytes }
+      }
+      var messages: Int { bench.cloud.state.withLock { $0.chunkMessages } }
+      bench.cloud.state.withLock { $0.chunkRefusals = [Self.later(milliseconds)] }
+      bench.write("a", "object", chunks: hashes)
+      try await bench.until("it is told to come later") { bench.cloud.state.withLock { $0.chunkRefusals.isEmpty } }
+      try await bench.pass(.milliseconds(5))
+      let sent = messages
+      bench.write("b", "another", chunks: Array(hashes.prefix(3)))
+      try await bench.pass(.milliseconds(Int64(milliseconds) * 9 / 10))
+      #expect(messages == sent, "something has come since")
+      try await bench.until("the rows are at the cloud") { bench.store.isClean(EngineBench.album) }
+      #expect(bench.cloud.state.withLock { $0.chunks.count } == 20)
+      #expect(messages == sent + 1, "what had passed is not sent again")
+    }
+  }
+
+  @Test("CK-101: nor are chunks or pages asked for sooner", arguments: waits)
+  func chunksDown(milliseconds: UInt32) throws {
+    try EngineBench.run(prepare: { bench in
+      bench.store.add(EngineBench.album)
+      bench.store.register(EngineBench.album, .read)
+      let bytes = [UInt8](repeating: 7, count: 1_000)
+      bench.cloud.state.withLock { state in
+        state.chunks[ChunkHash(of: bytes).bytes] = bytes
+        state.chunkRefusals = [Self.later(milliseconds)]
+      }
+      bench.store.state.withLock { $0.named["a"] = [ChunkHash(of: bytes)] }
+      bench.cloud.save("a", "object", in: "album")
+    }) { bench in
+      var messages: Int { bench.cloud.state.withLock { $0.chunkMessages } }
+      try await bench.until("it is told to come later") { messages > 0 }
+      try await bench.pass(.milliseconds(Int64(milliseconds) * 9 / 10))
+      #expect(messages == 1 && bench.store.texts(EngineBench.album).isEmpty, "something has been asked since")
+      try await bench.until("the row is here") { bench.store.texts(EngineBench.album) == ["a": "object"] }
+      #expect(messages == 2)
+    }
+  }
+
+  @Test("CK-101: a pull that is told to come later comes no sooner, whatever it is notified of")
+  func pulls() throws {
+    try EngineBench.run(prepare: { bench in
+      bench.store.add(EngineBench.album)
+      bench.store.register(EngineBench.album, .read)
+      bench.cloud.save("a", "1", in: "album")
+    }) { bench in
+      try await bench.until("all is here") { bench.store.texts(EngineBench.album).count == 1 }
+      try await bench.pass(.seconds(5))
+      let before = bench.pulls
+      bench.cloud.script(.refuse { if case .pull = $0 { Self.later(20_000) } else { nil } })
+      bench.cloud.save("b", "2", in: "album")
+      try await bench.cloud.notify(EngineBench.identity.device, number: 1, generation: 1, bitmap: [1])
+      try await bench.until("it is told to come later") { bench.pulls > before }
+      for number in 2...10 as ClosedRange<UInt64> {
+        try await bench.pass(.seconds(2))
+        try await bench.cloud.notify(EngineBench.identity.device, number: number, generation: 1, bitmap: [1])
+        #expect(bench.pulls == before + 1)
+      }
+      try await bench.until("the row is here") { bench.store.texts(EngineBench.album).count == 2 }
     }
   }
 

@@ -39,6 +39,8 @@ final class ScriptedCloud: Sendable {
     var acks: [UInt64] = []
     var pageRows = 100
     var chunkMessages = 0
+    /// What the next of them are answered.
+    var chunkRefusals: [CaravanError] = []
     /// Pulls that had come when the device took in each page.
     var askedBeforePage: [Int] = []
     /// Of frames.
@@ -206,8 +208,12 @@ final class ScriptedCloud: Sendable {
   private func answerChunks(_ incoming: Incoming) async throws {
     guard let address = incoming.reply else { return }
     let request = try ChunkRequest(decoding: incoming.message.payload)
-    let reply = state.withLock { state in
+    let refusal = state.withLock { state in
       state.chunkMessages += 1
+      return state.chunkRefusals.isEmpty ? nil : state.chunkRefusals.removeFirst()
+    }
+    if let refusal { return try await bus.reply(Message(refusal), to: address) }
+    let reply = state.withLock { state in
       for chunk in request.put { state.chunks[chunk.hash] = chunk.data }
       let wanted = (try? ChunkHash.list(request.get)) ?? []
       return ChunkReply(

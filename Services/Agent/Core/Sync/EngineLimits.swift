@@ -25,6 +25,8 @@ public enum EngineLimits {
   public static let chunkMessages = 6
   /// Chunks offered to one upload message: as many as fit are taken.
   public static let chunksPerUpload = 1_024
+  /// How long a chunk message waits altogether where the cloud says when to come again (CK-101); its session, beyond.
+  public static let ratePatience: Duration = .seconds(2)
   /// Hashes in one request for chunks: rather more than an answer holds, so that an object of about its size does not
   /// need a second one for its last chunk. What an answer leaves out is asked for again.
   public static let chunksPerRequest = Limits.chunkBatchBytes * 3 / 2 / (64 << 10)

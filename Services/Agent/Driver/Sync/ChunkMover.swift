@@ -14,7 +14,7 @@ actor ChunkMover {
 
   let store: any SyncStore
   let exchanger: Exchanger
-  private let clock: any Clock
+  let clock: any Clock
   let metrics: SyncMetrics
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
@@ -24,6 +24,8 @@ actor ChunkMover {
   var begun: [ChunkHash: [UInt8]] = [:]
   /// The cloud's clock minus ours, in milliseconds.
   private var cloudOffset: Int64 = 0
+  /// Apps of whose chunks the cloud wants no more before then, and what it said.
+  var holds: [ContainerID: (until: Instant, refusal: CaravanError)] = [:]
 
   init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics) {
     self.store = store
@@ -340,8 +342,8 @@ actor ChunkMover {
   /// Messages of one table on their way at once: over a link that breaks each of them would be lost with it.
   private var width: Int { exchanger.fragment.isUnbroken ? EngineLimits.chunkMessagesPerTable : 1 }
 
-  /// One message. As small as can be, it goes again when it was lost.
-  func message(
+  /// As small as can be, it goes again when it was lost.
+  func carried(
     _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     try await limiter.acquire()

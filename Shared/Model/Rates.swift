@@ -1,5 +1,3 @@
-package import Model
-
 /// How often something may be done: so many accesses a second in the long run, and so many at once.
 package struct Rate: Sendable, Hashable {
   package let perSecond: UInt64
@@ -12,6 +10,11 @@ package struct Rate: Sendable, Hashable {
   }
 
   fileprivate func nanoseconds(_ accesses: UInt64) -> UInt64 { accesses * 1_000_000_000 / perSecond }
+
+  /// What so many bytes cost that are moved as such.
+  package static func accesses(bytes: Int) -> UInt64 {
+    UInt64((bytes + Limits.bytesPerAccess - 1) / Limits.bytesPerAccess)
+  }
 }
 
 /// A token bucket, kept as the time at which it will be full again. One that is full is as good as none.
@@ -54,8 +57,9 @@ package struct RateLimits: Sendable, Hashable {
     container: Rate(perSecond: 1_000_000, burst: 10_000_000))
 }
 
-/// Who has done how much lately (CK-101). One operation costs as much as it touches records. Bounded: when too many
-/// are known, those with full buckets are forgotten, which changes nothing, and if need be all.
+/// Who has done how much lately (CK-101). One operation costs as much as it touches records, and bytes that are moved
+/// as such what they take of a disk. Bounded: when too many are known, those with full buckets are forgotten, which
+/// changes nothing, and if need be all.
 package struct RateLedger: Sendable {
   package enum Scope: String, Sendable, Hashable, CaseIterable {
     case device, user, container
@@ -67,6 +71,20 @@ package struct RateLedger: Sendable {
     package let nanoseconds: UInt64
   }
 
+  /// Whose an operation is.
+  package struct Payer: Sendable, Hashable {
+    package let device: DeviceID
+    package let user: UserID
+    /// Empty: it is about none.
+    package let container: String
+
+    package init(device: DeviceID, user: UserID, container: String) {
+      self.device = device
+      self.user = user
+      self.container = container
+    }
+  }
+
   private struct Key: Hashable {
     let scope: Scope
     let name: String
@@ -76,7 +94,7 @@ package struct RateLedger: Sendable {
   private let capacity: Int
   private var buckets: [Key: TokenBucket] = [:]
 
-  package init(_ limits: RateLimits, capacity: Int = SyncLimits.bucketsKept) {
+  package init(_ limits: RateLimits, capacity: Int = Limits.bucketsKept) {
     precondition(capacity >= Scope.allCases.count, "a ledger without room limits nothing")
     self.limits = limits
     self.capacity = capacity
@@ -85,23 +103,31 @@ package struct RateLedger: Sendable {
   package var count: Int { buckets.count }
 
   /// Takes from all three buckets, or from none.
-  package mutating func take(
-    _ accesses: UInt64, device: DeviceID, user: UserID, container: String, at now: UInt64
-  ) -> Refusal? {
+  package mutating func take(_ accesses: UInt64, from payer: Payer, at now: UInt64) -> Refusal? {
     guard accesses > 0 else { return nil }
-    let asked: [(Key, Rate?)] = [
-      (Key(scope: .device, name: device.text), limits.device), (Key(scope: .user, name: user.text), limits.user),
-      (Key(scope: .container, name: container), container.isEmpty ? nil : limits.container),
-    ]
     var refusal: Refusal?
-    for case (let key, let rate?) in asked {
+    for case (let key, let rate?) in buckets(of: payer) {
       guard let wait = buckets[key]?.wait(for: accesses, rate, at: now) else { continue }
       if wait > refusal?.nanoseconds ?? 0 { refusal = Refusal(scope: key.scope, nanoseconds: wait) }
     }
-    guard refusal == nil else { return refusal }
+    if refusal == nil { charge(accesses, to: payer, at: now) }
+    return refusal
+  }
+
+  /// For what it has cost only turns out when it is done: whoever owes is let through again when that is paid.
+  package mutating func charge(_ accesses: UInt64, to payer: Payer, at now: UInt64) {
+    guard accesses > 0 else { return }
+    let asked = buckets(of: payer)
     if buckets.count + asked.count > capacity { makeRoom(at: now, for: asked.count) }
     for case (let key, let rate?) in asked { buckets[key, default: TokenBucket()].take(accesses, rate, at: now) }
-    return nil
+  }
+
+  private func buckets(of payer: Payer) -> [(Key, Rate?)] {
+    [
+      (Key(scope: .device, name: payer.device.text), limits.device),
+      (Key(scope: .user, name: payer.user.text), limits.user),
+      (Key(scope: .container, name: payer.container), payer.container.isEmpty ? nil : limits.container),
+    ]
   }
 
   private mutating func makeRoom(at now: UInt64, for more: Int) {

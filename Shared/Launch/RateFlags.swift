@@ -1,5 +1,5 @@
+package import Model
 package import Runtime
-package import SyncCore
 
 /// A rate as people write it: `RATE` or `RATE/BURST`, accesses a second; 0: no limit. A burst is ten seconds' worth
 /// unless said.
@@ -21,7 +21,7 @@ package struct RateText: FlagValue, CustomStringConvertible {
   package var description: String { rate.map { "\($0.perSecond)/\($0.burst)" } ?? "0" }
 }
 
-/// The flags of the limits that sync keeps.
+/// The flags of the rates that sync and storage keep everybody to, each process by itself.
 package enum RateFlags {
   private static let device = flag("device", RateLimits.standard.device)
   private static let user = flag("user", RateLimits.standard.user)
@@ -35,7 +35,9 @@ package enum RateFlags {
 
   private static func flag(_ whose: String, _ rate: Rate?) -> Flag<RateText> {
     Flag(
-      "rate-\(whose)", "RATE[/BURST]", "records a second that one \(whose) may touch, and at once; 0: any",
+      "rate-\(whose)", "RATE[/BURST]",
+      "records, or pieces of \(Limits.bytesPerAccess >> 10) KiB of objects, a second that one \(whose) may touch, "
+        + "and at once; 0: any",
       environment: "CARAVAN_RATE_\(whose.uppercased())", default: RateText(rate))
   }
 }
