@@ -89,10 +89,12 @@ struct ServiceHostTests {
             #expect(refusal?.code == .serverBusy)
             #expect(refusal?.retryAfterMilliseconds == BusLimits.busyRetryMilliseconds)
           }
+          #expect(service.inFlight == 2)
           gate.open()
           for _ in 0..<2 { #expect(await group.next() == .some(nil)) }
         }
         #expect(await ask() == nil)
+        try await eventually("none is in flight") { service.inFlight == 0 }
       }
     }
   }

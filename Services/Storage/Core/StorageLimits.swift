@@ -69,4 +69,10 @@ package enum StorageLimits {
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)
+  /// With so many requests in flight upkeep lets them go first, for so long at most; how often it looks; and after that
+  /// time it rests so many times as long as each step took: a tenth of the time is its.
+  package static let busyRequests = 8
+  package static let longestUpkeepDelayNanoseconds: UInt64 = 30_000_000_000
+  package static let upkeepLookNanoseconds: UInt64 = 250_000_000
+  package static let upkeepRests: UInt64 = 9
 }

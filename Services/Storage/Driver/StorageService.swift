@@ -15,7 +15,7 @@ package final class StorageService: Service {
   private let host: Host
   private let metrics: StorageMetrics
   private let objects: ObjectMover?
-  private let actions: DelayedActions
+  private let upkeep: Upkeep
   private let moves: OwnerMover?
 
   /// - Parameters:
@@ -38,13 +38,17 @@ package final class StorageService: Service {
     self.bus = bus
     self.host = host
     metrics = StorageMetrics(host.metrics)
-    actions = DelayedActions(store: store, host: host)
+    let actions = DelayedActions(store: store, host: host)
     let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
-    service = ServiceHost(
+    let service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
       endpoints: methods.endpoints + [chunks.endpoint]
     ) { store.trouble }
+    self.service = service
+    upkeep = Upkeep(
+      store: store, actions: actions, host: host, metrics: metrics, moved: feed.moved,
+      requests: { service.inFlight })
   }
 
   package func run() async throws {
@@ -52,7 +56,7 @@ package final class StorageService: Service {
       group.addTask { try await self.service.run() }
       group.addTask { await self.feed.run(self.bus, self.host, self.metrics) }
       group.addTask { await self.announceHeads() }
-      group.addTask { await self.upkeep() }
+      group.addTask { await self.upkeep.run() }
       if let objects { group.addTask { await objects.run() } }
       if let moves { group.addTask { await moves.run() } }
       // The service's end ends the others; the last commits are announced first.
@@ -80,29 +84,6 @@ package final class StorageService: Service {
           host.log.debug("could not say how far the logs have come", [.error: "\(error)"])
         }
       }
-    }
-  }
-
-  /// Until the task is cancelled.
-  private func upkeep() async {
-    var expiry = Expiry(store: store, actions: actions, host: host)
-    let outage = Outage(host, "upkeep of the store fails", over: "upkeep of the store goes on")
-    while !Task.isCancelled {
-      var hasMore = false
-      do {
-        let collected = try await store.collect()
-        let progress = try await expiry.step()
-        metrics.expired.add(progress.deleted)
-        metrics.actionsDone.add(progress.actions)
-        hasMore = collected || progress.hasMore
-        metrics.show(try await store.status())
-        outage.ended()
-      } catch {
-        outage.lasts(error)
-      }
-      if hasMore { continue }
-      await feed.moved.wait(atMost: StorageLimits.idleUpkeepInterval, clock: host.clock)
-      try? await host.clock.sleep(for: StorageLimits.upkeepInterval)
     }
   }
 }

@@ -48,5 +48,7 @@ final class Registration: Sendable {
     }
   }
 
+  var inFlight: Int { state.withLock(\.inFlight) }
+
   func leave() { state.withLock { $0.inFlight -= 1 } }
 }

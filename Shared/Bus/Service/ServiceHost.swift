@@ -117,6 +117,11 @@ public final class ServiceHost: Service {
 
   // MARK: Bookkeeping
 
+  /// Requests that have been taken and not been answered, of all endpoints.
+  package var inFlight: Int {
+    state.withLock { $0.registrations.values.map(\.self) }.reduce(0) { $0 + $1.inFlight }
+  }
+
   private func reserve(_ endpoint: Endpoint) throws(CaravanError) -> Registration {
     let registration = try state.withLock { state -> Result<Registration, CaravanError> in
       if state.isStopping { return .failure(CaravanError(.cancelled, "\(identity.name) is shutting down")) }
