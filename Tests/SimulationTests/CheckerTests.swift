@@ -48,6 +48,7 @@ import Testing
     history.groups = [
       SeenGroup("g1", size: 4, seen: 4, isCommitted: true), SeenGroup("g2", size: 2, seen: 0, isCommitted: false),
     ]
+    history.trees = [SeenTree(["parent": [], "child": ["parent"]])]
     history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
     history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
     history.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [1])]
@@ -146,6 +147,7 @@ import Testing
     ("CK-53", "a reader comes to no state", { $0.starved = ["30 pages and no state"] }),
     ("UNI-05", "half a group", { $0.groups = [SeenGroup("g", size: 4, seen: 2, isCommitted: false)] }),
     ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
+    ("CK-27", "an owner is gone, and what it owned is not", { $0.trees.append(SeenTree(["child": ["parent"]])) }),
     (
       "CK-102", "nobody says that there is no room",
       { $0.refusals = [SeenRefusal(device: "d1", isInSight: false, isKept: true, isResumed: true)] }

@@ -7,7 +7,7 @@ internal import TestKit
 
 /// The cloud's files are lost, all of them, and come back as a backup has them: what was committed since is only where
 /// devices still hold it (R17, UNI-18). Now and then that happens again before there is a newer backup.
-struct Disaster: Sendable {
+struct Disaster: Rarity {
   private let suite: Suite
   private var dice: Dice
   private var path: String { "\(suite.ground.directory)/backup" }

@@ -27,7 +27,7 @@ struct Frailty: Sendable {
 }
 
 /// Devices whose links break in the middle of transfers, for a while or to the end (MOB-23).
-struct Frailties: Sendable {
+struct Frailties: Rarity {
   private let suite: Suite
   private var dice: Dice
   /// With the largest message that cannot be cut, a link lets pass as many as this.

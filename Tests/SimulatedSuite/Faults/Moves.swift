@@ -5,7 +5,7 @@ internal import TestKit
 
 /// Users are moved from store to store again and again, and storage often dies in the middle of it (CK-100): devices
 /// must not be able to tell.
-struct Moves: Sendable {
+struct Moves: Rarity {
   private let suite: Suite
   private var dice: Dice
 

@@ -4,7 +4,7 @@ internal import Store
 internal import TestKit
 
 /// Now and then a user has no more room than they use (CK-102).
-struct Squeeze: Sendable {
+struct Squeeze: Rarity {
   private let suite: Suite
   private var dice: Dice
   private var account: Account { .user(UserID(unchecked: suite.scale.users[0])) }

@@ -5,7 +5,7 @@ internal import Runtime
 internal import TestKit
 
 /// Users who let a device carry so many bytes more today, and think better of it after a while (MOB-47).
-struct Thrift: Sendable {
+struct Thrift: Rarity {
   private let suite: Suite
   private var dice: Dice
 

@@ -216,6 +216,7 @@ public struct History: Sendable, Hashable {
   /// What it forgot then; `versions` and `log` have it no more.
   public var lost: [Version] = []
   public var groups: [SeenGroup] = []
+  public var trees: [SeenTree] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
   public var secrets: [HiddenAnswer] = []

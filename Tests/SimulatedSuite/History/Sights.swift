@@ -17,6 +17,14 @@ public struct SeenGroup: Sendable, Hashable {
   }
 }
 
+/// A zone whose records refer to one another, as somebody saw it who had been given all there was.
+public struct SeenTree: Sendable, Hashable {
+  /// What each record that is there refers to, and must find: by owning or validating references.
+  public var records: [String: [String]]
+
+  public init(_ records: [String: [String]]) { self.records = records }
+}
+
 /// What a device showed of a row for which its user had no room.
 public struct SeenRefusal: Sendable, Hashable {
   public var device: String

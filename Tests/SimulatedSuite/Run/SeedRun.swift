@@ -101,30 +101,6 @@ public struct SeedRun: Sendable {
       if !suite.diarists.isEmpty {
         group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
       }
-      if suite.scale.hasMoves {
-        group.addTask {
-          var moves = Moves(suite, seed: seed)
-          await moves.run(until: end, clock: clock)
-        }
-      }
-      if suite.scale.hasSlowReader {
-        group.addTask {
-          var reader = SlowReader(in: suite, seed: seed)
-          await reader.run(until: end, clock: clock)
-        }
-      }
-      if suite.scale.hasFrailLinks {
-        group.addTask {
-          var frailties = Frailties(suite, seed: seed)
-          await frailties.run(until: end, clock: clock)
-        }
-      }
-      if suite.scale.hasBudgets {
-        group.addTask {
-          var thrift = Thrift(suite, seed: seed)
-          await thrift.run(until: end, clock: clock)
-        }
-      }
       for device in suite.devices {
         group.addTask {
           var app = App(device, in: suite, contents: contents, seed: seed)

@@ -6,7 +6,7 @@ internal import Wire
 
 /// Reads a table after pauses that are often longer than tombstones are kept for who is away (I17): past the bus, for
 /// what is tried is the store.
-struct LateReader: Sendable {
+struct LateReader: Rarity {
   private let place: Place
   private let suite: Suite
   private var dice: Dice
@@ -27,7 +27,7 @@ struct LateReader: Sendable {
     }
   }
 
-  mutating func conclude() async throws {
+  mutating func conclude(_ clock: any Clock) async throws {
     guard await read() else { throw SeedFailure(what: "a late reader cannot read, and all is calm") }
     let sight = Latecomer(place, rows: rows)
     suite.ground.recorder.saw("a late reader has \(rows.count) rows of \(place)") { $0.latecomers.append(sight) }

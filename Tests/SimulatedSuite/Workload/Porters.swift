@@ -6,30 +6,27 @@ internal import Wire
 
 /// Somebody who writes groups, part by part, and somebody who looks whether all of a group is there, or nothing
 /// (UNI-05, UNI-06).
-struct Porters: Sendable {
+struct Porters: Rarity {
   private static let container = "porters"
   private static let zone = "parcels"
 
   private let ground: Ground
   private let writer: Caller
-  private let reader: Caller
+  private var reader: ZoneReader
   private var dice: Dice
   private var type: UInt32 = 0
   private var op: UInt64 = 0
   /// Groups by op: how many records each has, and whether its commit was acknowledged.
   private var groups: [UInt64: (size: Int, isCommitted: Bool)] = [:]
-  private var token: [UInt8] = []
-  private var isFresh = false
-  private var names: Set<String> = []
 
   init(_ suite: Suite, seed: UInt64) {
     ground = suite.ground
     writer = Caller("porter", of: suite.scale.users[0], on: suite.ground)
-    reader = Caller("receiver", of: suite.scale.users[0], on: suite.ground)
+    let receiver = Caller("receiver", of: suite.scale.users[0], on: suite.ground)
+    reader = ZoneReader(receiver, container: Self.container, zone: Self.zone, maxBytes: 150)
     dice = Dice(seed: seed, "porters")
   }
 
-  /// Until `end`.
   mutating func run(until end: Instant, clock: any Clock) async {
     while clock.now < end {
       guard (try? await clock.sleep(for: dice.milliseconds(500...9_000))) != nil else { return }
@@ -39,12 +36,13 @@ struct Porters: Sendable {
     }
   }
 
-  /// The last look, once all is calm.
-  mutating func conclude() async throws {
-    for _ in 0..<20 where await !look() { try await writer.clock.sleep(for: .seconds(1)) }
+  mutating func conclude(_ clock: any Clock) async throws {
+    for _ in 0..<20 {
+      if await look() { break }
+      try await clock.sleep(for: .seconds(1))
+    }
+    for caller in [writer, reader.caller] { caller.bus.close() }
   }
-
-  func close() { for caller in [writer, reader] { caller.bus.close() } }
 
   private mutating func agree() async -> Bool {
     guard type == 0 else { return true }
@@ -91,24 +89,9 @@ struct Porters: Sendable {
   @discardableResult
   private mutating func look() async -> Bool {
     let before = groups
-    while true {
-      let pull = Pull(container: Self.container, zone: Self.zone, token: token, maxBytes: 150, fresh: isFresh)
-      guard let answer = await reader.insist(.pull(pull)), case .pull(let page) = answer else {
-        // Perhaps its token is of a key that was lost.
-        (token, names, isFresh) = ([], [], true)
-        return false
-      }
-      guard !page.resetRequired else {
-        (token, names, isFresh) = ([], [], true)
-        continue
-      }
-      guard let entries = try? EntryPage.decode(page.page).entries else { return false }
-      names.formUnion(entries.map(\.name))
-      (token, isFresh) = (page.token, false)
-      if !page.more { break }
-    }
+    guard await reader.read() else { return false }
     for (op, group) in before.sorted(by: { $0.key < $1.key }) {
-      let seen = names.count { $0.hasPrefix("g\(op).") }
+      let seen = reader.entries.keys.count { $0.hasPrefix("g\(op).") }
       let sight = SeenGroup(
         "group \(op)", size: group.size, seen: seen, isCommitted: group.isCommitted)
       ground.recorder.saw("of group \(op) \(seen) records of \(group.size) are seen") { $0.groups.append(sight) }

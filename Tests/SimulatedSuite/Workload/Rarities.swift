@@ -1,73 +1,64 @@
 internal import Runtime
 internal import TestKit
 
+/// Something that goes on in some of the worlds only.
+protocol Rarity: Sendable {
+  /// Until `end`.
+  mutating func run(until end: Instant, clock: any Clock) async
+  /// The last look, once all is calm.
+  mutating func conclude(_ clock: any Clock) async throws
+}
+
+extension Rarity {
+  mutating func conclude(_ clock: any Clock) async throws {}
+}
+
 /// What happens in some of the worlds only, so that all the others need not pay for it.
-final class Rarities: Sendable {
-  private let suite: Suite
-  private let seed: UInt64
-  private let porters: Mutex<Porters?>
-  private let sampler: Mutex<Sampler?>
-  private let late: Mutex<LateReader?>
+struct Rarities: Sendable {
+  private let acts: [Act]
 
   init(_ suite: Suite, seed: UInt64) {
-    self.suite = suite
-    self.seed = seed
     let scale = suite.scale
-    porters = Mutex(scale.hasGroups ? Porters(suite, seed: seed) : nil)
-    sampler = Mutex(scale.hasSamples ? Sampler(suite, seed: seed) : nil)
-    late = Mutex(scale.hasLateReader ? LateReader(suite, seed: seed) : nil)
+    var all: [any Rarity] = []
+    if scale.hasRestore { all.append(Disaster(suite, seed: seed)) }
+    if scale.hasQuota { all.append(Squeeze(suite, seed: seed)) }
+    if scale.hasGroups { all.append(Porters(suite, seed: seed)) }
+    if scale.hasSamples { all.append(Sampler(suite, seed: seed)) }
+    if scale.hasLateReader { all.append(LateReader(suite, seed: seed)) }
+    if scale.hasMoves { all.append(Moves(suite, seed: seed)) }
+    if scale.hasSlowReader { all.append(SlowReader(in: suite, seed: seed)) }
+    if scale.hasFrailLinks { all.append(Frailties(suite, seed: seed)) }
+    if scale.hasBudgets { all.append(Thrift(suite, seed: seed)) }
+    if scale.hasKindred { all.append(Kindred(suite, seed: seed)) }
+    acts = all.map(Act.init)
   }
 
   /// Until `end`.
   func run(until end: Instant, clock: any Clock) async {
-    let (suite, seed) = (suite, seed)
     await withDiscardingTaskGroup { group in
-      if suite.scale.hasRestore {
-        group.addTask {
-          var disaster = Disaster(suite, seed: seed)
-          await disaster.run(until: end, clock: clock)
-        }
-      }
-      if suite.scale.hasQuota {
-        group.addTask {
-          var squeeze = Squeeze(suite, seed: seed)
-          await squeeze.run(until: end, clock: clock)
-        }
-      }
-      if let begun = porters.withLock({ $0 }) {
-        group.addTask {
-          var porters = begun
-          await porters.run(until: end, clock: clock)
-          let ended = porters
-          self.porters.withLock { $0 = ended }
-        }
-      }
-      if let begun = sampler.withLock({ $0 }) {
-        group.addTask {
-          var sampler = begun
-          await sampler.run(until: end, clock: clock)
-          let ended = sampler
-          self.sampler.withLock { $0 = ended }
-        }
-      }
-      if let begun = late.withLock({ $0 }) {
-        group.addTask {
-          var late = begun
-          await late.run(until: end, clock: clock)
-          let ended = late
-          self.late.withLock { $0 = ended }
-        }
-      }
+      for act in acts { group.addTask { await act.run(until: end, clock: clock) } }
     }
   }
 
   /// The last look, once all is calm.
-  func conclude(_ clock: any Clock) async throws {
-    if var porters = porters.withLock({ $0 }) {
-      try await porters.conclude()
-      porters.close()
+  func conclude(_ clock: any Clock) async throws { for act in acts { try await act.conclude(clock) } }
+
+  /// Keeps what one knows from its run to the last look.
+  private final class Act: Sendable {
+    private let state: Mutex<any Rarity>
+
+    init(_ rarity: any Rarity) { state = Mutex(rarity) }
+
+    func run(until end: Instant, clock: any Clock) async {
+      var rarity = state.withLock { $0 }
+      await rarity.run(until: end, clock: clock)
+      let ended = rarity
+      state.withLock { $0 = ended }
     }
-    try await sampler.withLock { $0 }?.conclude(clock)
-    if var late = late.withLock({ $0 }) { try await late.conclude() }
+
+    func conclude(_ clock: any Clock) async throws {
+      var rarity = state.withLock { $0 }
+      try await rarity.conclude(clock)
+    }
   }
 }

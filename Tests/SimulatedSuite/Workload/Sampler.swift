@@ -6,7 +6,7 @@ internal import Store
 internal import TestKit
 
 /// An app whose rows may be lost, up to a share of them (MOB-05).
-struct Sampler: Sendable {
+struct Sampler: Rarity {
   private static let maximumPermille = 200
 
   private let device: SimulatedDevice
@@ -22,7 +22,6 @@ struct Sampler: Sendable {
     dice = Dice(seed: seed, "sampler")
   }
 
-  /// Until `end`.
   mutating func run(until end: Instant, clock: any Clock) async {
     while clock.now < end {
       guard (try? await clock.sleep(for: dice.milliseconds(500...4_000))) != nil else { return }

@@ -6,7 +6,7 @@ internal import TestKit
 internal import Wire
 
 /// Reads a table by snapshots, more slowly than it is written (CK-53): past the bus, for what is tried is the store.
-struct SlowReader: Sendable {
+struct SlowReader: Rarity {
   private let place: Place
   private let suite: Suite
   private var dice: Dice

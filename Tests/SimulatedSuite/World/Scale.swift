@@ -23,6 +23,8 @@ struct Scale: Sendable {
   var hasQuota = false
   /// Somebody writes groups, and somebody looks whether all of each is there.
   var hasGroups = false
+  /// Records refer to one another, and some are deleted.
+  var hasKindred = false
   /// A device takes samples, of which some may be lost.
   var hasSamples = false
   /// Somebody reads after pauses that are longer than tombstones are kept.
@@ -93,6 +95,8 @@ struct Scale: Sendable {
     var frail = Dice(seed: seed, "frail links")
     hasFrailLinks = frail.happens(200)
     hasLargeChunks = hasFrailLinks && frail.happens(300)
+    var kin = Dice(seed: seed, "has kindred")
+    hasKindred = kin.happens(120)
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
     tombstones.grace = .seconds(30)
