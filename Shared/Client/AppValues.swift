@@ -21,6 +21,9 @@ public struct AppRow: Sendable, Hashable {
   public let cells: [String: Value]
   /// Sizes in bytes of the objects the row has, by column.
   public let objects: [String: UInt64]
+  /// Why the cloud does not take the row as it is, which stays dirty; empty: it has not said so. A change is offered
+  /// again.
+  public let refused: String
 
   public subscript(_ column: String) -> Value { cells[column] ?? .null }
 
@@ -37,6 +40,7 @@ public struct AppRow: Sendable, Hashable {
     var cells: [String: Value] = [:]
     for cell in row.cells { cells[cell.column] = cell.model }
     self.cells = cells
+    refused = row.refused
     objects = Dictionary(row.objects.map { ($0.column, $0.size) }, uniquingKeysWith: { $1 })
   }
 }
@@ -99,6 +103,9 @@ public struct DeviceStatus: Sendable, Hashable {
   public struct Table: Sendable, Hashable {
     public let name: String
     public let rows, dirty, pending, conflicts, torn: UInt64
+    /// Ids of rows that were damaged on the disk, and are not there for apps until the cloud has restored them: the
+    /// first of those that `torn` counts.
+    public let tornRows: [String]
     /// Unix milliseconds; 0: never.
     public let lastSync: UInt64
     public let bytesUp, bytesDown: UInt64
@@ -172,7 +179,8 @@ public struct DeviceStatus: Sendable, Hashable {
     tables = status.tables.map {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
-        lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown, refused: $0.refused,
+        tornRows: $0.tornRows, lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp, bytesDown: $0.bytesDown,
+        refused: $0.refused,
         schema: $0.schema, loss: Loss($0.loss),
         properties: TableProperties($0.properties ?? Wire.TableProperties()), mode: SyncMode($0.mode), remedy: $0.remedy
       )

@@ -15,6 +15,15 @@ struct StatusTextTests {
     #expect(text.hasSuffix("\nphotos: sing") && !text.contains("notes:") && !text.contains("reset"))
   }
 
+  @Test("SIM-83: damaged rows are named, as far as the agent names them")
+  func tornRows() {
+    for (count, line) in [(UInt64(2), "rows a, b"), (3, "rows a, b, …")] {
+      let torn = TableStatus(table: "photos", torn: count, tornRows: ["a", "b"])
+      let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), torn])))
+      #expect(text.hasSuffix("\nphotos: damaged here, and awaited from the cloud: \(line)") && !text.contains("notes:"))
+    }
+  }
+
   @Test("MOB-47: what today has taken of a budget is said of the link there is, and of no other")
   func budget() {
     let budgets = [

@@ -1413,19 +1413,22 @@ public struct Row: WireMessage, Equatable {
   public var state: RowState
   public var cells: [Cell]
   public var objects: [ObjectInfo]
+  public var refused: String
 
   public init(
     id: String = "",
     version: UInt64 = 0,
     state: RowState = .clean,
     cells: [Cell] = [],
-    objects: [ObjectInfo] = []
+    objects: [ObjectInfo] = [],
+    refused: String = ""
   ) {
     self.id = id
     self.version = version
     self.state = state
     self.cells = cells
     self.objects = objects
+    self.refused = refused
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Row> {
@@ -1435,6 +1438,7 @@ public struct Row: WireMessage, Equatable {
     if state != .clean { m.pointee.has_state = 1; m.pointee.state = state.c }
     (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
     (m.pointee.n_objects, m.pointee.objects) = arena.messages(objects) { $0.pack(into: &$1) }
+    if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
     return m
   }
 
@@ -1444,6 +1448,7 @@ public struct Row: WireMessage, Equatable {
     state = m.pointee.has_state != 0 ? RowState(c: m.pointee.state) : .clean
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
     objects = try copyMessages(m.pointee.n_objects, m.pointee.objects) { (p) throws(WireError) in try ObjectInfo(c: p) }
+    refused = try copyText(m.pointee.refused)
   }
 
   public func encoded() -> [UInt8] {
@@ -2198,6 +2203,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var properties: TableProperties?
   public var mode: SyncMode
   public var remedy: String
+  public var tornRows: [String]
 
   public init(
     table: String = "",
@@ -2214,7 +2220,8 @@ public struct TableStatus: WireMessage, Equatable {
     loss: LossStatus? = nil,
     properties: TableProperties? = nil,
     mode: SyncMode = .idle,
-    remedy: String = ""
+    remedy: String = "",
+    tornRows: [String] = []
   ) {
     self.table = table
     self.rows = rows
@@ -2231,6 +2238,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.properties = properties
     self.mode = mode
     self.remedy = remedy
+    self.tornRows = tornRows
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2250,6 +2258,7 @@ public struct TableStatus: WireMessage, Equatable {
     if let properties { m.pointee.properties = properties.pack(into: &arena) }
     if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
+    (m.pointee.n_torn_rows, m.pointee.torn_rows) = arena.strings(tornRows)
     return m
   }
 
@@ -2269,6 +2278,7 @@ public struct TableStatus: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
     mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
     remedy = try copyText(m.pointee.remedy)
+    tornRows = try copyStrings(m.pointee.n_torn_rows, m.pointee.torn_rows)
   }
 
   public func encoded() -> [UInt8] {

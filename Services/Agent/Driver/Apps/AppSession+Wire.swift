@@ -98,7 +98,7 @@ extension Wire.Row {
       }
     self.init(
       id: view.id, version: view.version, state: state, cells: view.cells.map { Cell($0) },
-      objects: view.objects.map { ObjectInfo(column: $0.column, size: $0.size) })
+      objects: view.objects.map { ObjectInfo(column: $0.column, size: $0.size) }, refused: view.refused)
   }
 }
 
@@ -196,7 +196,8 @@ extension TableStatus {
       refused: view.refused.isEmpty ? device.refusedByDisk[view.table] ?? "" : view.refused,
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
       properties: Wire.TableProperties(view.properties),
-      mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "")
+      mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
+      tornRows: view.tornRows)
   }
 }
 

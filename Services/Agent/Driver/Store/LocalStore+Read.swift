@@ -27,6 +27,8 @@ public struct RowView: Sendable, Hashable {
   public let cells: [CellValue]
   /// Object columns that hold an object.
   public let objects: [ObjectSize]
+  /// Why the cloud does not take the row as it is (SIM-83); empty: it has not said so.
+  public var refused = ""
 }
 
 public struct RowsPage: Sendable, Hashable {
@@ -179,7 +181,7 @@ extension LocalStore {
   ) throws(CaravanError) -> String {
     // All columns, for the checksum is of the whole row.
     let names =
-      ["_id", "_version", "_flags", "_row", "_extra", "_sum"]
+      ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"]
       + state.schema.columns.map { RowTable.quoted($0.name) }
     var order: [String] = []
     for term in request.order {
@@ -279,7 +281,7 @@ extension LocalStore {
     var bytes = 0
     while rows.count < cursor.pageRows, bytes < StoreLimits.pageBytes {
       guard let row = try statement.next() else { return true }
-      let cells = state.schema.columns.indices.map { row.value(Int32($0) + 6) }
+      let cells = state.schema.columns.indices.map { row.value(Int32($0) + 7) }
       let isSound =
         row.isNull(5)
         || row.unsigned(5) == StoredRow.sum(id: row.text(0), extra: row.bytes(4), cells: cells)
@@ -311,7 +313,7 @@ extension LocalStore {
     }
     return RowView(
       id: row.text(0), version: row.unsigned(1), state: RowView.State(RowFlags(packed: row.integer(2))), cells: cells,
-      objects: objects)
+      objects: objects, refused: state.refusals[row.integer(3)]?.reason(atChange: row.integer(6)) ?? "")
   }
 }
 

@@ -12,6 +12,9 @@ extension LocalStore {
     }
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
+    for (number, refusals) in try RefusalTable.all(database) {
+      for table in tables.keys where tables[table]?.number == number { tables[table]?.refusals = refusals }
+    }
     mayLose = try lossTable.tables()
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     if let report { try takeStock(after: report) }

@@ -10,6 +10,8 @@ public struct TableStatusView: Sendable, Hashable {
   public let pending: Int
   public let conflicts: Int
   public let torn: Int
+  /// Ids of the first of those.
+  public let tornRows: [String]
   /// Unix milliseconds; 0: never.
   public let lastSync: Int64
   public let bytesUp: Int
@@ -25,6 +27,8 @@ public struct TableStatusView: Sendable, Hashable {
 }
 
 extension LocalStore {
+  private static let isTorn = "_presence = 2 AND _presence <> 0"
+
   public func status(of app: ContainerID) throws(CaravanError) -> [TableStatusView] {
     var views: [TableStatusView] = []
     for state in tables.values.filter({ $0.table.app == app }).sorted(by: { $0.number < $1.number }) {
@@ -34,7 +38,8 @@ extension LocalStore {
           table: state.table, rows: try count("1") - count("_presence IN (1, 2, 6, 7) AND _presence <> 0"),
           dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"),
           pending: try count("_flags <> 0 AND _flags & 4"),
-          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count("_presence = 2 AND _presence <> 0"),
+          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count(Self.isTorn),
+          tornRows: try state.rows.ids(where: Self.isTorn, limit: StoreLimits.tornRowsNamed, database),
           lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
           properties: state.properties, fault: state.fault, isResyncing: state.isResyncing, schema: state.schema,
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))

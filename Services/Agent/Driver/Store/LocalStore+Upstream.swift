@@ -115,7 +115,10 @@ extension LocalStore {
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
     let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
-      for (row, outcome) in zip(rows, outcomes) { try settle(row, outcome, in: state, &summary) }
+      for (row, outcome) in zip(rows, outcomes) {
+        try note(outcome, ofRow: row.key, in: &state)
+        try settle(row, outcome, in: state, &summary)
+      }
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
       state.lastSync = now

@@ -204,6 +204,12 @@ struct RowTable {
     try database.statement(text: "SELECT _row FROM \(quotedName) WHERE \(condition)").all { row in row.integer(0) }
   }
 
+  func ids(where condition: String, limit: Int64, _ database: Connection) throws(CaravanError) -> [String] {
+    try database.statement(text: "SELECT _id FROM \(quotedName) WHERE \(condition) ORDER BY _row LIMIT ?").all(limit) {
+      row in row.text(0)
+    }
+  }
+
   /// - Returns: the row's key.
   @discardableResult
   func insert(_ row: StoredRow, _ database: Connection) throws(CaravanError) -> Int64 {

@@ -14,6 +14,7 @@ enum StoreSchema {
     try PartTable.install(in: database)
     try LossTable.install(in: database)
     try NetworkTables.install(in: database)
+    try RefusalTable.install(in: database)
   }
 
   private static func installBase(in database: Connection) throws(CaravanError) {

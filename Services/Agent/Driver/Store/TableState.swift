@@ -27,6 +27,8 @@ struct TableState {
   var bytesUp: Int
   var bytesDown: Int
   var refused: String
+  /// Rows that the cloud refused; most of the time none.
+  var refusals: [Int64: RowRefusal] = [:]
   /// Why its sync rests until somebody resets it (REC-27).
   var fault: TableFault?
   /// Rows that background sync changed since the app was told.

@@ -96,7 +96,13 @@ enum AppDeviceCommands {
         ])
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
-    return "\(head)\n\(table.text)\(remedies.joined())"
+    let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
+    return "\(head)\n\(table.text)\(remedies.joined())\(torn.joined())"
+  }
+
+  private static func tornText(_ table: DeviceStatus.Table) -> String {
+    let more = table.torn > table.tornRows.count ? ", …" : ""
+    return "damaged here, and awaited from the cloud: rows \(table.tornRows.joined(separator: ", "))\(more)"
   }
 
   private static let fullDisk =
@@ -122,6 +128,7 @@ enum AppDeviceCommands {
     return [
       "table": .string(table.name), "rows": number(table.rows), "dirty": number(table.dirty),
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
+      "torn_rows": .array(table.tornRows.map(JSON.string)),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
       "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),

@@ -23,9 +23,12 @@ extension AppRow {
     for column in columns { sizes[column] = objects[column].map { .int(Int64(clamping: $0)) } }
     return [
       "id": .string(id), "version": .int(Int64(clamping: version)), "state": .string(state.name),
-      "cells": .object(cells), "objects": .object(sizes),
+      "cells": .object(cells), "objects": .object(sizes), "refused": refused.isEmpty ? .null : .string(refused),
     ]
   }
+
+  /// How it stands, as people read it.
+  var standing: String { refused.isEmpty ? state.name : "\(state.name), refused: \(refused)" }
 
   /// A cell as people read it.
   func shown(_ column: String) -> String { objects[column].map { Size.text($0) } ?? self[column].shown }

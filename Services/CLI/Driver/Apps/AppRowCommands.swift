@@ -118,7 +118,7 @@ enum AppRowCommands {
         if session.asJSON {
           list.add(json(row, shown, files))
         } else {
-          table.add([row.id, row.state.name] + shown.map(row.shown))
+          table.add([row.id, row.standing] + shown.map(row.shown))
         }
       }
     } catch {

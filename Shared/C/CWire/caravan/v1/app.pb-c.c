@@ -4231,7 +4231,7 @@ const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor =
   (ProtobufCMessageInit) caravan__v1__object_info__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[6] =
 {
   {
     "id",
@@ -4293,18 +4293,31 @@ static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "refused",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Row, refused),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__row__field_indices_by_name[] = {
   3,   /* field[3] = cells */
   0,   /* field[0] = id */
   4,   /* field[4] = objects */
+  5,   /* field[5] = refused */
   2,   /* field[2] = state */
   1,   /* field[1] = version */
 };
 static const ProtobufCIntRange caravan__v1__row__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
 {
@@ -4314,7 +4327,7 @@ const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
   "Caravan__V1__Row",
   "caravan.v1",
   sizeof(Caravan__V1__Row),
-  5,
+  6,
   caravan__v1__row__field_descriptors,
   caravan__v1__row__field_indices_by_name,
   1,  caravan__v1__row__number_ranges,
@@ -5486,7 +5499,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   (ProtobufCMessageInit) caravan__v1__upcall__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[15] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[16] =
 {
   {
     "table",
@@ -5668,6 +5681,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "torn_rows",
+    83,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__TableStatus, n_torn_rows),
+    offsetof(Caravan__V1__TableStatus, torn_rows),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -5685,12 +5710,13 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   10,   /* field[10] = schema */
   0,   /* field[0] = table */
   5,   /* field[5] = torn */
+  15,   /* field[15] = torn_rows */
 };
 static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 15 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -5700,7 +5726,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  15,
+  16,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   2,  caravan__v1__table_status__number_ranges,

@@ -725,10 +725,14 @@ struct  Caravan__V1__Row
    */
   size_t n_objects;
   Caravan__V1__ObjectInfo **objects;
+  /*
+   * why the cloud does not take the row as it is; empty: it has not said so
+   */
+  char *refused;
 };
 #define CARAVAN__V1__ROW__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__row__descriptor) \
-    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL }
+    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL, NULL }
 
 
 struct  Caravan__V1__RowPage
@@ -1096,10 +1100,15 @@ struct  Caravan__V1__TableStatus
    * what helps against that, in words
    */
   char *remedy;
+  /*
+   * ids of the rows that are being restored, the first of them: `torn` says how many
+   */
+  size_t n_torn_rows;
+  char **torn_rows;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL }
 
 
 /*
