@@ -49,20 +49,26 @@ public struct Upcall: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     case newData
     case conflict
+    /// Rows were damaged on this device's disk, and the cloud does not have them: they are gone (SIM-82).
+    case rowsLost
   }
 
   public let kind: Kind
   public let table: String
   public let rows: UInt64
+  /// Ids of rows lost; the last of them, where there were more than the agent remembers.
+  public let lost: [String]
 
   init?(_ upcall: Wire.Upcall) {
     switch upcall.kind {
     case .unspecified: return nil
     case .newData: kind = .newData
     case .conflict: kind = .conflict
+    case .rowsLost: kind = .rowsLost
     }
     table = upcall.table
     rows = upcall.rows
+    lost = upcall.lost
   }
 }
 

@@ -199,12 +199,14 @@ public enum UpcallKind: UInt32, Sendable, CaseIterable {
   case unspecified = 0
   case newData = 1
   case conflict = 2
+  case rowsLost = 3
 
   var c: Caravan__V1__UpcallKind {
     switch self {
     case .unspecified: CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED
     case .newData: CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA
     case .conflict: CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT
+    case .rowsLost: CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST
     }
   }
 
@@ -2151,15 +2153,18 @@ public struct Upcall: WireMessage, Equatable {
   public var kind: UpcallKind
   public var table: String
   public var rows: UInt64
+  public var lost: [String]
 
   public init(
     kind: UpcallKind = .unspecified,
     table: String = "",
-    rows: UInt64 = 0
+    rows: UInt64 = 0,
+    lost: [String] = []
   ) {
     self.kind = kind
     self.table = table
     self.rows = rows
+    self.lost = lost
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Upcall> {
@@ -2167,6 +2172,7 @@ public struct Upcall: WireMessage, Equatable {
     if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
     if !table.isEmpty { m.pointee.table = arena.string(table) }
     if rows != 0 { m.pointee.has_rows = 1; m.pointee.rows = rows }
+    (m.pointee.n_lost, m.pointee.lost) = arena.strings(lost)
     return m
   }
 
@@ -2174,6 +2180,7 @@ public struct Upcall: WireMessage, Equatable {
     kind = m.pointee.has_kind != 0 ? UpcallKind(c: m.pointee.kind) : .unspecified
     table = try copyText(m.pointee.table)
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
+    lost = try copyStrings(m.pointee.n_lost, m.pointee.lost)
   }
 
   public func encoded() -> [UInt8] {

@@ -85,6 +85,36 @@ struct RowStandingTests {
     }
   }
 
+  @Test("SIM-82, SIM-44: an app hears which rows its device has lost, also of the time it was away, once")
+  func lost() async throws {
+    try await Self.with([]) { f, _, table in
+      let photo = StoreFixture.noise(300_000, seed: 1)
+      for name in ["bad", "good"] {
+        try await table.write(["name": .text(name)], objects: ["photo"]) {
+          try await $0.write(photo, to: "photo", at: 0)
+        }
+        if name == "bad" { try await table.write(["name": .text("other")]) }
+      }
+      let ids = try await table.rows(.init("photo IS NOT NULL")).all().map(\.id)
+      let folder = "\(f.socket.dropLast("agent.sock".count))store"
+      Rot.turnBitInPlace(of: Array(photo[150_000..<150_064]), in: folder)
+      for id in ids {
+        _ = try? await f.store.readObject(Self.photos, row: id, object: "photo", offset: 0, length: 300_000, owner: 9)
+      }
+      try await f.store.mendDamage()
+      for isFirst in [true, false] {
+        try await f.app { client in
+          try await client.table("photos").watch()
+          if !isFirst { try await f.apply([StoreFixture.entry("row-9", 9, "new")]) }
+          var upcall = try await client.nextUpcall()
+          if isFirst, upcall?.kind == .newData { upcall = try await client.nextUpcall() }
+          #expect(upcall?.kind == (isFirst ? .rowsLost : .newData))
+          #expect(upcall?.rows == (isFirst ? 2 : 1) && upcall?.lost == (isFirst ? ids : []))
+        }
+      }
+    }
+  }
+
   @Test("SIM-83: rows that are damaged on the disk are named in their table's status until they are whole")
   func torn() async throws {
     try await StoreFixture.with { f in

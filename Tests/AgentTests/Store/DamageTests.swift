@@ -125,7 +125,7 @@ struct DamageTests {
     try await F.with(options: Place.file.options) { f in
       try await f.agree()
       let photo = F.noise(100_000, seed: 1)
-      try await f.write("lost", photo: photo)
+      let lost = try await f.write("lost", photo: photo)
       try await f.write("kept", photo: F.noise(100_000, seed: 2))
       _ = try await f.store.takeUpcalls(F.photos)
       try await f.crash { try Rot.turnBit(of: Array(photo[7..<71]), in: $0) }
@@ -133,7 +133,11 @@ struct DamageTests {
       let plan = try #require(try await f.collect())
       #expect(plan.mutations.count == 1)
       #expect(try await f.names() == ["kept"])
-      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1)
+      try await f.crash()
+      let upcalls = try await f.store.takeUpcalls(F.photos)
+      #expect(upcalls.newRows == 1 && upcalls.discarded == .init(rows: 1, names: [lost]))
+      try await f.crash()
+      #expect(try await f.store.takeUpcalls(F.photos).discarded == .init(), "once")
       try await f.accept(plan, from: 1)
     }
   }
@@ -325,7 +329,7 @@ struct DamageTests {
     }
   }
 
-  @Test("a torn row that the cloud no longer has is gone with the end of the pull")
+  @Test("SIM-82: a torn row that the cloud no longer has is gone with the end of the pull, and the app told")
   func tornAndGone() async throws {
     try await F.with { f in
       try await f.agree()
@@ -339,6 +343,7 @@ struct DamageTests {
       try await f.apply([F.entry("other", 5, "other")], token: [1], end: .last)
       #expect(try await f.names() == ["other"])
       #expect(try await f.status().torn == 0)
+      #expect(try await f.store.takeUpcalls(F.photos).discarded == .init(rows: 1, names: [torn]))
     }
   }
 }

@@ -52,6 +52,11 @@ public actor AppSession {
       if pending.newRows > 0 {
         upcalls.append(Upcall(kind: .newData, table: table.name, rows: UInt64(pending.newRows)))
       }
+      if pending.discarded.rows > 0 {
+        upcalls.append(
+          Upcall(
+            kind: .rowsLost, table: table.name, rows: UInt64(pending.discarded.rows), lost: pending.discarded.names))
+      }
       if pending.conflicts != known, pending.conflicts > 0 {
         upcalls.append(Upcall(kind: .conflict, table: table.name, rows: UInt64(pending.conflicts)))
       }

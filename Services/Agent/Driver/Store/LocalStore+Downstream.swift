@@ -319,7 +319,7 @@ extension LocalStore {
       switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
       case .stay: try state.rows.updateHead(row, database)
       case .remove:
-        try removeRow(row, of: state)
+        if row.head.presence == .torn { try discard(row, of: &state) } else { try removeRow(row, of: state) }
         if !row.head.presence.isDeleted { summary.removed += 1 }
       case .conflict:
         let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")

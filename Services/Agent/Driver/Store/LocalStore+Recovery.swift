@@ -15,6 +15,7 @@ extension LocalStore {
     for (number, refusals) in try RefusalTable.all(database) {
       for table in tables.keys where tables[table]?.number == number { tables[table]?.refusals = refusals }
     }
+    try recallDiscarded()
     mayLose = try lossTable.tables()
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     if let report { try takeStock(after: report) }

@@ -167,7 +167,7 @@ extension LocalStore {
     var row = old
     guard row.head.version > 0 else {
       state.news += 1
-      return try removeRow(row, of: state)
+      return try discard(row, of: &state)
     }
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)

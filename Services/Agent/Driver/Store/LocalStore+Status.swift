@@ -55,12 +55,13 @@ extension LocalStore {
 
   // MARK: Upcalls
 
-  /// What a table has to tell its app; new rows are told once.
+  /// What a table has to tell its app; new rows are told once, and rows that were given up.
   public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
     var state = try state(table)
-    let upcalls = PendingUpcalls(newRows: state.news, conflicts: try conflictCount(of: state))
+    var upcalls = PendingUpcalls(newRows: state.news, conflicts: try conflictCount(of: state))
+    if state.discarded > 0 { upcalls.discarded = try takeDiscarded(of: state) }
     // Saved with the next change: told twice after a crash is better than never.
-    state.news = 0
+    (state.news, state.discarded) = (0, 0)
     tables[table] = state
     return upcalls
   }
@@ -77,6 +78,6 @@ extension LocalStore {
   /// Tells whoever listens when the table has new rows or conflicts.
   func tellNewsIfAny(of table: TableID) {
     guard let state = tables[table] else { return }
-    if state.news > 0 || (try? conflictCount(of: state)) ?? 0 > 0 { tellNews(table) }
+    if state.news > 0 || state.discarded > 0 || (try? conflictCount(of: state)) ?? 0 > 0 { tellNews(table) }
   }
 }

@@ -43,6 +43,9 @@ public enum StoreLimits {
   static let refusalCharacters = 300
   /// Torn rows of a table that its status names.
   public static let tornRowsNamed: Int64 = 100
+  /// Rows of one table that were given up, and of which its app has not been told. Beyond it the oldest names are
+  /// forgotten.
+  public static let discardedRows: Int64 = 1_000
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100

@@ -27,6 +27,8 @@ struct TableState {
   var bytesUp: Int
   var bytesDown: Int
   var refused: String
+  /// Rows that were given up, and of which its app has not been told; most of the time none.
+  var discarded = 0
   /// Rows that the cloud refused; most of the time none.
   var refusals: [Int64: RowRefusal] = [:]
   /// Why its sync rests until somebody resets it (REC-27).

@@ -105,11 +105,14 @@ enum AppSyncCommands {
         switch upcall.kind {
         case .newData: "new-data"
         case .conflict: "conflict"
+        case .rowsLost: "rows-lost"
         }
+      let names = upcall.lost.isEmpty ? "" : ": \(upcall.lost.joined(separator: ", "))"
       session.say(
-        "\(kind)  \(upcall.table)  \(upcall.rows) row\(upcall.rows == 1 ? "" : "s")",
+        "\(kind)  \(upcall.table)  \(upcall.rows) row\(upcall.rows == 1 ? "" : "s")\(names)",
         json: [
           "kind": .string(kind), "table": .string(upcall.table), "rows": .int(Int64(clamping: upcall.rows)),
+          "lost": .array(upcall.lost.map(JSON.string)),
         ])
     }
   }

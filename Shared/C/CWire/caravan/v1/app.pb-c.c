@@ -5435,7 +5435,7 @@ const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor =
   (ProtobufCMessageInit) caravan__v1__link_budget__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[4] =
 {
   {
     "kind",
@@ -5473,16 +5473,29 @@ static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[3] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lost",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__Upcall, n_lost),
+    offsetof(Caravan__V1__Upcall, lost),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__upcall__field_indices_by_name[] = {
   0,   /* field[0] = kind */
+  3,   /* field[3] = lost */
   2,   /* field[2] = rows */
   1,   /* field[1] = table */
 };
 static const ProtobufCIntRange caravan__v1__upcall__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
 {
@@ -5492,7 +5505,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   "Caravan__V1__Upcall",
   "caravan.v1",
   sizeof(Caravan__V1__Upcall),
-  3,
+  4,
   caravan__v1__upcall__field_descriptors,
   caravan__v1__upcall__field_indices_by_name,
   1,  caravan__v1__upcall__number_ranges,
@@ -6492,19 +6505,21 @@ const ProtobufCEnumDescriptor caravan__v1__choice__descriptor =
   caravan__v1__choice__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue caravan__v1__upcall_kind__enum_values_by_number[3] =
+static const ProtobufCEnumValue caravan__v1__upcall_kind__enum_values_by_number[4] =
 {
   { "UPCALL_UNSPECIFIED", "CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED", 0 },
   { "UPCALL_NEW_DATA", "CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA", 1 },
   { "UPCALL_CONFLICT", "CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT", 2 },
+  { "UPCALL_ROWS_LOST", "CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST", 3 },
 };
 static const ProtobufCIntRange caravan__v1__upcall_kind__value_ranges[] = {
-{0, 0},{0, 3}
+{0, 0},{0, 4}
 };
-static const ProtobufCEnumValueIndex caravan__v1__upcall_kind__enum_values_by_name[3] =
+static const ProtobufCEnumValueIndex caravan__v1__upcall_kind__enum_values_by_name[4] =
 {
   { "UPCALL_CONFLICT", 2 },
   { "UPCALL_NEW_DATA", 1 },
+  { "UPCALL_ROWS_LOST", 3 },
   { "UPCALL_UNSPECIFIED", 0 },
 };
 const ProtobufCEnumDescriptor caravan__v1__upcall_kind__descriptor =
@@ -6514,9 +6529,9 @@ const ProtobufCEnumDescriptor caravan__v1__upcall_kind__descriptor =
   "UpcallKind",
   "Caravan__V1__UpcallKind",
   "caravan.v1",
-  3,
+  4,
   caravan__v1__upcall_kind__enum_values_by_number,
-  3,
+  4,
   caravan__v1__upcall_kind__enum_values_by_name,
   1,
   caravan__v1__upcall_kind__value_ranges,

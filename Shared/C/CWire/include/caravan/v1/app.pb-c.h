@@ -186,7 +186,11 @@ typedef enum _Caravan__V1__Choice {
 typedef enum _Caravan__V1__UpcallKind {
   CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED = 0,
   CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA = 1,
-  CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT = 2
+  CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT = 2,
+  /*
+   * rows were damaged on the disk, and the cloud does not have them: they are gone
+   */
+  CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__UPCALL_KIND)
 } Caravan__V1__UpcallKind;
 
@@ -1049,10 +1053,15 @@ struct  Caravan__V1__Upcall
   char *table;
   protobuf_c_boolean has_rows;
   uint64_t rows;
+  /*
+   * ids of rows lost; the last of them, where they are more than are remembered
+   */
+  size_t n_lost;
+  char **lost;
 };
 #define CARAVAN__V1__UPCALL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__upcall__descriptor) \
-    , 0, CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED, NULL, 0, 0 }
+    , 0, CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED, NULL, 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__TableStatus
