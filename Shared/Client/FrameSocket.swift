@@ -50,6 +50,7 @@ package final class FrameSocket: Sendable {
     /// Grows with whatever comes, goes, or may come again.
     var progress: UInt64 = 0
     var isStallTimed = false
+    var isCutOff = false
     var told: (bytes: Int, tell: @Sendable (Int) -> Void)?
   }
 
@@ -93,6 +94,9 @@ package final class FrameSocket: Sendable {
     Glibc.close(descriptor)
   }
 
+  /// The peer left too much unread, took nothing for too long, or stopped in the middle of a message.
+  package var isCutOff: Bool { state.withLock { $0.isCutOff } }
+
   // MARK: Any thread
 
   /// Sends a message and the data behind it, now or as soon as the peer takes them. After the end they are dropped.
@@ -107,7 +111,10 @@ package final class FrameSocket: Sendable {
       guard !state.outgoing.isClosed else { return }
       state.outgoing.append(frames)
       flush(&state)
-      if state.outgoing.bytes > bounds.maximumBacklogBytes { cutOff(&state) }
+      if state.outgoing.bytes > bounds.maximumBacklogBytes {
+        state.isCutOff = true
+        cutOff(&state)
+      }
       follow(&state)
     }
   }
@@ -275,6 +282,7 @@ package final class FrameSocket: Sendable {
     change { state in
       state.isStallTimed = false
       guard state.isStallable, state.progress == seen else { return }
+      state.isCutOff = true
       cutOff(&state)
       state.isAtEnd = true
     }

@@ -88,14 +88,19 @@ struct AppFixture: Sendable {
   func raw(_ app: String, isNew: Bool = true) async throws -> RawPeer {
     if isNew { try await self.app(app) { _ in } }
     let peer = try RawPeer(socket)
+    await peer.send(hello(app))
+    guard case .welcome? = try await peer.receive()?.kind else { throw CaravanError(.notAuthenticated, "no welcome") }
+    return peer
+  }
+
+  /// What an app says first once it has its token.
+  func hello(_ app: String) -> AppRequest {
     let file = fopen("\(socket).tokens/\(app)", "r")
     defer { fclose(file) }
     var text = [CChar](repeating: 0, count: 128)
     fgets(&text, 128, file)
     let token = String(decoding: text.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    await peer.send(AppRequest(id: 1, kind: .hello(AppHello(app: app, token: token))))
-    guard case .welcome? = try await peer.receive()?.kind else { throw CaravanError(.notAuthenticated, "no welcome") }
-    return peer
+    return AppRequest(id: 1, kind: .hello(AppHello(app: app, token: token)))
   }
 }
 
@@ -104,6 +109,9 @@ actor RawPeer {
   private let executor = Host.live(logLevel: .error).executors.makeSerial("raw peer")
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private let descriptor: Int32
+
+  /// One end of a pair.
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   init(_ path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -23,6 +23,8 @@ public enum AppLimits {
   static let socket = FrameSocket.Bounds(
     messageBytes: Limits.appMessageBytes, backlogBytes: 1 << 20, maximumBacklogBytes: 8 << 20,
     stall: .seconds(10))
+  /// Apps whose misconduct is counted by name.
+  static let countedApps = 64
   /// A connection says who it is within this time, or goes.
   static let helloPatience: Duration = .seconds(10)
 }

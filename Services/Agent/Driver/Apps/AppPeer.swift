@@ -13,29 +13,41 @@ struct AppPeer: Sendable {
   private let owner: UInt64
   private let store: LocalStore
   private let sync: any SyncControl
+  private let conduct: AppConduct
 
-  init(_ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl) {
+  init(_ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl, conduct: AppConduct) {
     self.socket = socket
     self.owner = owner
     self.store = store
     self.sync = sync
+    self.conduct = conduct
   }
 
   /// Serves the connection to its end. What cannot be understood ends it, with one answer that says why.
   func run(_ peers: AppPeers) async {
     do throws(CaravanError) {
-      guard let session = try await welcome(peers) else { return socket.shutDown() }
+      guard let session = try await welcome(peers) else {
+        noteIfCutOff(nil)
+        return socket.shutDown()
+      }
       await withDiscardingTaskGroup { group in
-        do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch { self.refuse(0, error) }
+        do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch {
+          self.conduct.note(error, of: session.app)
+          self.refuse(0, error)
+        }
+        self.noteIfCutOff(session.app)
         self.socket.shutDown()
         await session.end()
         group.cancelAll()
       }
     } catch {
+      conduct.note(error, of: nil)
       refuse(0, error)
       socket.shutDown()
     }
   }
+
+  private func noteIfCutOff(_ app: ContainerID?) { if socket.isCutOff { conduct.note(.standstill, of: app) } }
 
   // MARK: Hello
 
@@ -86,15 +98,18 @@ struct AppPeer: Sendable {
   private func handle(
     _ request: AppRequest, _ session: AppSession, _ peers: AppPeers, in group: inout DiscardingTaskGroup
   ) async {
-    do throws(CaravanError) { try peers.checkRoom(owner) } catch { return refuse(request.id, error) }
+    do throws(CaravanError) { try peers.checkRoom(owner) } catch {
+      conduct.note(error, of: session.app)
+      return refuse(request.id, error)
+    }
     if case .syncNow? = request.kind {
-      return wait(request, peers, in: &group) { await session.answer(request.kind) }
+      return wait(request, of: session.app, peers, in: &group) { await session.answer(request.kind) }
     }
     let reply = await session.answer(request.kind)
     if case .readObject(let read)? = request.kind, case .failure(let failure) = reply,
       failure.code == ErrorCode.chunksMissing.rawValue
     {
-      wait(request, peers, in: &group) { await session.fetch(read) }
+      wait(request, of: session.app, peers, in: &group) { await session.fetch(read) }
     } else if !request.isWaived(reply) {
       post(request.id, reply)
     }
@@ -102,10 +117,13 @@ struct AppPeer: Sendable {
 
   /// Answers when the cloud has, and others meanwhile.
   private func wait(
-    _ request: AppRequest, _ peers: AppPeers, in group: inout DiscardingTaskGroup,
+    _ request: AppRequest, of app: ContainerID, _ peers: AppPeers, in group: inout DiscardingTaskGroup,
     _ answer: @escaping @Sendable () async -> AppReply.Kind
   ) {
-    do throws(CaravanError) { try peers.beginWaiting(owner) } catch { return refuse(request.id, error) }
+    do throws(CaravanError) { try peers.beginWaiting(owner) } catch {
+      conduct.note(error, of: app)
+      return refuse(request.id, error)
+    }
     group.addTask { [socket, owner] in
       let reply = await answer()
       peers.endWaiting(owner)

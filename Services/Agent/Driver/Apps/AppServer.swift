@@ -14,6 +14,7 @@ public final class AppServer: Service {
   private let sync: any SyncControl
   private let host: Host
   private let peers = AppPeers()
+  private let conduct: AppConduct
 
   /// Listens; apps wait until `run`. The store tells this server, and nobody else, of news.
   /// - Parameter inherited: a descriptor that listens at the path already; nil: the socket is made here.
@@ -25,6 +26,7 @@ public final class AppServer: Service {
     self.store = store
     self.sync = sync
     self.host = host
+    conduct = AppConduct(host.metrics)
     let peers = peers
     await store.whenNewsArrives { table in peers.wake(table.app) }
   }
@@ -63,10 +65,11 @@ public final class AppServer: Service {
   private func serve(_ connection: FrameSocket) async {
     let owner: UInt64
     do throws(CaravanError) { owner = try peers.add(connection) } catch {
+      conduct.note(error, of: nil)
       return connection.post(AppReply(kind: .failure(Failure(error))))
     }
     connection.whenHeld { [peers] bytes in peers.holds(bytes, owner) }
-    await AppPeer(connection, owner: owner, store: store, sync: sync).run(peers)
+    await AppPeer(connection, owner: owner, store: store, sync: sync, conduct: conduct).run(peers)
     peers.remove(owner)
   }
 }
