@@ -205,6 +205,30 @@ struct InPlaceTests {
     }
   }
 
+  @Test("I2, SIM-63: whoever comes after a row that has gone while it was open is not open, nor overwritten")
+  func successor() async throws {
+    try await Self.with { f in
+      let photo = F.noise(600, seed: 1)
+      _ = try await Self.synced(f, "gone", photo, version: 1)
+      let handle = try await Self.open(f, "gone", at: 600, [])
+      // The zone has begun anew, and has a row of the same content, which takes the place of the other.
+      try await f.store.reset(F.photos)
+      try await f.apply([])
+      #expect(try await f.names() == [])
+      try await f.apply([F.entry("next", 2, "next", photo: photo)])
+      let again = try await f.store.openWrite(
+        F.photos, cells: [], objects: ["photo"], selection: Selection("name = 'next'"), owner: f.owner)
+      try await f.store.abandonWrite(again.handle, owner: f.owner)
+      try await f.store.writeObject(handle, row: 0, object: "photo", offset: 0, bytes: [1, 2, 3], owner: f.owner)
+      #expect(try await f.photo("next") == photo)
+      #expect(try await Self.refusal { try await f.store.closeWrite(handle, owner: f.owner) } == .noSuchObject)
+      try await f.store.abandonWrite(handle, owner: f.owner)
+      #expect(try await f.rows()[0].state == .clean)
+      try await f.edit("next", at: 0, [4])
+      #expect(try await f.collect() != nil)
+    }
+  }
+
   @Test("I2: rows that share a list of chunks keep their own bytes")
   func sharedList() async throws {
     var options = FragileStore.options

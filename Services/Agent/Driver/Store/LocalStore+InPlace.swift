@@ -36,7 +36,7 @@ extension LocalStore {
     let state = try state(table)
     // A reader may look at the row as it was.
     guard target.isCounted, cursors.isEmpty, !state.isLocalOnly, let key = target.key,
-      let row = try state.rows.row(key: key, database), row.head.presence == .live,
+      let row = try state.rows.row(key: key, database), target.isRow(row), row.head.presence == .live,
       row.head.flags.isTorn ? !target.claimed.isEmpty : row.head.flags.isUntouched,
       let object = try StoredObject(row.cells[column]), let place = try place(of: hash, in: object, of: row, state)
     else { return nil }
@@ -96,7 +96,7 @@ extension LocalStore {
   func restore(_ writes: [OpenWrite], in state: inout TableState) throws(CaravanError) -> Bool {
     var isTorn = false
     for target in writes.flatMap(\.targets) where target.isCounted {
-      guard let key = target.key, var row = try state.rows.soundRow(key: key, database), row.id == target.id else {
+      guard let key = target.key, var row = try state.rows.soundRow(key: key, database), target.isRow(row) else {
         continue
       }
       try countClosed(target, &row, in: state)

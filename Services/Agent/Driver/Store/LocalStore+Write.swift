@@ -284,7 +284,7 @@ extension LocalStore {
     let reader = chunkReader(try database)
     var drafts: [Int: ObjectDraft] = [:]
     for column in columns {
-      if isOpen(row: key, column: column, of: state.table) {
+      if isOpen(row, column: column, of: state.table) {
         throw CaravanError(
           .serverBusy,
           "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
@@ -297,9 +297,9 @@ extension LocalStore {
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
   }
 
-  private func isOpen(row key: Int64, column: Int, of table: TableID) -> Bool {
+  private func isOpen(_ row: StoredRow, column: Int, of table: TableID) -> Bool {
     openWrites.values.contains { write in
-      write.table == table && write.targets.contains { $0.key == key && $0.drafts[column] != nil }
+      write.table == table && write.targets.contains { $0.isRow(row) && $0.drafts[column] != nil }
     }
   }
 
@@ -322,7 +322,7 @@ extension LocalStore {
       throw CaravanError(
         .rowTorn, "row \(target.id) was found damaged while it was open and is being restored: abandon the write")
     }
-    guard var row, row.id == target.id, row.head.presence.isVisible else {
+    guard var row, target.isRow(row), row.head.presence.isVisible else {
       throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
     }
     try countClosed(target, &row, in: state)

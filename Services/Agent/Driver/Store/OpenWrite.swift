@@ -55,6 +55,9 @@ struct OpenWrite {
     var isCounted = false
     /// Chunks that were overwritten where they lie, by column.
     var claimed: [Int: Set<ChunkHash>] = [:]
+
+    /// Whether this is of that row, and not of one that was there before it and had its key.
+    func isRow(_ row: StoredRow) -> Bool { key == row.key && id == row.id }
   }
 
   let owner: UInt64
