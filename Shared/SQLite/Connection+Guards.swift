@@ -77,6 +77,33 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// Calls `tell` with the table and the key of every row that a statement of this connection inserts, updates or
+  /// deletes one by one, also where that is rolled back later; nil: never. It must not use the connection
+  /// (https://sqlite.org/c3ref/update_hook.html).
+  public func whenRowChanges(_ tell: ((String, Int64) -> Void)?) {
+    rowChange = tell
+    guard tell != nil else {
+      _ = sqlite3_update_hook(handle, nil, nil)
+      return
+    }
+    // The context is this connection, as for the authorizer.
+    _ = sqlite3_update_hook(
+      handle,
+      { context, _, _, table, key in
+        guard let context, let table else { return }
+        let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+        connection.rowChange?(String(cString: table), key)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Longer patterns of LIKE and GLOB end their statement with `invalidData`. One comparison takes up to as many steps
+  /// as its text has bytes times those of the pattern, and nothing interrupts it (https://sqlite.org/limits.html §7).
+  public func limitPatterns(to bytes: Int32) {
+    _ = sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, bytes)
+  }
+}
+
 extension AuthorizerRequest {
   init(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
     let one = first.map { String(cString: $0) } ?? ""

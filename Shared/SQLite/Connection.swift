@@ -22,6 +22,7 @@ public final class Connection {
   public var whenDamaged: (() -> Void)?
   var authorizer: ((AuthorizerRequest) -> AuthorizerAnswer)?
   var progress: (() -> ProgressAnswer)?
+  var rowChange: ((String, Int64) -> Void)?
   /// Only once the connection is open.
   private(set) var statementTap: (any StatementTap)?
   private let interruption: Interrupter

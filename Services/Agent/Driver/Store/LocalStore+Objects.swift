@@ -106,9 +106,9 @@ extension LocalStore {
   /// the cloud has heard of it (SIM-16), or now if the cloud never had them.
   /// - Returns: how many.
   @discardableResult
-  public func delete(_ table: TableID, selection: Selection?) throws(CaravanError) -> Int {
+  public func delete(_ table: TableID, selection: Selection?) async throws(CaravanError) -> Int {
+    let keys = try await keys(of: selection, in: table)
     let state = try state(table)
-    let keys = try keys(of: selection, in: state)
     guard !keys.isEmpty else { return 0 }
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
       for key in keys { try deleteRow(key, of: state) }

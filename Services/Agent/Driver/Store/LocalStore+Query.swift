@@ -33,7 +33,7 @@ extension LocalStore {
     let text = "SELECT 1 FROM (SELECT \(row.joined(separator: ", "))) WHERE (\(template.text))"
     let reader = try takeReader()
     defer { giveBack(reader) }
-    let statement = try reader.statement(text, SelectionGuard(state.rows, selects: 2))
+    let statement = try reader.prepared(text, SelectionGuard(state.rows, selects: 2)).statement
     for (index, cell) in cells.enumerated() { try cell.bind(to: statement, at: Int32(index) + 1) }
     try bind(query.parameters, to: statement, after: cells.count)
     defer { statement.reset() }

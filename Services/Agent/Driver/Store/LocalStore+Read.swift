@@ -80,19 +80,24 @@ struct ReadCursor {
   let reader: Reader
   /// Nil once the last row was read.
   var statement: Statement?
-  let columns: [Int]
-  let pageRows: Int
+  let shape: PageShape
   let isHeld: Bool
   /// Rows whose objects were being written in place when the read began: its snapshot has neither version of them.
   let overwritten: Set<String>
   var lastUse: Instant
+  /// Rows that its pages have gone over.
+  var steps = 0
+  /// Its pages are made beside the store.
+  var isSlow: Bool
+  /// One of them is being made there: the reader is not the store's now.
+  var isLent = false
 }
 
 extension LocalStore {
   /// The first page of a read. All its pages, and objects read through its cursor, are of one moment (SIM-15).
   /// - Throws: `schemaViolation` for an unknown column, `invalidData` for a selection that is no plain expression over
   ///   the table's columns, `limitExceeded` for one that costs too much or for too many cursors.
-  public func beginRead(_ request: ReadRequest, owner: UInt64) throws(CaravanError) -> RowsPage {
+  public func beginRead(_ request: ReadRequest, owner: UInt64) async throws(CaravanError) -> RowsPage {
     let state = try state(request.table)
     let columns = try projection(request.columns, of: state)
     closeIdleCursors()
@@ -100,31 +105,34 @@ extension LocalStore {
       throw CaravanError(
         .limitExceeded, "\(StoreLimits.cursorsPerApp) reads are open: close one, or read it to its end")
     }
+    let shape = PageShape(
+      schema: state.schema, columns: columns, refusals: state.refusals,
+      rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows)
     let reader = try takeReader()
+    let cursor: ReadCursor
     do {
       try reader.connection.begin(.read)
-      let text = try selectText(request, of: state)
-      let statement = try reader.statement(text, SelectionGuard(state.rows))
-      try bind(request.selection?.arguments ?? [], to: statement)
-      let cursor = ReadCursor(
-        owner: owner, table: request.table, reader: reader, statement: statement, columns: columns,
-        pageRows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
-        isHeld: request.isHeld, overwritten: rowsBeingOverwritten(of: request.table), lastUse: host.clock.now)
-      return try page(of: cursor, handle: newHandle(), state)
+      let prepared = try reader.prepared(try selectText(request, of: state), SelectionGuard(state.rows))
+      try bind(request.selection?.arguments ?? [], to: prepared.statement)
+      // A snapshot begins with the first thing read in it.
+      if prepared.isHeavy { _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) } }
+      cursor = ReadCursor(
+        owner: owner, table: request.table, reader: reader, statement: prepared.statement, shape: shape,
+        isHeld: request.isHeld, overwritten: rowsBeingOverwritten(of: request.table), lastUse: host.clock.now,
+        isSlow: prepared.isHeavy)
     } catch {
       reader.close()
       throw error
     }
+    return try await page(of: cursor, handle: newHandle())
   }
 
-  /// - Throws: `leaseExpired` for a cursor that was closed, read to its end, or not used for long.
-  public func nextPage(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> RowsPage {
+  /// - Throws: `leaseExpired` for a cursor that was closed, read to its end, or not used for long; `serverBusy` while
+  ///   another page of it is being made.
+  public func nextPage(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> RowsPage {
     let cursor = try cursor(handle, owner: owner)
     cursors[handle] = nil
-    do { return try page(of: cursor, handle: handle, try state(cursor.table)) } catch {
-      cursor.reader.close()
-      throw error
-    }
+    return try await page(of: cursor, handle: handle)
   }
 
   /// Closing a cursor that is closed already does nothing.
@@ -136,10 +144,19 @@ extension LocalStore {
     guard let cursor = cursors[handle], cursor.owner == owner else {
       throw CaravanError(.leaseExpired, "cursor \(handle) is closed: begin the read again")
     }
+    guard !cursor.isLent else {
+      throw CaravanError(
+        .serverBusy, "a page of cursor \(handle) is being made: wait for it", retryAfterMilliseconds: 50)
+    }
     return cursor
   }
 
   func close(_ cursor: ReadCursor, handle: UInt64) {
+    // Whoever waits for it closes the reader.
+    guard !cursor.isLent else {
+      cursors[handle] = nil
+      return cursor.reader.stopper.stop()
+    }
     cursors[handle] = nil
     cursor.statement?.reset()
     cursor.reader.connection.rollBack()
@@ -149,18 +166,19 @@ extension LocalStore {
 
   private func closeIdleCursors() {
     let now = host.clock.now
-    for (handle, cursor) in cursors where now - cursor.lastUse > StoreLimits.cursorIdle {
+    for (handle, cursor) in cursors where !cursor.isLent && now - cursor.lastUse > StoreLimits.cursorIdle {
       close(cursor, handle: handle)
     }
   }
 
   func giveBack(_ reader: Reader) {
-    if idleReaders.count < StoreLimits.idleReaders { idleReaders.append(reader) } else { reader.close() }
+    guard connection != nil, idleReaders.count < StoreLimits.idleReaders else { return reader.close() }
+    idleReaders.append(reader)
   }
 
   func takeReader() throws(CaravanError) -> Reader {
     if let reader = idleReaders.popLast() { return reader }
-    let reader = try Reader(path, options)
+    let reader = try Reader(path, options, host.clock)
     reader.connection.whenDamaged = { [damage, directory] in
       damage.noteDatabase(SalvageFiles(directory: directory))
     }
@@ -199,7 +217,7 @@ extension LocalStore {
       """
   }
 
-  private func condition(_ selection: Selection?, of state: TableState) throws(CaravanError) -> String {
+  func condition(_ selection: Selection?, of state: TableState) throws(CaravanError) -> String {
     guard let selection else { return RowTable.visible }
     let text = try SelectionText(selection.text, columns: Set(state.schema.columns.map(\.name)))
     guard text.arguments == selection.arguments.count else {
@@ -229,38 +247,21 @@ extension LocalStore {
     }
   }
 
-  /// Rows that an update or a delete concerns.
-  func keys(of selection: Selection?, in state: TableState) throws(CaravanError) -> [Int64] {
-    let reader = try takeReader()
-    defer { giveBack(reader) }
-    let text = "SELECT _row FROM \(state.rows.quotedName) WHERE \(try condition(selection, of: state)) ORDER BY _row"
-    let statement = try reader.statement(text, SelectionGuard(state.rows))
-    try bind(selection?.arguments ?? [], to: statement)
-    var keys: [Int64] = []
-    try reader.bounded { () throws(CaravanError) in
-      defer { statement.reset() }
-      while let row = try statement.next() {
-        keys.append(row.integer(0))
-        guard keys.count <= StoreLimits.rowsPerChange else {
-          throw CaravanError(
-            .limitExceeded, "the selection has more than \(StoreLimits.rowsPerChange) rows: change them in parts")
-        }
-      }
-    }
-    return keys
-  }
-
   // MARK: Pages
 
-  private func page(of open: ReadCursor, handle: UInt64, _ state: TableState) throws(CaravanError) -> RowsPage {
+  private func page(of open: ReadCursor, handle: UInt64) async throws(CaravanError) -> RowsPage {
     var cursor = open
     cursor.lastUse = host.clock.now
-    var rows: [RowView] = []
+    var page = PageShape.Page(isLast: true)
     if let statement = cursor.statement {
-      let isDone = try cursor.reader.bounded { () throws(CaravanError) in
-        try gather(&rows, from: statement, cursor, state)
+      do throws(CaravanError) { page = try await rows(of: &cursor, statement, handle: handle) } catch {
+        cursors[handle] = nil
+        cursor.reader.close()
+        throw error
       }
-      if isDone {
+      for key in page.damaged { damage.note(row: key, of: cursor.table) }
+      cursor.steps += page.steps
+      if page.isLast {
         statement.reset()
         cursor.statement = nil
       }
@@ -268,60 +269,38 @@ extension LocalStore {
     let hasMore = cursor.statement != nil
     guard hasMore || cursor.isHeld else {
       close(cursor, handle: handle)
-      return RowsPage(cursor: 0, rows: rows, hasMore: false)
+      return RowsPage(cursor: 0, rows: page.rows, hasMore: false)
     }
     cursors[handle] = cursor
-    return RowsPage(cursor: handle, rows: rows, hasMore: hasMore)
+    return RowsPage(cursor: handle, rows: page.rows, hasMore: hasMore)
   }
 
-  /// - Returns: whether the last row has been read.
-  private func gather(
-    _ rows: inout [RowView], from statement: Statement, _ cursor: ReadCursor, _ state: TableState
-  ) throws(CaravanError) -> Bool {
-    var bytes = 0
-    while rows.count < cursor.pageRows, bytes < StoreLimits.pageBytes {
-      guard let row = try statement.next() else { return true }
-      let cells = state.schema.columns.indices.map { row.value(Int32($0) + 7) }
-      let isSound =
-        row.isNull(5)
-        || row.unsigned(5) == StoredRow.sum(id: row.text(0), extra: row.bytes(4), cells: cells)
-      if isSound {
-        rows.append(try view(row, cells, cursor.columns, of: state, bytes: &bytes))
-      } else {
-        damage.note(row: row.integer(3), of: state.table)
-      }
+  /// What takes long is begun anew beside the store, in the same snapshot, and goes on there.
+  private func rows(
+    of cursor: inout ReadCursor, _ statement: Statement, handle: UInt64
+  ) async throws(CaravanError) -> PageShape.Page {
+    let shape = cursor.shape
+    var skipped = 0
+    if !cursor.isSlow {
+      let page = try cursor.reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement) }
+      if let page { return page }
+      statement.reset()
+      (cursor.isSlow, skipped) = (true, cursor.steps)
     }
-    return false
-  }
-
-  private func view(
-    _ row: Row, _ stored: [SQLValue], _ columns: [Int], of state: TableState, bytes: inout Int
-  ) throws(CaravanError) -> RowView {
-    var cells: [CellValue] = []
-    var objects: [RowView.ObjectSize] = []
-    bytes += 64
-    for index in columns {
-      let column = state.schema.columns[index]
-      let cell = stored[index]
-      if let value = RowCodec.value(cell, of: column) {
-        cells.append(CellValue(column.name, value))
-        bytes += column.name.utf8.count + cell.bodyBytes
-      } else if let size = try RowCodec.objectSize(cell) {
-        objects.append(RowView.ObjectSize(column: column.name, size: size))
-        bytes += column.name.utf8.count + 12
-      }
+    cursor.isLent = true
+    cursors[handle] = cursor
+    let (lent, after) = (LentSelection(reader: cursor.reader, statement: statement), skipped)
+    let result: Result<PageShape.Page, CaravanError>
+    do throws(CaravanError) {
+      result = .success(
+        try await beside(cursor.reader, for: cursor.table.app) { () throws(CaravanError) in
+          try lent.reader.bounded { () throws(CaravanError) in try shape.page(of: lent.statement, after: after) }
+        })
+    } catch { result = .failure(error) }
+    guard cursors[handle] != nil else {
+      throw CaravanError(.cancelled, "the read was closed meanwhile: begin it again")
     }
-    return RowView(
-      id: row.text(0), version: row.unsigned(1), state: RowView.State(RowFlags(packed: row.integer(2))), cells: cells,
-      objects: objects, refused: state.refusals[row.integer(3)]?.reason(atChange: row.integer(6)) ?? "")
-  }
-}
-
-extension RowView.State {
-  init(_ flags: RowFlags) {
-    self =
-      if flags.inConflict { .conflict } else if flags.syncPending { .pending } else if flags.isDirty { .dirty } else {
-        .clean
-      }
+    cursor.isLent = false
+    return try result.get()
   }
 }

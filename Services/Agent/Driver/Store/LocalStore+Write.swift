@@ -11,14 +11,14 @@ extension LocalStore {
   @discardableResult
   public func write(
     _ table: TableID, cells: [CellValue], selection: Selection? = nil, intent: WriteIntent = WriteIntent()
-  ) throws(CaravanError) -> [String] {
+  ) async throws(CaravanError) -> [String] {
     let state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     try reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
-    let keys = try keys(of: selection, in: state)
+    let keys = try await keys(of: selection, in: table)
     var bytes = 0
     let ids = try change(table) { (state) throws(CaravanError) -> [String] in
       var ids: [String] = []
@@ -42,9 +42,9 @@ extension LocalStore {
   public func write(
     _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent()
-  ) throws(CaravanError) -> [String] {
+  ) async throws(CaravanError) -> [String] {
     // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
-    let opened = try openWrite(
+    let opened = try await openWrite(
       table, cells: cells, objects: contents.map(\.column), selection: selection, intent: intent, owner: 0,
       staysOpen: false)
     do {
@@ -67,27 +67,31 @@ extension LocalStore {
   public func openWrite(
     _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent(), owner: UInt64
-  ) throws(CaravanError) -> OpenedWrite {
-    try openWrite(
+  ) async throws(CaravanError) -> OpenedWrite {
+    try await openWrite(
       table, cells: cells, objects: objects, selection: selection, intent: intent, owner: owner, staysOpen: true)
   }
 
   private func openWrite(
     _ table: TableID, cells: [CellValue], objects: [String], selection: Selection?, intent: WriteIntent,
     owner: UInt64, staysOpen: Bool
-  ) throws(CaravanError) -> OpenedWrite {
-    let state = try state(table)
+  ) async throws(CaravanError) -> OpenedWrite {
+    var state = try state(table)
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
     try reserve.hold()
+    var selected: [Int64]?
+    if let selection {
+      selected = try await keys(of: selection, in: table)
+      state = try self.state(table)
+    }
     guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
       throw CaravanError(
         .limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")
     }
     var targets: [OpenWrite.Target] = []
-    if let selection {
-      let keys = try keys(of: selection, in: state)
+    if let keys = selected {
       guard keys.count <= StoreLimits.rowsPerObjectWrite else {
         throw CaravanError(
           .limitExceeded,

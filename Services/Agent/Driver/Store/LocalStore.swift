@@ -49,6 +49,8 @@ public actor LocalStore {
   var openWrites: [UInt64: OpenWrite] = [:]
   var cursors: [UInt64: ReadCursor] = [:]
   var idleReaders: [Reader] = []
+  var selectionTurns = SelectionTurns()
+  let touched = TouchedRows()
   /// Of an object that is being read in pieces, which mostly end in the middle of a chunk.
   var readLast: PartReader.Current?
   var resolutions: [TableID: ResolutionSession] = [:]
@@ -135,7 +137,8 @@ public actor LocalStore {
 
   /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
-    for cursor in cursors.values { cursor.reader.close() }
+    selectionTurns.stopAll()
+    for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
     for reader in idleReaders { reader.close() }
     (cursors, idleReaders, openWrites) = ([:], [], [:])
     connection?.close()

@@ -1,18 +1,31 @@
 internal import AgentCore
 internal import Model
+internal import Runtime
 internal import SQLite
+
+internal import struct Synchronization.Atomic
 
 /// A connection that reads what apps ask for, in a snapshot of its own.
 final class Reader {
-  let connection: Connection
-  private var statements: [String: Statement] = [:]
+  struct Prepared {
+    let statement: Statement
+    /// It uses what may take long for a single row.
+    let isHeavy: Bool
+  }
 
-  init(_ path: String, _ options: LocalStoreOptions) throws(CaravanError) {
+  let connection: Connection
+  let stopper = Stopper()
+  private let clock: any Clock
+  private var statements: [String: Prepared] = [:]
+
+  init(_ path: String, _ options: LocalStoreOptions, _ clock: any Clock) throws(CaravanError) {
+    self.clock = clock
     var reading = LocalStore.connectionOptions(options)
     reading.isReadOnly = true
     reading.cacheBytes = min(options.cacheBytes, 1 << 20)
     connection = try Connection(.file(path), reading)
     try connection.defend()
+    connection.limitPatterns(to: StoreLimits.patternBytes)
   }
 
   func close() {
@@ -21,7 +34,7 @@ final class Reader {
   }
 
   /// A statement with an app's text in it, compiled under the guard.
-  func statement(_ text: String, _ selection: SelectionGuard) throws(CaravanError) -> Statement {
+  func prepared(_ text: String, _ selection: SelectionGuard) throws(CaravanError) -> Prepared {
     if let known = statements[text] { return known }
     let statement: Statement
     do {
@@ -30,23 +43,60 @@ final class Reader {
       throw selection.explain(error)
     }
     if statements.count >= StoreLimits.statementsPerReader { statements = [:] }
-    statements[text] = statement
-    return statement
+    let prepared = Prepared(statement: statement, isHeavy: selection.isHeavy)
+    statements[text] = prepared
+    return prepared
   }
 
-  /// Runs `body`, which ends with `limitExceeded` when it takes too many steps.
-  func bounded<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
-    var left = StoreLimits.selectionSteps / Int(StoreLimits.stepsPerQuestion)
-    connection.setProgressHandler(everySteps: StoreLimits.stepsPerQuestion) {
+  /// Runs `body` as long as that is within the budget.
+  /// - Returns: nil when it is not: the statement has to be reset then, and begins anew.
+  func within<Result>(
+    _ budget: SelectionBudget, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result? {
+    let (clock, stopper, end) = (clock, stopper, clock.now + budget.time)
+    var left = budget.steps / Int(budget.stepsPerQuestion)
+    var isUsedUp = false
+    connection.setProgressHandler(everySteps: budget.stepsPerQuestion) {
       left -= 1
-      return left > 0 ? .goOn : .stop
+      isUsedUp = left <= 0 || clock.now >= end
+      return isUsedUp || stopper.isStopped ? .stop : .goOn
     }
     defer { connection.setProgressHandler(everySteps: 0, nil) }
     do { return try body() } catch {
-      guard error.code == .cancelled else { throw error }
-      throw CaravanError(.limitExceeded, "the selection takes too long: narrow it, or read fewer rows a page")
+      guard error.code == .cancelled, isUsedUp else { throw error }
+      return nil
     }
   }
+
+  /// Runs `body` within the long budget.
+  /// - Throws: `limitExceeded` when it is not.
+  func bounded<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    if let result = try within(.long, body) { return result }
+    throw CaravanError(.limitExceeded, "the selection takes too long: narrow it, or read fewer rows a page")
+  }
+}
+
+/// Ends what a reader is doing or begins to do, from any thread and for good: it fails with `cancelled`.
+final class Stopper: Sendable {
+  private let flag = Atomic(false)
+  var isStopped: Bool { flag.load(ordering: .relaxed) }
+  func stop() { flag.store(true, ordering: .relaxed) }
+}
+
+/// What a selection may take.
+struct SelectionBudget {
+  /// Instructions of SQLite's machine.
+  let steps: Int
+  let time: Duration
+  /// It may go beyond its time by so many instructions, which are some rows.
+  let stepsPerQuestion: Int32
+
+  /// On the store's thread, where everybody waits for it.
+  static let short = SelectionBudget(
+    steps: StoreLimits.shortSelectionSteps, time: StoreLimits.shortSelectionTime, stepsPerQuestion: 200)
+  /// On a thread of its own.
+  static let long = SelectionBudget(
+    steps: StoreLimits.selectionSteps, time: StoreLimits.selectionTime, stepsPerQuestion: 20)
 }
 
 /// What a selection may use: the columns of its own table, and functions that only compute (architecture §4). Our own
@@ -60,12 +110,20 @@ struct SelectionGuard {
   private final class Box {
     var selects = 0
     var refusal: String?
+    var isHeavy = false
   }
 
   static let functions: Set<String> = [
     "abs", "char", "coalesce", "glob", "hex", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim", "max",
     "min", "nullif", "round", "rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper",
   ]
+
+  /// Of them, those that take more than in proportion to what they are given: a text as long as a row may be, compared
+  /// with a pattern as long as it may be, takes a second.
+  private static let heavy: Set<String> = ["glob", "instr", "like", "ltrim", "rtrim", "trim"]
+
+  /// Known once the statement is compiled.
+  var isHeavy: Bool { box.isHeavy }
 
   init(_ rows: RowTable, selects: Int = 1) {
     self.rows = rows
@@ -80,6 +138,7 @@ struct SelectionGuard {
     case .read(let table, _):
       return table == rows.name ? .allow : refuse("a selection can use the columns of its own table only")
     case .function(let name):
+      if Self.heavy.contains(name.lowercased()) { box.isHeavy = true }
       return Self.functions.contains(name.lowercased()) ? .allow : refuse("the function '\(name)' is not available")
     case .recursive, .insert, .update, .delete, .transaction, .pragma, .attach, .other:
       return refuse("a selection is one expression over the table's columns")

@@ -29,9 +29,17 @@ public enum StoreLimits {
   public static let pageBytes = 256 << 10
   /// One answer to a read of an object.
   public static let readBytes = 512 << 10
-  /// Instructions of SQLite's machine that one page of a selection may take: some seconds.
+  /// One page of a selection, or all the rows that a change selects: instructions of SQLite's machine, and time.
   public static let selectionSteps = 200_000_000
-  static let stepsPerQuestion: Int32 = 10_000
+  public static let selectionTime: Duration = .seconds(10)
+  /// The same on the store's own thread: what takes longer goes on beside it. A page of ordinary rows takes a tenth.
+  static let shortSelectionSteps = 200_000
+  static let shortSelectionTime: Duration = .milliseconds(5)
+  /// Of LIKE and GLOB.
+  public static let patternBytes: Int32 = 1_000
+  /// Selections that run beside the store, each of another app, and those of one app or of all that wait.
+  static let selectionThreads = 2
+  static let waitingSelections = 256
   public static let recentDeletions = 10_000
   /// Pushes that came to nothing and are remembered, each by a hash. Beyond it the oldest are forgotten: an app may
   /// then be asked about its own past.

@@ -1,0 +1,76 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+
+/// What a page of a read is made of; makes it on whatever thread has the statement.
+struct PageShape: Sendable {
+  /// The table's, when the read began.
+  let schema: SchemaText
+  let columns: [Int]
+  /// By row, when the read began.
+  let refusals: [Int64: RowRefusal]
+  let rows: Int
+
+  struct Page: Sendable {
+    var rows: [RowView] = []
+    /// Keys of rows that are not as they were written.
+    var damaged: [Int64] = []
+    /// The last row has been read.
+    var isLast = false
+
+    /// Rows that were gone over.
+    var steps: Int { rows.count + damaged.count }
+  }
+
+  /// - Parameter skipped: rows of earlier pages, where the statement begins anew.
+  func page(of statement: Statement, after skipped: Int = 0) throws(CaravanError) -> Page {
+    for _ in 0..<skipped { guard try statement.next() != nil else { return Page(isLast: true) } }
+    var page = Page()
+    var bytes = 0
+    while page.rows.count < rows, bytes < StoreLimits.pageBytes {
+      guard let row = try statement.next() else {
+        page.isLast = true
+        return page
+      }
+      let cells = schema.columns.indices.map { row.value(Int32($0) + 7) }
+      let isSound =
+        row.isNull(5)
+        || row.unsigned(5) == StoredRow.sum(id: row.text(0), extra: row.bytes(4), cells: cells)
+      if isSound {
+        page.rows.append(try view(row, cells, bytes: &bytes))
+      } else {
+        page.damaged.append(row.integer(3))
+      }
+    }
+    return page
+  }
+
+  private func view(_ row: Row, _ stored: [SQLValue], bytes: inout Int) throws(CaravanError) -> RowView {
+    var cells: [CellValue] = []
+    var objects: [RowView.ObjectSize] = []
+    bytes += 64
+    for index in columns {
+      let column = schema.columns[index]
+      let cell = stored[index]
+      if let value = RowCodec.value(cell, of: column) {
+        cells.append(CellValue(column.name, value))
+        bytes += column.name.utf8.count + cell.bodyBytes
+      } else if let size = try RowCodec.objectSize(cell) {
+        objects.append(RowView.ObjectSize(column: column.name, size: size))
+        bytes += column.name.utf8.count + 12
+      }
+    }
+    return RowView(
+      id: row.text(0), version: row.unsigned(1), state: RowView.State(RowFlags(packed: row.integer(2))), cells: cells,
+      objects: objects, refused: refusals[row.integer(3)]?.reason(atChange: row.integer(6)) ?? "")
+  }
+}
+
+extension RowView.State {
+  init(_ flags: RowFlags) {
+    self =
+      if flags.inConflict { .conflict } else if flags.syncPending { .pending } else if flags.isDirty { .dirty } else {
+        .clean
+      }
+  }
+}
