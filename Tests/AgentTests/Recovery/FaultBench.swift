@@ -152,16 +152,31 @@ final class FaultBench {
       strike.heal()
       suite.hub.reconnect("device")
     case .appKill: await device.store.release(owner: Self.app)
-    case .agentKill, .powerCut:
+    case .agentKill, .powerCut, .recoveryCut:
       disk.die(afterChanges: 0)
       try await device.kill()
       strike.heal()
       files.die(powerCutOn: blow == .powerCut ? disk : nil)
+      if blow == .recoveryCut { try await cutRecoveries() }
       disk = FragileDisk()
       device = try await suite.start("device", in: files.directory, Self.options(disk), link: link) { agent in
         found = try await agent.store.status(of: Self.table.app).first
         #expect(try await agent.store.problems() == [])
       }
+    }
+  }
+
+  /// Lives that end in the middle of their recovery, each one change later, until one does not.
+  private func cutRecoveries() async throws {
+    for changes in 0... {
+      disk = FragileDisk()
+      disk.die(afterChanges: changes)
+      let store = try? await LocalStore.open(
+        files.directory, host: suite.world.host("device").host, options: Self.options(disk))
+      await store?.close()
+      files.die(powerCutOn: disk)
+      if store != nil, !disk.isDead { return #expect(changes > 0, "nothing is recovered on the disk") }
+      try #require(changes < 1_000)
     }
   }
 

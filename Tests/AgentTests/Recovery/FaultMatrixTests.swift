@@ -86,12 +86,21 @@ struct FaultMatrixTests {
       case .read(let cells, let photo): try await Self.read(bench, blow, cells: cells, photo: photo)
       case .write(let part, let bytes): try await Self.write(bench, blow, part, bytes: bytes)
       case .push(let part, let moment, let conflict):
-        try await Self.push(bench, operation, blow, part, moment, conflict: conflict)
+        #expect(conflict == operation.propagates)
+        try await Self.push(bench, operation, blow, part, moment)
       case .pull(let part, let moment, let conflict):
-        try await Self.pull(bench, operation, blow, part, moment, conflict: conflict)
+        #expect(conflict == operation.propagates)
+        try await Self.pull(bench, operation, blow, part, moment)
       case .notified: try await Self.notified(bench, blow)
       }
     }
+  }
+
+  @Test("SIM-74: 24 operations, 18 of which a failure can hurt")
+  func complete() {
+    #expect(RowOperation.allCases.map(\.rawValue).joined() == "abcdefghijklmnopqrstuvwx")
+    #expect(RowOperation.allCases.count { !$0.signs.isEmpty } == 18)
+    #expect(RowOperation.allCases.allSatisfy { $0.signs.isEmpty == $0.recovery.isEmpty })
   }
 
   // MARK: The app's operations
@@ -181,9 +190,9 @@ struct FaultMatrixTests {
 
   /// i–q
   private static func push(
-    _ bench: FaultBench, _ operation: RowOperation, _ blow: Blow, _ part: FaultBench.Part, _ moment: Moment,
-    conflict: Bool
+    _ bench: FaultBench, _ operation: RowOperation, _ blow: Blow, _ part: FaultBench.Part, _ moment: Moment
   ) async throws {
+    let conflict = operation.propagates
     if conflict {
       #expect(await bench.change(part, to: 3, at: bench.other))
       try await bench.other.until("the other's version is at the cloud") { try await bench.other.isSettled() }
@@ -194,8 +203,9 @@ struct FaultMatrixTests {
     }
     if blow.endsTheAgent {
       let found = try #require(bench.found)
-      if conflict, moment == .download {
-        #expect(found.conflicts == 1, "the conflict is known from local state")
+      #expect(operation.signs.contains("S"))
+      if operation.signs.contains("F"), moment == .download {
+        #expect(found.conflicts == 1, "F: the conflict is known from local state")
       } else {
         #expect(found.pending == 1, "S: the push is known from local state")
       }
@@ -207,9 +217,9 @@ struct FaultMatrixTests {
 
   /// s–x
   private static func pull(
-    _ bench: FaultBench, _ operation: RowOperation, _ blow: Blow, _ part: FaultBench.Part, _ moment: Moment,
-    conflict: Bool
+    _ bench: FaultBench, _ operation: RowOperation, _ blow: Blow, _ part: FaultBench.Part, _ moment: Moment
   ) async throws {
+    let conflict = operation.propagates
     #expect(await bench.change(part, to: 3, at: bench.other))
     try await bench.other.until("the other's version is at the cloud") { try await bench.other.isSettled() }
     if conflict { #expect(await bench.change(part, to: 2, at: bench.device)) }
@@ -219,8 +229,8 @@ struct FaultMatrixTests {
     if blow.endsTheAgent {
       let found = try #require(bench.found)
       #expect(found.pending == 0 || blow == .powerCut, "the end of the push before may not have been on the disk")
-      #expect(found.conflicts == (conflict && moment == .download ? 1 : 0))
-      #expect(found.dirty == (conflict ? 1 : 0))
+      #expect(found.conflicts == (operation.signs.contains("F") && moment == .download ? 1 : 0), "F")
+      #expect(found.dirty == (operation.signs.isDisjoint(with: "TO") ? 0 : 1), "T, O")
     }
     let end = try await bench.settle()
     #expect(end.content == part.changed(conflict ? 2 : 3))

@@ -10,11 +10,13 @@ enum Blow: String, Sendable, CaseIterable {
   case agentKill = "agent kill"
   /// What was not synced to the disk is gone.
   case powerCut = "power cut"
+  /// The agent's end, and then that of its recovery by a power cut, at each change that it makes to the disk.
+  case recoveryCut = "power cuts in the recovery"
 
   var endsTheAgent: Bool {
     switch self {
     case .network, .appKill: false
-    case .agentKill, .powerCut: true
+    case .agentKill, .powerCut, .recoveryCut: true
     }
   }
 }

@@ -6,59 +6,28 @@ import Testing
 @Suite("Table 3")
 struct Table3Tests {
   struct Disconnect: Sendable, CustomTestStringConvertible {
-    let row: Disruption
+    let row: String
     let detected: Disruption
-    let policy: Disruption.Policy
-    let action: Disruption.Action
-    var testDescription: String { "\(row.rawValue): \(policy) → \(action)" }
+    var testDescription: String { "\(row)" }
   }
 
   static let disconnects = [
-    Disconnect(row: .u1, detected: .upstream(inFlight: false, .missing), policy: .notNeeded, action: .none),
-    Disconnect(row: .u2, detected: .upstream(inFlight: true, .missing), policy: .resetAndRetry, action: .sendAgain),
-    Disconnect(row: .u3, detected: .upstream(inFlight: true, .whole), policy: .rollForward, action: .none),
-    Disconnect(
-      row: .u4, detected: .upstream(inFlight: true, .lacksObjects), policy: .resetAndRetry, action: .completeConflict),
-    Disconnect(
-      row: .d1, detected: .downstream(notified: false, asked: false, .missing), policy: .notNeeded, action: .none),
-    Disconnect(
-      row: .d2, detected: .downstream(notified: true, asked: false, .missing), policy: .normalOperation, action: .ask),
-    Disconnect(
-      row: .d3, detected: .downstream(notified: true, asked: true, .missing), policy: .retry, action: .askAgain),
-    Disconnect(
-      row: .d4, detected: .downstream(notified: true, asked: true, .whole), policy: .rollForward, action: .takeIn),
-    Disconnect(
-      row: .d5, detected: .downstream(notified: true, asked: true, .lacksObjects), policy: .resetAndRetry,
-      action: .takeIn),
+    Disconnect(row: "U1", detected: .upstream(inFlight: false, .missing)),
+    Disconnect(row: "U2", detected: .upstream(inFlight: true, .missing)),
+    Disconnect(row: "U3", detected: .upstream(inFlight: true, .whole)),
+    Disconnect(row: "U4", detected: .upstream(inFlight: true, .lacksObjects)),
+    Disconnect(row: "D1", detected: .downstream(notified: false, asked: false, .missing)),
+    Disconnect(row: "D2", detected: .downstream(notified: true, asked: false, .missing)),
+    Disconnect(row: "D3", detected: .downstream(notified: true, asked: true, .missing)),
+    Disconnect(row: "D4", detected: .downstream(notified: true, asked: true, .whole)),
+    Disconnect(row: "D5", detected: .downstream(notified: true, asked: true, .lacksObjects)),
   ]
 
-  @Test("SIM-70 Table 3(a)", arguments: disconnects)
-  func disconnected(_ line: Disconnect) {
-    #expect(line.detected == line.row)
-    #expect(line.row.policy == line.policy)
-    #expect(line.row.action == line.action)
-  }
+  @Test("SIM-70 Table 3(a): where a sync was cut off", arguments: disconnects)
+  func disconnected(_ line: Disconnect) { #expect(line.detected.rawValue == line.row) }
 
   @Test("SIM-70 Table 3(a) has nine rows")
-  func complete() { #expect(Self.disconnects.map(\.row) == Disruption.allCases) }
-
-  @Test(
-    "SIM-70: only U2 and U4 touch the flags, and E1: SP never falls without TD rising", arguments: Disruption.allCases)
-  func flags(after disruption: Disruption) {
-    for packed in Int64(0)..<16 {
-      let before = RowFlags(packed: packed)
-      for changedObjects in [false, true] {
-        let after = disruption.recovered(before, changedObjects: changedObjects)
-        guard disruption == .u2 || disruption == .u4 else {
-          #expect(after == before)
-          continue
-        }
-        #expect(!after.syncPending && after.tableDirty)
-        #expect(after.objectDirty == (before.objectDirty || changedObjects))
-        #expect(after.inConflict == before.inConflict)
-      }
-    }
-  }
+  func complete() { #expect(Self.disconnects.map(\.row) == Disruption.allCases.map(\.rawValue)) }
 
   // MARK: 3(b)
 
@@ -84,47 +53,39 @@ struct Table3Tests {
   func partialResponse(_ line: Armed) {
     for (sent, expected) in [(Self.cells, line.after), (Self.both, line.afterObjects)] {
       let before = RowFlags(tableDirty: line.td, objectDirty: line.od, syncPending: true)
-      let after = Disruption.u4.recovered(before, changedObjects: sent.objects)
-      #expect(RowChange(cells: after.tableDirty, objects: after.objectDirty) == expected)
-      #expect(!after.syncPending)
       // The agent records the answer at once, and the row is in conflict while the cloud's copy is completed.
       var head = RowHead(flags: before, version: 3)
       #expect(head.settle(.conflict(.init(version: 5, content: .different)), armed: sent) == .conflict)
-      var recorded = after
-      recorded.inConflict = true
-      #expect(head.flags == recorded)
+      #expect(
+        head.flags == RowFlags(tableDirty: expected.cells, objectDirty: expected.objects, inConflict: true))
     }
   }
 
   // MARK: 3(c)
 
+  /// Of rows all of whose objects are here; one whose objects are arriving is not looked at before (RU_O=1).
   struct Arrived: Sendable, CustomTestStringConvertible {
     let td, od: Bool?
-    let lacksObjects: Bool
-    let becomes: DownstreamRecovery
+    let becomes: ArrivalDecision
     var testDescription: String {
       func text(_ bit: Bool?) -> String { bit.map { $0 ? "1" : "0" } ?? "*" }
       let printed = td == false && od == true ? " (E2, not printed)" : ""
-      return "TD=\(text(td)) OD=\(text(od)) RU_O=\(lacksObjects ? 1 : 0) → \(becomes)\(printed)"
+      return "TD=\(text(td)) OD=\(text(od)) RU_O=0 → \(becomes)\(printed)"
     }
   }
 
   static let arrivals = [
-    Arrived(td: nil, od: nil, lacksObjects: true, becomes: .fetchObjects),
-    Arrived(td: false, od: false, lacksObjects: false, becomes: .update),
-    Arrived(td: true, od: nil, lacksObjects: false, becomes: .conflict),
-    Arrived(td: false, od: true, lacksObjects: false, becomes: .conflict),
+    Arrived(td: false, od: false, becomes: .apply),
+    Arrived(td: true, od: nil, becomes: .conflict),
+    Arrived(td: false, od: true, becomes: .conflict),
   ]
 
   @Test("SIM-72 Table 3(c)", arguments: arrivals)
   func arrived(_ line: Arrived) {
     for td in [false, true] where line.td ?? td == td {
       for od in [false, true] where line.od ?? od == od {
-        let flags = RowFlags(tableDirty: td, objectDirty: od)
-        #expect(DownstreamRecovery.of(flags, lacksObjects: line.lacksObjects) == line.becomes)
-        guard !line.lacksObjects else { continue }
-        let decision = ArrivalDecision.of(Arrival(version: 9), at: RowHead(flags: flags, version: 3), isBusy: false)
-        #expect(decision == (line.becomes == .update ? .apply : .conflict))
+        let head = RowHead(flags: RowFlags(tableDirty: td, objectDirty: od), version: 3)
+        #expect(ArrivalDecision.of(Arrival(version: 9), at: head, isBusy: false) == line.becomes)
       }
     }
   }

@@ -1,7 +1,12 @@
 import AgentCore
+import AgentDriver
+import Model
+import SQLite
+import TestKit
 import Testing
 
-/// The 32 states of TD, OD, OO, SP, CF, each with Table 4's row, action and flags after it.
+/// Goal: Simba's Table 4. Method: the 32 states of TD, OD, OO, SP, CF, each with the printed row, action and flags
+/// after it; a store's file is put into each of them, opened, and asked.
 @Suite("Table 4")
 struct Table4Tests {
   private static func flags(_ td: Int, _ od: Int, _ oo: UInt32, _ sp: Int, _ cf: Int) -> RowFlags {
@@ -17,15 +22,19 @@ struct Table4Tests {
     ].joined(separator: " ")
   }
 
+  enum Action: Sendable {
+    case nothing, conflictUpcall, startUpstream, restartUpstream, restoreTorn
+  }
+
   struct Line: Sendable, CustomTestStringConvertible {
     /// As printed; 0: not printed.
     let row: Int
     let before: RowFlags
     /// Nil: no history leads here.
-    let action: CrashRecovery?
+    let action: Action?
+    /// What was in a push goes with its objects: nobody knows any more whether it carried some. What is torn and in
+    /// conflict keeps what it had to say (E8).
     let after: RowFlags
-    /// After it when it is known that the push carried changed objects.
-    let afterObjects: RowFlags
     var testDescription: String {
       let state = Table4Tests.text(before)
       guard let action else { return "not printed: \(state) cannot be" }
@@ -36,38 +45,34 @@ struct Table4Tests {
   static let lines: [Line] = {
     typealias F = Table4Tests
     func line(
-      _ row: Int, _ f: (Int, Int, UInt32, Int, Int), _ action: CrashRecovery?, _ a: (Int, Int, UInt32, Int, Int),
-      objects o: (Int, Int, UInt32, Int, Int)? = nil
+      _ row: Int, _ f: (Int, Int, UInt32, Int, Int), _ action: Action?, _ a: (Int, Int, UInt32, Int, Int)
     ) -> Line {
-      let o = o ?? a
-      return Line(
-        row: row, before: F.flags(f.0, f.1, f.2, f.3, f.4), action: action, after: F.flags(a.0, a.1, a.2, a.3, a.4),
-        afterObjects: F.flags(o.0, o.1, o.2, o.3, o.4))
+      Line(row: row, before: F.flags(f.0, f.1, f.2, f.3, f.4), action: action, after: F.flags(a.0, a.1, a.2, a.3, a.4))
     }
     var all = [
       line(1, (0, 0, 0, 0, 0), .nothing, (0, 0, 0, 0, 0)),
       line(2, (0, 0, 0, 0, 1), .conflictUpcall, (0, 0, 0, 0, 1)),
-      line(3, (0, 0, 0, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(3, (0, 0, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(4, (0, 0, 2, 0, 0), .nothing, (0, 0, 0, 0, 0)),
       line(5, (0, 0, 2, 0, 1), .conflictUpcall, (0, 0, 0, 0, 1)),
-      line(6, (0, 0, 2, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(6, (0, 0, 2, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(7, (0, 1, 0, 0, 0), .startUpstream, (0, 1, 0, 0, 0)),
       line(8, (0, 1, 0, 0, 1), .conflictUpcall, (0, 1, 0, 0, 1)),
       line(9, (0, 1, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(10, (0, 1, 2, 0, 0), .restoreTorn, (0, 0, 0, 0, 0)),
-      line(10, (0, 1, 2, 0, 1), .restoreTorn, (0, 0, 0, 0, 1)),
+      line(10, (0, 1, 2, 0, 1), .restoreTorn, (0, 1, 0, 0, 1)),
       line(11, (0, 1, 2, 1, 0), .restoreTorn, (0, 0, 0, 0, 0)),
       line(12, (1, 0, 0, 0, 0), .startUpstream, (1, 0, 0, 0, 0)),
       line(13, (1, 0, 0, 0, 1), .conflictUpcall, (1, 0, 0, 0, 1)),
-      line(14, (1, 0, 0, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(14, (1, 0, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(15, (1, 0, 2, 0, 0), .startUpstream, (1, 0, 0, 0, 0)),
       line(16, (1, 0, 2, 0, 1), .conflictUpcall, (1, 0, 0, 0, 1)),
-      line(17, (1, 0, 2, 1, 0), .restartUpstream, (1, 0, 0, 0, 0), objects: (1, 1, 0, 0, 0)),
+      line(17, (1, 0, 2, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(18, (1, 1, 0, 0, 0), .startUpstream, (1, 1, 0, 0, 0)),
       line(19, (1, 1, 0, 0, 1), .conflictUpcall, (1, 1, 0, 0, 1)),
       line(20, (1, 1, 0, 1, 0), .restartUpstream, (1, 1, 0, 0, 0)),
       line(21, (1, 1, 2, 0, 0), .restoreTorn, (0, 0, 0, 0, 0)),
-      line(21, (1, 1, 2, 0, 1), .restoreTorn, (0, 0, 0, 0, 1)),
+      line(21, (1, 1, 2, 0, 1), .restoreTorn, (1, 1, 0, 0, 1)),
       line(22, (1, 1, 2, 1, 0), .restoreTorn, (0, 0, 0, 0, 0)),
     ]
     for (td, od, oo) in [(0, 0, 0), (0, 0, 2), (0, 1, 0), (0, 1, 2), (1, 0, 0), (1, 0, 2), (1, 1, 0), (1, 1, 2)] {
@@ -76,14 +81,32 @@ struct Table4Tests {
     return all
   }()
 
-  @Test("SIM-73", arguments: lines)
-  func recovery(line: Line) {
-    let plan = CrashRecovery.plan(for: line.before, changedObjects: false)
-    #expect(plan?.action == line.action)
-    #expect(plan?.row ?? 0 == line.row)
-    if let plan { #expect(plan.flags == line.after) }
-    if let plan = CrashRecovery.plan(for: line.before, changedObjects: true) {
-      #expect(plan.flags == line.afterObjects)
+  @Test("SIM-73: what the store makes of a row that a crash has left so", arguments: lines)
+  func recovery(line: Line) async throws {
+    guard let action = line.action else { return #expect(CrashRecovery.of(line.before) == nil) }
+    try await StoreFixture.with { f in
+      let row = try await f.write("x", photo: [1, 2, 3])
+      try await f.crash { directory in
+        // As a row that the cloud has.
+        let database = try Connection(.file("\(directory)/agent.db"))
+        defer { database.close() }
+        try database.execute("UPDATE \"album/photos\" SET _flags = \(line.before.packed), _version = 5")
+      }
+      let status = try #require(try await f.store.status(of: StoreFixture.app).first)
+      let view = try #require(try await f.rows(Selection("_id = ?", [.text(row)])).first)
+      let seen = (status.conflicts, status.dirty, status.pending, status.torn)
+      switch action {
+      case .nothing, .restoreTorn:
+        #expect(seen == (line.after.inConflict ? 1 : 0, line.after.isDirty ? 1 : 0, 0, 0))
+      case .conflictUpcall: #expect(seen.0 == 1 && seen.2 == 0 && seen.3 == 0 && view.state == .conflict)
+      case .startUpstream, .restartUpstream: #expect(seen == (0, 1, 0, 0) && view.state == .dirty)
+      }
+      await f.store.close()
+      let stored = try Connection(.file("\(f.directory.path)/agent.db"))
+      let flags = try stored.first("SELECT _flags FROM \"album/photos\"") { $0.integer(0) }
+      stored.close()
+      #expect(RowFlags(packed: try #require(flags)) == line.after)
+      try await f.crash()
     }
   }
 

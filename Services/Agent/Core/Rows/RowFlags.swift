@@ -34,6 +34,15 @@ public struct RowFlags: Sendable, Hashable {
   /// An object was open for writing in place, and written to: after a crash its bytes cannot be trusted.
   public var isTorn: Bool { objectDirty && openObjects > 0 }
 
+  /// A push was cut off for good: Table 3(a), U2, and Table 3(b), whose four rows agree once E1 is mended: SP never
+  /// falls without TD rising, and OD with it if the push carried changed objects (∃DCT); or else the next page would
+  /// overwrite what the cloud does not have.
+  mutating func rearm(_ sent: RowChange) {
+    syncPending = false
+    tableDirty = true
+    objectDirty = objectDirty || sent.objects
+  }
+
   // MARK: Stored form
 
   /// One integer: TD 1, OD 2, SP 4, CF 8, OO from bit 8 on. Collectable rows are exactly those of 1, 2 and 3.

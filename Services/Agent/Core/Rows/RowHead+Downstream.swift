@@ -59,13 +59,11 @@ public enum ArrivalDecision: Sendable, Hashable {
     if head.confirmed == 0, head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
     if isBusy { return .hold }
     if head.flags.inConflict { return contested(arrival, head) }
-    switch DownstreamRecovery.of(head.flags, lacksObjects: false) {
-    case .conflict:
-      let decision = contested(arrival, head)
-      // What is not sent nobody else can decide.
-      return decision == .conflict && cloudDecides && head.isSent ? .hold : decision
-    case .update, .fetchObjects: return arrival.isDeleted ? .remove : .apply
-    }
+    // Either dirty flag makes it a conflict, for the row is the unit (Table 3(c), E2).
+    guard head.flags.isDirty else { return arrival.isDeleted ? .remove : .apply }
+    let decision = contested(arrival, head)
+    // What is not sent nobody else can decide.
+    return decision == .conflict && cloudDecides && head.isSent ? .hold : decision
   }
 
   /// No version is given twice: a smaller one is of what the row's content was made from. What came after the restore

@@ -82,9 +82,8 @@ extension RowHead {
     rearm(RowChange(cells: true, objects: true))
   }
 
-  /// As Table 3(a), U2, and E1: SP←0 alone would leave a row clean that the cloud does not have.
   private mutating func rearm(_ armed: RowChange) {
-    flags = Disruption.u2.recovered(flags, changedObjects: armed.objects)
+    flags.rearm(armed)
     if presence.isDeleted { flags.objectDirty = false }
   }
 

@@ -85,14 +85,15 @@ extension LocalStore {
         try state.rows.updateHead(row, database)
         continue
       }
-      guard let plan = CrashRecovery.plan(for: row.head.flags, changedObjects: true) else {
+      switch CrashRecovery.of(row.head.flags) {
+      case nil:
         throw CaravanError(
           .internalError, "row \(row.id) is both in a push and in conflict: the store's file is damaged")
-      }
-      guard plan.action == .restoreTorn else {
-        row.head.flags = plan.flags
+      case .goOn(let flags)?:
+        row.head.flags = flags
         try state.rows.updateHead(row, database)
         continue
+      case .restoreTorn?: break
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
       if try restoreClosed(row, suspects: chunks(of: row, in: state), in: &state) { torn += 1 }
