@@ -95,7 +95,10 @@ private struct Reader {
         if history.writes[tag]?.kind != .delete { own.insert(tag) }
       case .decision(let index):
         let decision = history.decisions[index]
-        if case .theirs = decision.choice { own.remove(decision.mine) }
+        guard case .theirs = decision.choice else { break }
+        own.remove(decision.mine)
+        // That is what the device has now, whether anybody looks or not.
+        if let theirs = decision.theirs { last[decision.row]?.tag = theirs }
       }
       taken += 1
     }

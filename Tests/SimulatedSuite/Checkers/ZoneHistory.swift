@@ -120,6 +120,8 @@ extension Checker {
       // That it is what was lost, and not another change, only the author knew, who never heard that it had arrived.
       let isOwn = theirs.device == decision.device
       if !isOwn, history.sentAgain.contains(theirs), history.forgotten.contains(decision.mine) { return nil }
+      // They were in conflict with something else already, which the cloud forgot: what it has instead is shown.
+      if history.forgetsRival(of: decision, ancestry) { return nil }
       // Nor can the cloud tell what was made from what in two lives of which it knows neither.
       if history.forgotten.contains(theirs), history.forgottenTwice.contains(decision.row) { return nil }
       return "\(decision.device) was told of a conflict in \(decision.row) between \(decision.mine) and \(theirs), "

@@ -37,3 +37,16 @@ struct Ancestry {
     return found
   }
 }
+
+extension History {
+  /// Whether the cloud forgot a change of the row that neither made the device's own nor was made from it.
+  func forgetsRival(of decision: Decision, _ ancestry: Ancestry) -> Bool {
+    let line = ancestry.lineage(of: decision.mine).union([decision.mine])
+    return lost.contains { version in
+      guard version.row == decision.row, let tag = version.tag, writes[tag] != nil, !line.contains(tag) else {
+        return false
+      }
+      return !ancestry.lineage(of: tag).contains(decision.mine)
+    }
+  }
+}
