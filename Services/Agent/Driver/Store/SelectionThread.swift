@@ -15,8 +15,10 @@ actor SelectionThread {
   }
 }
 
-/// A reader in the hands of a `SelectionThread`. `@unchecked Sendable` is safe because the store uses neither the
-/// reader nor the statement from when it lends them until the thread has given its answer.
+/// A reader in the hands of a `SelectionThread`. `@unchecked Sendable` is safe because "separate threads are allowed to
+/// use SQLite at the same time, as long as each thread is using a different database connection"
+/// (https://sqlite.org/c3ref/open.html), and the store uses neither the reader nor the statement from when it lends
+/// them until the thread has given its answer.
 struct LentSelection: @unchecked Sendable {
   let reader: Reader
   let statement: Statement
