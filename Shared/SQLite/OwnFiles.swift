@@ -5,19 +5,27 @@ internal import Runtime
 /// (https://sqlite.org/vfs.html). It gathers what a commit writes to the write-ahead log; and, for tests, it asks a
 /// `DiskTap` before writes, truncations, syncs and deletions.
 enum OwnFiles {
-  private static let taps = Mutex<[String: any DiskTap]>([:])
+  /// Those that still belong to somebody: files may be opened and removed by a connection's path at any time.
+  private static let taps = Mutex<[String: WeakTap]>([:])
+
+  private struct WeakTap {
+    weak var tap: (any DiskTap)?
+  }
 
   /// The VFS of a connection; nil: SQLite's. What SQLite does to the database at `path` and to the files beside it is
   /// shown to the options' tap from now on.
   static func vfsName(_ options: ConnectionOptions, _ path: String) -> String? {
     guard let tap = options.tap else { return options.isReadOnly ? nil : plainName }
-    taps.withLock { $0[path] = tap }
+    taps.withLock { taps in
+      taps = taps.filter { $0.value.tap != nil }
+      taps[path] = WeakTap(tap: tap)
+    }
     return tappedName
   }
 
   private static func tap(of path: String) -> (any DiskTap)? {
     let database = ["-wal", "-journal"].first { path.hasSuffix($0) }.map { String(path.dropLast($0.count)) }
-    return taps.withLock { $0[database ?? path] }
+    return taps.withLock { $0[database ?? path]?.tap }
   }
 
   // MARK: The VFS

@@ -62,6 +62,8 @@ final class World: Sendable {
     }
   }
 
+  deinit { simulation.end() }
+
   var now: Duration { simulation.now - Instant(nanoseconds: 0) }
 
   /// A notify process of this name.

@@ -63,6 +63,8 @@ final class World: Sendable {
     try simulation.run(for: .milliseconds(10))
   }
 
+  deinit { simulation.end() }
+
   /// A query process of this name, with the index it had before, if any.
   func startQuery(_ name: String = "query", wallTimeLater later: Duration = .zero) throws -> Instance {
     let machine = simulation.host("\(name)-\(hosts.wrappingAdd(1, ordering: .relaxed).newValue)")

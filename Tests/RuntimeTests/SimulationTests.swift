@@ -208,6 +208,33 @@ struct SimulationTests {
     #expect(throws: CancellationError.self) { try task.result?.get() }
   }
 
+  @Test("a world that ends leaves nothing behind that its tasks held")
+  func end() throws {
+    final class Held: Sendable {}
+    func world(holding thing: Held) -> (Simulation, [SimulatedTask<Void>]) {
+      let world = Simulation(seed: 5)
+      let clock = world.host("m").host.clock
+      let tasks = (1...2).map { days in
+        world.start {
+          defer { withExtendedLifetime(thing) {} }
+          try await clock.sleep(for: .seconds(days * 86_400))
+        }
+      }
+      return (world, tasks)
+    }
+    weak var held: Held?
+    do {
+      let thing = Held()
+      held = thing
+      let (world, tasks) = world(holding: thing)
+      try world.run(for: .seconds(60))
+      #expect(tasks.allSatisfy { $0.result == nil })
+      world.end()
+      #expect(tasks.allSatisfy { $0.result != nil } && world.now == Instant(nanoseconds: 60_000_000_000))
+    }
+    #expect(held == nil)
+  }
+
   @Test("what escapes from the world and comes back ends the process")
   func escape() async {
     await #expect(processExitsWith: .failure) {

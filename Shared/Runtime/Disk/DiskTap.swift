@@ -12,7 +12,7 @@ public enum DiskChange: Sendable, Hashable {
 
 /// Sees every change of the files below it before it happens, and may refuse it: so tests break a disk, kill a process
 /// between two writes, or cut the power. Without a tap nothing is asked, and nothing is copied.
-public protocol DiskTap: Sendable {
+public protocol DiskTap: AnyObject, Sendable {
   /// - Returns: false: the change does not happen, and whoever wanted it is told that the disk refuses.
   func allows(_ change: DiskChange, of path: String) -> Bool
 }

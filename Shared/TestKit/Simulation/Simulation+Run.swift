@@ -73,16 +73,46 @@ extension Simulation {
   /// runs when the world is driven. May be called from inside and outside.
   public func start<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> SimulatedTask<R> {
     let task = SimulatedTask<R>()
+    let place = unended.withLock { $0.add { task.cancel() } }
     task.begin(
       Task(executorPreference: self) {
         do { task.end(.success(try await body())) } catch { task.end(.failure(error)) }
+        self.unended.withLock { $0.remove(place) }
       })
     return task
   }
 
+  /// Cancels what `start` began and has not ended, and drives on until that has put away what it holds: for ever asleep
+  /// it would keep its files and stores as long as the process lives. From inside the world it can only be cancelled.
+  public func end() {
+    for cancel in unended.withLock({ $0.all }) { cancel() }
+    guard !isDriving else { return }
+    _ = drive(until: now + Self.patienceAtTheEnd) { unended.withLock { $0.isEmpty } }
+  }
+
+  /// Virtual time that what was cancelled has to end.
+  private static let patienceAtTheEnd: Duration = .seconds(600)
+
   private func failure(_ reason: SimulationFailure.Reason) -> SimulationFailure {
     SimulationFailure(reason: reason, seed: seed, time: now - Instant(nanoseconds: 0), steps: steps)
   }
+}
+
+/// How to cancel what has been started and has not ended, in the order it was started.
+struct UnendedTasks {
+  private var last: UInt64 = 0
+  private var cancels: [UInt64: @Sendable () -> Void] = [:]
+
+  var isEmpty: Bool { cancels.isEmpty }
+  var all: [@Sendable () -> Void] { cancels.sorted { $0.key < $1.key }.map(\.value) }
+
+  mutating func add(_ cancel: @escaping @Sendable () -> Void) -> UInt64 {
+    last += 1
+    cancels[last] = cancel
+    return last
+  }
+
+  mutating func remove(_ place: UInt64) { cancels[place] = nil }
 }
 
 /// A task whose end can be seen from outside the world.

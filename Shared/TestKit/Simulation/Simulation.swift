@@ -32,6 +32,7 @@ public final class Simulation: TaskExecutor {
   public let log = MemoryLogSink()
 
   private let world: Mutex<SimulationWorld>
+  let unended = Mutex(UnendedTasks())
   /// The thread that drives; 0: nobody does.
   private let driver = Atomic<UInt>(0)
 

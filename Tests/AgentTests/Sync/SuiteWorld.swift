@@ -47,6 +47,8 @@ final class SuiteWorld: Sendable {
     for service in services { _ = world.start { try await service.run() } }
   }
 
+  deinit { world.end() }
+
   /// The device of this name, started on whatever its directory holds.
   /// - Parameter ahead: how wrong its clock is.
   func start(_ name: String, ahead: Duration = .zero) async throws -> RunningDevice {

@@ -40,6 +40,8 @@ final class DiffWorld: Sendable {
     hub = InProcessHub(clock: net.clock, random: net.random, faults: policy)
   }
 
+  deinit { simulation.end() }
+
   /// Runs `body` in a world with these services, by virtual time.
   static func run(
     seed: UInt64 = 1, _ policy: any FaultPolicy = NoFaults(),

@@ -54,15 +54,21 @@ struct SelectionTurns {
   func stopAll() { for stopper in running.values { stopper.stop() } }
 }
 
-/// Rows that change while selections run beside the store.
+/// Rows that change while selections run beside the store: for each as many as one change may concern, and one more if
+/// there are more.
 final class TouchedRows {
   private var watches: [UInt64: (table: String, keys: Set<Int64>)] = [:]
 
   func begin(_ handle: UInt64, table: String, in database: Connection) {
     watches[handle] = (table, [])
     database.whenRowChanges { [self] table, key in
-      for handle in watches.keys where watches[handle]?.table == table { watches[handle]?.keys.insert(key) }
+      for handle in watches.keys where takes(handle, table) { watches[handle]?.keys.insert(key) }
     }
+  }
+
+  private func takes(_ handle: UInt64, _ table: String) -> Bool {
+    guard let watch = watches[handle], watch.table == table else { return false }
+    return watch.keys.count <= StoreLimits.rowsPerChange
   }
 
   func end(_ handle: UInt64, in database: Connection?) -> Set<Int64> {
@@ -149,7 +155,7 @@ extension LocalStore {
       }
       return kept
     }
-    guard let kept else {
+    guard let kept, changed.count <= StoreLimits.rowsPerChange else {
       throw CaravanError(
         .serverBusy, "many rows changed while the selection ran: narrow it, or retry", retryAfterMilliseconds: 500)
     }
