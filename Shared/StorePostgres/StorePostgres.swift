@@ -354,7 +354,12 @@ public final class StorePostgres: Store {
   private func collectDevices(_ buried: [Partition], clock: Int64?) async throws(CaravanError) -> Bool {
     let seen = sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
     let rule = options.tombstones
-    try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).write(seen, rule) }
+    do throws(CaravanError) {
+      try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).write(seen, rule) }
+    } catch {
+      sightings.withLock { $0.putBack(seen) }
+      throw error
+    }
     var turn = purgeTurn.withLock { $0 }
     (turn.left, turn.purged) = (StoreLimits.zonesPerPurge, 0)
     for partition in turn.order(buried) where turn.left > 0 {

@@ -63,9 +63,9 @@ extension FileState {
   /// The next zone with a tombstone, round and round.
   private func nextBuried() throws(CaravanError) -> Int64? {
     let next = try db.first(
-      "SELECT key FROM entries WHERE flags & 1 AND key >= ? ORDER BY key LIMIT 1", Key.make(purgeTurn, 0),
+      "SELECT key FROM entries WHERE flags & 1 AND key >= ? ORDER BY key LIMIT 1", Key.make(turns.purge, 0),
       read: { $0.integer(0) >> 40 })
-    purgeTurn = next.map { $0 + 1 } ?? 0
+    turns.purge = next.map { $0 + 1 } ?? 0
     return next
   }
 

@@ -42,9 +42,9 @@ extension FileState {
     var hasMore = false
     for _ in 0..<StoreLimits.zonesPerPurge {
       let next = try db.first(
-        "SELECT id, database FROM zones WHERE snapshot > 0 AND id > ? ORDER BY id LIMIT 1", snapshotTurn,
+        "SELECT id, database FROM zones WHERE snapshot > 0 AND id > ? ORDER BY id LIMIT 1", turns.snapshots,
         read: { (id: $0.integer(0), database: $0.integer(1)) })
-      snapshotTurn = next?.id ?? 0
+      turns.snapshots = next?.id ?? 0
       guard let next else { break }
       if try collectSnapshots(of: next.id, in: next.database) { hasMore = true }
     }

@@ -6,6 +6,7 @@ extension FileState {
   func begin() throws(CaravanError) {
     try db.begin(.write)
     mark = longChunks?.file.mark
+    turnsBefore = turns
   }
 
   /// Chunks written in the transaction are on the disk before it is.
@@ -24,6 +25,7 @@ extension FileState {
   func undo() {
     db.rollBack()
     if let mark { longChunks?.file.rewind(to: mark) }
+    turns = turnsBefore
     forget()
     _ = takeChanges()
   }
@@ -32,11 +34,13 @@ extension FileState {
   func perform<Result>(_ work: (FileState) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
     let noted = changes.count
     let mark = longChunks?.file.mark
+    let turns = turns
     do {
       return try db.savepoint { () throws(CaravanError) in try work(self) }
     } catch {
       changes.removeSubrange(noted...)
       if let mark { longChunks?.file.rewind(to: mark) }
+      self.turns = turns
       forget()
       throw error
     }

@@ -22,14 +22,21 @@ final class FileState {
   var accounts: KnownAccounts
   var footprints: [FootprintKey: Footprint] = [:]
   var compaction = Compaction()
-  /// The zone whose tombstones are looked at next.
-  var purgeTurn: Int64 = 0
-  /// The zone whose snapshots were looked at last.
-  var snapshotTurn: Int64 = 0
+  var turns = Turns()
   /// Committed by the open transaction, for the observer.
   var changes: [CommittedChange] = []
   /// How the file of long chunks was when the open transaction began.
   var mark: ChunkFile.Mark?
+  /// And where upkeep went on then.
+  var turnsBefore = Turns()
+
+  /// Where upkeep goes on.
+  struct Turns {
+    /// The zone whose tombstones are looked at next.
+    var purge: Int64 = 0
+    /// The zone whose snapshots were looked at last.
+    var snapshots: Int64 = 0
+  }
 
   struct ZoneRecord {
     var id: Int64

@@ -312,10 +312,15 @@ public final class StoreSQLite: Store {
     var hasMore = false
     for file in files {
       let sightings = file.sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
-      let more = try await file.write { [tombstones] (file) throws(CaravanError) in
-        try file.collect(sightings, tombstones)
+      do throws(CaravanError) {
+        let more = try await file.write { [tombstones] (file) throws(CaravanError) in
+          try file.collect(sightings, tombstones)
+        }
+        hasMore = hasMore || more
+      } catch {
+        file.sightings.withLock { $0.putBack(sightings) }
+        throw error
       }
-      hasMore = hasMore || more
     }
     return hasMore
   }

@@ -48,6 +48,14 @@ public struct Sightings: Sendable {
     waiting[key] = (seen ?? next.covered, next.target, time)
   }
 
+  /// Those that could not be written wait again, unless the device has been seen since.
+  public mutating func putBack(_ sightings: [Sighting]) {
+    for sighting in sightings where waiting.count < StoreLimits.sightingsWaiting {
+      let key = Key(partition: sighting.partition, zone: sighting.zone, device: sighting.device)
+      if waiting[key] == nil { waiting[key] = (sighting.seen, sighting.target, sighting.time) }
+    }
+  }
+
   /// - Returns: some that have not been taken, at most `count`.
   public mutating func take(atMost count: Int) -> [Sighting] {
     let keys = Array(waiting.keys.prefix(count))

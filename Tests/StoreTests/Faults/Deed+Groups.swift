@@ -33,10 +33,72 @@ extension Deed {
       try await place.store.removeGroup(place.op(1), in: place.zone)
       return "removed"
     },
-    Deed("taking a lock") { place throws(CaravanError) in
-      let lease = try await place.store.lock(
-        "\(place.name)/lock", .take(ttl: .seconds(60)), holder: "me", in: Partition(of: place.database))
-      return "\(lease.isGranted) \(lease.token)"
+    Deed("giving up a group") { place throws(CaravanError) in
+      try await place.store.stage([Sample.chunk(1)], in: place.database)
+      _ = try await place.store.beginGroup(place.op(1), floor: 0, in: place.zone)
+      _ = try await place.store.stage(Groups.part(place.op(1), place.zone, 0, chunks: [1]))
+    } act: { place throws(CaravanError) in
+      text(try await place.store.settle(place.op(1), in: place.zone))
+    } prove: { place throws(CaravanError) in
+      text(try await place.commit(group: place.op(1)))
+    },
+    Deed("making a group visible under a lock") { place throws(CaravanError) in
+      try await place.take()
+      _ = try await place.store.beginGroup(place.op(1), floor: 0, in: place.zone)
+      _ = try await place.store.stage(Groups.part(place.op(1), place.zone, 0))
+    } act: { place throws(CaravanError) in
+      text(try await place.commit(group: place.op(1), fence: LeaseProof(lease: "\(place.name)/lock", token: 1)))
+    } prove: { place throws(CaravanError) in
+      text(try await place.commit(group: place.op(1)))
     },
   ]
+
+  static let locks: [Deed] = [
+    Deed("taking a lock") { place throws(CaravanError) in
+      text(try await place.take())
+    } prove: { place throws(CaravanError) in
+      try await place.whoHasIt()
+    },
+    Deed("renewing a lock") { place throws(CaravanError) in
+      try await place.take()
+    } act: { place throws(CaravanError) in
+      text(try await place.lock(.renew(token: 1, ttl: .seconds(120))))
+    } prove: { place throws(CaravanError) in
+      try await place.whoHasIt()
+    },
+    Deed("releasing a lock") { place throws(CaravanError) in
+      try await place.take()
+    } act: { place throws(CaravanError) in
+      text(try await place.lock(.release(token: 1)))
+    } prove: { place throws(CaravanError) in
+      try await place.whoHasIt()
+    },
+  ]
+
+  private static func text(_ lease: Lease) -> String { "\(lease.isGranted) \(lease.token) for \(lease.remaining)" }
+}
+
+extension Deed.Place {
+  fileprivate func commit(group op: OpID, fence: LeaseProof? = nil) async throws(CaravanError) -> CommitResult {
+    try await store.commit(
+      Commit(zone: zone, op: op, isAtomic: true, mutations: [Sample.save("a")], parts: 1, fence: fence))
+  }
+
+  /// Whoever holds a lock is the writer of what is committed under it.
+  fileprivate func lock(_ wish: LockWish, by holder: String? = nil) async throws(CaravanError) -> Lease {
+    try await store.lock("\(name)/lock", wish, holder: holder ?? name, in: Partition(of: database))
+  }
+
+  @discardableResult
+  fileprivate func take() async throws(CaravanError) -> Lease { try await lock(.take(ttl: .seconds(60))) }
+
+  /// Another one gets the lock, or is told for how long it is held.
+  fileprivate func whoHasIt() async throws(CaravanError) -> String {
+    do throws(CaravanError) {
+      return "nobody, now \(try await lock(.take(ttl: .seconds(1)), by: "tablet").token)"
+    } catch {
+      guard error.code == .lockAlreadyHeld else { throw error }
+      return "held for \(error.retryAfterMilliseconds ?? 0) ms"
+    }
+  }
 }

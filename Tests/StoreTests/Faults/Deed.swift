@@ -12,9 +12,12 @@ struct Deed: Sendable, CustomStringConvertible {
     let store: any Store
     let zone: ZoneID
     let name: String
+    /// The store's.
+    let clock: ManualClock
 
-    init(_ store: any Store, _ user: String) throws {
+    init(_ store: any Store, _ user: String, _ clock: ManualClock = ManualClock()) throws {
       self.store = store
+      self.clock = clock
       zone = try Sample.zone("t", of: user)
       name = user
     }
@@ -37,19 +40,25 @@ struct Deed: Sendable, CustomStringConvertible {
   let prepare: @Sendable (Place) async throws(CaravanError) -> Void
   /// - Returns: the answer, without what differs from user to user.
   let act: @Sendable (Place) async throws(CaravanError) -> String
+  /// - Returns: what only shows later, when all is done; it may change what there is.
+  let prove: @Sendable (Place) async throws(CaravanError) -> String
 
   init(
     _ name: String, isRepeatable: Bool = true,
     prepare: @escaping @Sendable (Place) async throws(CaravanError) -> Void = { _ in },
-    act: @escaping @Sendable (Place) async throws(CaravanError) -> String
+    act: @escaping @Sendable (Place) async throws(CaravanError) -> String,
+    prove: @escaping @Sendable (Place) async throws(CaravanError) -> String = { _ in "" }
   ) {
     self.name = name
     self.isRepeatable = isRepeatable
     self.prepare = prepare
     self.act = act
+    self.prove = prove
   }
 
   var description: String { name }
+  /// A part of user names.
+  var id: String { String(name.utf8.reduce(UInt32(7)) { $0 &* 31 &+ UInt32($1) }, radix: 36) }
 
   static func text(_ result: CommitResult) -> String {
     switch result {
@@ -80,7 +89,10 @@ struct Deed: Sendable, CustomStringConvertible {
 extension Deed.Place {
   func state() async throws(CaravanError) -> String {
     var state = try await StoreState.text(of: database, in: store, chunks: (1...4).map(Sample.hash))
-    for lease in try await store.leases(beginning: "\(name)/") { state += "\nlease \(lease.token) of \(lease.holder)" }
+    // Its holder may be the user, who is called otherwise from run to run.
+    for lease in try await store.leases(beginning: "\(name)/") {
+      state += "\nlease \(lease.token) of \(lease.holder == name ? "its user" : lease.holder)"
+    }
     if let group = try await store.group(op(1), in: zone) { state += "\ngroup \(group.stage) of \(group.parts)" }
     return state + "\ncursor \(try await store.cursor(of: name, in: Partition(of: database)))"
   }

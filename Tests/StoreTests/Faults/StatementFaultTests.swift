@@ -13,7 +13,7 @@ import Testing
   /// Both endings of each step, or one of them in turn.
   static let isLong = ProcessInfo.processInfo.environment["CARAVAN_LONG"] != nil
 
-  @Test("I1, I7: step n of a deed fails, for all n", arguments: Deed.all)
+  @Test("I1, I7: step n of a deed fails, for all n", arguments: Deed.all + Deed.upkeep)
   func everyStep(deed: Deed) async throws {
     let tap = FaultySteps()
     var options = StoreOptions.simulation(.memory)
@@ -46,17 +46,18 @@ import Testing
 
   /// - Returns: faults that were met.
   private static func enumerate(_ deed: Deed, _ bench: StoreBench, _ tap: FaultySteps) async throws -> Int {
-    let ideal = try await Ideal(deed, Deed.Place(bench.store, "ideal"))
+    let ideal = try await Ideal(deed, Deed.Place(bench.store, "ideal", bench.clock))
     for step in 0..<2_000 {
       let fates: [StatementFate] =
         isLong ? [.fails, .failsAndRollsBack] : [step.isMultiple(of: 2) ? .fails : .failsAndRollsBack]
       for fate in fates {
-        let place = try Deed.Place(bench.store, "u\(step)-\(fate == .fails ? "a" : "b")")
+        let place = try Deed.Place(bench.store, "u\(step)-\(fate == .fails ? "a" : "b")", bench.clock)
         try await deed.prepare(place)
         tap.arm(step, fate, twice: step % 4 < 2)
         let answer = await Result.of { () throws(CaravanError) in try await deed.act(place) }
         guard let failed = tap.disarm() else {
           try await ideal.expect(answer, at: place, "without a fault")
+          try await ideal.expectProof(at: place, "without a fault")
           return step
         }
         let context = "step \(step), \(fate), of '\(failed)'"
@@ -65,6 +66,7 @@ import Testing
           try await ideal.expect(
             await Result.of { () throws(CaravanError) in try await deed.act(place) }, at: place, context)
         }
+        try await ideal.expectProof(at: place, context)
         try await place.commit(77, [Sample.save("after")])
       }
     }
@@ -85,6 +87,7 @@ struct Ideal: Sendable {
   let before: String
   let after: String
   let answer: String
+  let proof: String
 
   init(_ deed: Deed, _ place: Deed.Place) async throws {
     self.deed = deed
@@ -92,6 +95,12 @@ struct Ideal: Sendable {
     before = try await place.state()
     answer = try await deed.act(place)
     after = try await place.state()
+    proof = try await deed.prove(place)
+  }
+
+  func expectProof(at place: Deed.Place, _ context: String) async throws {
+    let proof = try await deed.prove(place)
+    #expect(proof == self.proof, "\(context)")
   }
 
   func expect(_ answer: Result<String, CaravanError>, at place: Deed.Place, _ context: String) async throws {
