@@ -50,6 +50,26 @@ import Wire
     }
   }
 
+  @Test(
+    "CK-100, I1, I7: change n of a move to or from PostgreSQL meets another transaction, for all n",
+    arguments: Hindrance.State.allCases, Way.allCases)
+  func everyChange(state: Hindrance.State, way: Way) async throws {
+    let server = try PostgresServer.shared.get()
+    try await server.withSchema { address in
+      try await MoveBench.with(MoveBench(.postgres, in: address)) { bench in
+        let admin = try server.connect(address)
+        let hindrance = try Hindrance(admin)
+        let changes = try await Self.enumerate(way, bench, every: StatementFaultTests.isLong ? 1 : 11) { step in
+          #expect(throws: Never.self) { try hindrance.arm(at: step + 1, times: 1 + step % 3, state) }
+        } failed: {
+          (try? hindrance.disarm()) == true ? "a change" : nil
+        }
+        #expect(changes > 10, "the changes were counted")
+        admin.close()
+      }
+    }
+  }
+
   /// - Parameters:
   ///   - fail: at step n of what follows.
   ///   - failed: says what did, and ends it; nil: there were not so many.
