@@ -11,6 +11,7 @@ let seconds = Flag<Int>("seconds", "N", "how long clients go on", default: 12, i
 let seed = Flag<Int>("seed", "N", "what they do", default: 1, in: 0...1_000_000)
 let cycles = Flag<Int>("cycles", "N", "how often storage is killed", default: 10, in: 1...100_000)
 let records = Flag<Int>("records", "N", "records that are there before", default: 20_000, in: 0...10_000_000)
+let within = Flag<Int?>("within", "MS", "fails when commits go on later than so long after a kill")
 let programs = Flag<String>("bin", "DIR", "where caravan-storage is")
 let work = Flag<String>("work", "DIR", "where its data go")
 
@@ -22,7 +23,7 @@ let commands = CommandSet(
       flags: [brokers, credentials, ticketKey, seconds, seed]),
     Command(
       "caravan-trials storm", "kill -9 of storage in the middle of commits.",
-      flags: [brokers, programs, work, ticketKey, cycles, records]),
+      flags: [brokers, programs, work, ticketKey, cycles, records, within]),
   ])
 
 func perform(_ command: Command, _ options: Options) async throws -> Bool {
@@ -43,7 +44,8 @@ func perform(_ command: Command, _ options: Options) async throws -> Bool {
     ], log: "\(options[work])/storage.log")
   defer { storage.kill() }
   return try await StormTrial(
-    urls: options[brokers], storage: storage, cycles: options[cycles], records: options[records], host: host
+    urls: options[brokers], storage: storage, cycles: options[cycles], records: options[records],
+    limit: options[within].map { .milliseconds(Int64($0)) }, host: host
   ).run()
 }
 
