@@ -8,8 +8,13 @@ public struct ChunkingParameters: Sendable, Hashable {
   /// No chunk is longer.
   public let maximum: Int
 
-  /// 16, 64 and 256 KiB: what every object in Caravan is cut by.
+  /// 16, 64 and 256 KiB: what objects in Caravan are cut by unless their record type says otherwise.
   public static let standard = ChunkingParameters(minimum: 16 << 10, average: 64 << 10, maximum: 256 << 10)
+
+  /// Around chunks of about so many bytes, a power of two: from a quarter of that to four times as much, or `most`.
+  public init(average: Int, most: Int) {
+    self.init(minimum: average / 4, average: average, maximum: min(4 * average, most))
+  }
 
   public init(minimum: Int, average: Int, maximum: Int) {
     precondition(minimum > 0 && minimum < average && average < maximum, "chunk sizes must grow: 0 < min < avg < max")

@@ -89,19 +89,24 @@ public struct TypeSettings: Sendable, Hashable {
   public var ttlMilliseconds: UInt64
   /// Expired records are out of sight before they are collected.
   public var hidesExpired: Bool
+  /// Most chunks of its objects are about so long (SIM-93): shorter ones where little of an object changes at a time,
+  /// longer ones for the longest objects. One of `chunkSizes`; nil: 64 KiB.
+  public var chunkBytes: UInt32?
 
+  public static let chunkSizes: [UInt32] = (12...17).map { 1 << $0 }
   public static let extensionMilliseconds: UInt32 = 1_000
 
   public init(
     conflicts: ConflictPolicy = .manual, fallback: ConflictPolicy = .manual,
     extensionMilliseconds: UInt32 = Self.extensionMilliseconds, ttlMilliseconds: UInt64 = 0,
-    hidesExpired: Bool = false
+    hidesExpired: Bool = false, chunkBytes: UInt32? = nil
   ) {
     self.conflicts = conflicts
     self.fallback = fallback
     self.extensionMilliseconds = extensionMilliseconds
     self.ttlMilliseconds = ttlMilliseconds
     self.hidesExpired = hidesExpired
+    self.chunkBytes = chunkBytes
   }
 }
 

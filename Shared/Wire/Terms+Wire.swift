@@ -93,7 +93,7 @@ extension TypeSettings {
     self.init(
       conflicts: ConflictPolicy(settings.conflicts), fallback: ConflictPolicy(settings.fallback),
       extensionMilliseconds: settings.extensionMilliseconds, ttlMilliseconds: settings.ttlMilliseconds,
-      hideExpired: settings.hidesExpired)
+      hideExpired: settings.hidesExpired, chunkBytes: settings.chunkBytes ?? 0)
   }
 
   public func model() -> Model.TypeSettings {
@@ -101,6 +101,6 @@ extension TypeSettings {
       conflicts: conflicts.model ?? .manual, fallback: fallback.model ?? .manual,
       extensionMilliseconds: extensionMilliseconds == 0
         ? Model.TypeSettings.extensionMilliseconds : extensionMilliseconds,
-      ttlMilliseconds: ttlMilliseconds, hidesExpired: hideExpired)
+      ttlMilliseconds: ttlMilliseconds, hidesExpired: hideExpired, chunkBytes: chunkBytes == 0 ? nil : chunkBytes)
   }
 }

@@ -56,7 +56,7 @@ import Wire
   func settings() throws {
     let settings = Model.TypeSettings(
       conflicts: .serverExtension, fallback: .fieldMerge, extensionMilliseconds: 250, ttlMilliseconds: 9,
-      hidesExpired: true)
+      hidesExpired: true, chunkBytes: 8_192)
     let fields = [
       Model.FieldDefinition(id: 1, name: "secret", kind: .date, isEncrypted: true),
       Model.FieldDefinition(id: 2, name: "tags", kind: .text, isList: true),

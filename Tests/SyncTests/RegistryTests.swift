@@ -157,6 +157,7 @@ import Testing
       TypeSettings(conflicts: .serverExtension, fallback: .serverExtension),
       TypeSettings(extensionMilliseconds: SchemaLimits.extensionMilliseconds + 1),
       TypeSettings(ttlMilliseconds: SchemaLimits.ttlMilliseconds + 1),
+      TypeSettings(chunkBytes: 5_000), TypeSettings(chunkBytes: 2_048), TypeSettings(chunkBytes: 262_144),
     ])
   func badSettings(_ settings: TypeSettings) throws {
     var proposal = type(first)

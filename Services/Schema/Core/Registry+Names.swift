@@ -48,6 +48,12 @@ extension Registry {
         "record type '\(type)' keeps its records \(settings.ttlMilliseconds) ms: "
           + "the limit is \(SchemaLimits.ttlMilliseconds), 0 means for ever")
     }
+    if let bytes = settings.chunkBytes, !TypeSettings.chunkSizes.contains(bytes) {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(type)' cuts objects into chunks of \(bytes) bytes: choose one of "
+          + TypeSettings.chunkSizes.map(String.init).joined(separator: ", "))
+    }
   }
 
   /// A letter, then letters, digits and `_`: names become columns and tables of a device's database.

@@ -717,19 +717,22 @@ public struct TypeSettings: WireMessage, Equatable {
   public var extensionMilliseconds: UInt32
   public var ttlMilliseconds: UInt64
   public var hideExpired: Bool
+  public var chunkBytes: UInt32
 
   public init(
     conflicts: ConflictPolicy = .unspecified,
     fallback: ConflictPolicy = .unspecified,
     extensionMilliseconds: UInt32 = 0,
     ttlMilliseconds: UInt64 = 0,
-    hideExpired: Bool = false
+    hideExpired: Bool = false,
+    chunkBytes: UInt32 = 0
   ) {
     self.conflicts = conflicts
     self.fallback = fallback
     self.extensionMilliseconds = extensionMilliseconds
     self.ttlMilliseconds = ttlMilliseconds
     self.hideExpired = hideExpired
+    self.chunkBytes = chunkBytes
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeSettings> {
@@ -739,6 +742,7 @@ public struct TypeSettings: WireMessage, Equatable {
     if extensionMilliseconds != 0 { m.pointee.has_extension_milliseconds = 1; m.pointee.extension_milliseconds = extensionMilliseconds }
     if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
     if hideExpired { m.pointee.has_hide_expired = 1; m.pointee.hide_expired = hideExpired ? 1 : 0 }
+    if chunkBytes != 0 { m.pointee.has_chunk_bytes = 1; m.pointee.chunk_bytes = chunkBytes }
     return m
   }
 
@@ -748,6 +752,7 @@ public struct TypeSettings: WireMessage, Equatable {
     extensionMilliseconds = m.pointee.has_extension_milliseconds != 0 ? m.pointee.extension_milliseconds : 0
     ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
     hideExpired = m.pointee.has_hide_expired != 0 ? m.pointee.hide_expired != 0 : false
+    chunkBytes = m.pointee.has_chunk_bytes != 0 ? m.pointee.chunk_bytes : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -40,7 +40,7 @@ struct ObjectPieceTests {
       try await f.app { client in
         let table = try await client.createTable("t", AppFixture.schema)
         // The first pieces are within the limit, those behind them are not; the last is answered.
-        let start = UInt64(StoreLimits.objectBytes - 2 * ClientLimits.objectPieceBytes)
+        let start = UInt64(StoreLimits.objectBytes() - 2 * ClientLimits.objectPieceBytes)
         await #expect {
           try await table.write(["name": .text("x")], objects: ["photo"]) {
             try await $0.write(StoreFixture.noise(7 * ClientLimits.objectPieceBytes + 5), to: "photo", at: start)
@@ -50,7 +50,7 @@ struct ObjectPieceTests {
         }
         #expect(try await table.rows().all().isEmpty)
         // As many requests as there may be are still possible: none waits for an answer that will not come.
-        let end = UInt64(StoreLimits.objectBytes - ClientLimits.objectPieceBytes)
+        let end = UInt64(StoreLimits.objectBytes() - ClientLimits.objectPieceBytes)
         let bytes = StoreFixture.noise(2 * ClientLimits.objectPieceBytes)
         for _ in 0...ClientLimits.requestsInFlight {
           await #expect(throws: CaravanError.self) {

@@ -2,7 +2,6 @@ import AgentCore
 import Bus
 import Model
 import Runtime
-import SchemaClient
 import TestKit
 import Testing
 import Wire
@@ -22,20 +21,7 @@ import Wire
   ) throws {
     let suite = try SuiteWorld(seed: seed)
     try suite.world.run(deadline: .seconds(7_200)) {
-      let bus = suite.hub.connect(as: "operator")
-      var fields: [Model.FieldDefinition] = []
-      for column in try SchemaText(parsing: "name VARCHAR, number INTEGER, photo OBJECT").columns {
-        fields.append(Model.FieldDefinition(id: 0, name: column.name, kind: column.kind))
-      }
-      let type = Model.RecordType(
-        id: 0, definition: 0, name: RunningDevice.table.name, fields: fields,
-        settings: Model.TypeSettings(conflicts: policy))
-      let clock = suite.world.host("operator").host.clock
-      var registered: Model.RecordType?
-      while registered == nil {
-        registered = try? await SchemaClient(bus: bus).propose(type, to: RunningDevice.table.app, in: .development)
-        if registered == nil { try await clock.sleep(for: .milliseconds(50)) }
-      }
+      try await suite.registerType(Model.TypeSettings(conflicts: policy))
       let (a, b) = (try await suite.start("a", ahead: ahead), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()

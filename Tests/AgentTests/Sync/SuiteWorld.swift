@@ -4,6 +4,7 @@ import Crypto
 import Model
 import NotifyDriver
 import Runtime
+import SchemaClient
 import SchemaDriver
 import StorageDriver
 import StoreSQLite
@@ -49,6 +50,19 @@ final class SuiteWorld: Sendable {
 
   deinit { world.end() }
 
+  /// Registers the type of `RunningDevice.table` with these settings, before any device does.
+  func registerType(_ settings: TypeSettings) async throws {
+    let bus = hub.connect(as: "operator")
+    let fields = try SchemaText(parsing: RunningDevice.columns).columns.map {
+      FieldDefinition(id: 0, name: $0.name, kind: $0.kind)
+    }
+    let type = RecordType(id: 0, definition: 0, name: RunningDevice.table.name, fields: fields, settings: settings)
+    let clock = world.host("operator").host.clock
+    while (try? await SchemaClient(bus: bus).propose(type, to: RunningDevice.table.app, in: .development)) == nil {
+      try await clock.sleep(for: .milliseconds(50))
+    }
+  }
+
   /// The device of this name, started on whatever its directory holds.
   /// - Parameter ahead: how wrong its clock is.
   func start(_ name: String, ahead: Duration = .zero) async throws -> RunningDevice {
@@ -78,6 +92,7 @@ final class SuiteWorld: Sendable {
 
 struct RunningDevice: Sendable {
   static let table = TableID(app: ContainerID(unchecked: "photos"), name: "album")
+  static let columns = "name VARCHAR, number INTEGER, photo OBJECT"
   let name: String
   let agent: Agent
   let clock: any Clock
@@ -93,7 +108,7 @@ struct RunningDevice: Sendable {
 
   func createTable() async throws {
     try await store.createTable(
-      Self.table, schema: try SchemaText(parsing: "name VARCHAR, number INTEGER, photo OBJECT"), localOnly: false)
+      Self.table, schema: try SchemaText(parsing: Self.columns), localOnly: false)
   }
 
   /// Both directions, at once.

@@ -100,7 +100,7 @@ extension LocalStore {
       for key in keys { targets.append(try target(key, columns, of: state)) }
     } else {
       let id = try newID(values, of: state)
-      let drafts = columns.map { ($0, ObjectDraft(nil, options.chunking)) }
+      let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
     if staysOpen { try countOpen(&targets, of: state) }
@@ -296,7 +296,7 @@ extension LocalStore {
       }
       let object = try StoredObject(row.cells[column])
       let manifest = try object.map { (object) throws(CaravanError) in try reader.manifest(object) }
-      drafts[column] = ObjectDraft(manifest, options.chunking)
+      drafts[column] = ObjectDraft(manifest, state.chunking ?? options.chunking)
     }
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
   }

@@ -64,7 +64,7 @@ struct ObjectDraft {
   mutating func write(
     _ bytes: [UInt8], at offset: UInt64, _ table: ChunkTable, claim: Claim? = nil
   ) throws(CaravanError) {
-    let start = try Self.checked(offset, adding: bytes.count)
+    let start = try checked(offset, adding: bytes.count)
     isTouched = true
     guard !bytes.isEmpty else { return }
     guard let claim, !parts.isEmpty else { return try lay(bytes, at: start, table) }
@@ -109,7 +109,7 @@ struct ObjectDraft {
   }
 
   mutating func truncate(to size: UInt64, _ table: ChunkTable) throws(CaravanError) {
-    let end = try Self.checked(size, adding: 0)
+    let end = try checked(size, adding: 0)
     isTouched = true
     guard end > 0 else { return startOver(table) }
     if end != edits.size { stream = nil }
@@ -125,10 +125,11 @@ struct ObjectDraft {
     stream = Chunker(chunking)
   }
 
-  private static func checked(_ offset: UInt64, adding count: Int) throws(CaravanError) -> Int {
-    guard let start = Int(exactly: offset), start <= StoreLimits.objectBytes - count else {
+  private func checked(_ offset: UInt64, adding count: Int) throws(CaravanError) -> Int {
+    let most = StoreLimits.objectBytes(chunking)
+    guard let start = Int(exactly: offset), start <= most - count else {
       throw CaravanError(
-        .limitExceeded, "an object would have more than \(StoreLimits.objectBytes) bytes: split it into several")
+        .limitExceeded, "an object would have more than \(most) bytes: split it, or have its type use longer chunks")
     }
     return start
   }

@@ -17,8 +17,10 @@ public enum StoreLimits {
   public static let overlayBytesPerApp = 16 << 20
   /// Chunks of an open object that wait in memory for their names, besides those cut last.
   static let unnamedChunks = 8
-  /// One object, as long as its chunks are of average length (`Limits.chunksPerObject`).
-  public static let objectBytes = 256 << 20
+  /// One object, as long as its chunks are of average length (`Limits.chunksPerObject`): 256 MiB for those of 64 KiB.
+  public static func objectBytes(_ chunking: ChunkingParameters = .standard) -> Int {
+    Limits.chunksPerObject * chunking.average
+  }
   /// Cursors of one app; each keeps a snapshot, and with it the write-ahead log.
   public static let cursorsPerApp = 8
   /// A cursor nobody has used for this long is closed.

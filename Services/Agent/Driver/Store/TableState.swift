@@ -1,4 +1,5 @@
 internal import AgentCore
+internal import Chunking
 internal import Model
 internal import SQLite
 internal import Wire
@@ -84,6 +85,12 @@ struct TableState {
 
   /// In a resync everything has to be named.
   var readsBackwards: Bool { !isResyncing && (token.isEmpty || lacksOlder) }
+
+  /// How its objects are cut, as far as it is known already what the record type says (SIM-93); nil: as all others.
+  var chunking: ChunkingParameters? {
+    guard let average = type?.settings?.chunkBytes, TypeSettings.chunkSizes.contains(average) else { return nil }
+    return ChunkingParameters(average: Int(average), most: Limits.chunkBytes)
+  }
 
   /// The proposal for the cloud: ids are the cloud's to give.
   var proposal: Model.RecordType {

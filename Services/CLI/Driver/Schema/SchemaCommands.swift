@@ -20,6 +20,8 @@ enum SchemaCommands {
     "ttl", "TIME", "records end so long after their last write: 90s, 12h, 30d; 0 or never: they do not")
   private static let hidesExpired = Flag<Bool?>(
     "hide-expired", "true|false", "whether expired records are out of sight before they are collected")
+  private static let chunkSize = Flag<String?>(
+    "chunk-size", "SIZE", "most chunks of its objects are about so long: \(chunkSizes.joined(separator: ", "))")
   private static let json = Flag<Bool>("json", "a JSON array")
   private static let publicShards = Flag<Int?>("public", "N", "shards of the public database's default zone")
   private static let privateShards = Flag<Int?>("private", "N", "shards of each private database's default zone")
@@ -34,7 +36,7 @@ enum SchemaCommands {
     Tool(
       Command(
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
-        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired] + place),
+        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired, chunkSize] + place),
       changesCloud: true
     ) { options, terminal in try await set(options, terminal) },
     Tool(
@@ -101,13 +103,25 @@ enum SchemaCommands {
       text == "never" ? 0 : try LifetimeText.milliseconds(text)
     }
     let hidesExpired = options[hidesExpired]
+    let chunkBytes = try options[chunkSize].map { text throws(CaravanError) in try size(text) }
     return { settings in
       if let conflicts { settings.conflicts = conflicts }
       if let fallback { settings.fallback = fallback }
       if let patience { settings.extensionMilliseconds = patience }
       if let lifetime { settings.ttlMilliseconds = lifetime }
       if let hidesExpired { settings.hidesExpired = hidesExpired }
+      if let chunkBytes { settings.chunkBytes = chunkBytes }
     }
+  }
+
+  private static let chunkSizes = TypeSettings.chunkSizes.map { "\($0 >> 10)K" }
+
+  private static func size(_ text: String) throws(CaravanError) -> UInt32 {
+    guard let index = chunkSizes.firstIndex(of: text.uppercased()) else {
+      throw CaravanError(
+        .invalidData, "--chunk-size \(text.prefix(40)): use one of \(chunkSizes.joined(separator: ", "))")
+    }
+    return TypeSettings.chunkSizes[index]
   }
 
   // MARK: Shards
@@ -170,6 +184,7 @@ extension RecordType {
       "extension_milliseconds": .int(Int64(settings.extensionMilliseconds)),
       "ttl_milliseconds": .int(Int64(clamping: settings.ttlMilliseconds)),
       "hide_expired": .bool(settings.hidesExpired),
+      "chunk_bytes": settings.chunkBytes.map { .int(Int64($0)) } ?? .null,
     ]
   }
 }
@@ -190,6 +205,7 @@ extension TypeSettings {
     if ttlMilliseconds > 0 {
       parts.append("ends after \(LifetimeText.text(ttlMilliseconds))\(hidesExpired ? ", hidden then" : "")")
     }
+    if let chunkBytes { parts.append("chunks of about \(Size.text(UInt64(chunkBytes)))") }
     return parts.joined(separator: "; ")
   }
 }

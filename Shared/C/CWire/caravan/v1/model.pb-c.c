@@ -1807,7 +1807,7 @@ const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor =
   (ProtobufCMessageInit) caravan__v1__field_definition__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__type_settings__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__type_settings__field_descriptors[6] =
 {
   {
     "conflicts",
@@ -1869,8 +1869,21 @@ static const ProtobufCFieldDescriptor caravan__v1__type_settings__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "chunk_bytes",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeSettings, has_chunk_bytes),
+    offsetof(Caravan__V1__TypeSettings, chunk_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__type_settings__field_indices_by_name[] = {
+  5,   /* field[5] = chunk_bytes */
   0,   /* field[0] = conflicts */
   2,   /* field[2] = extension_milliseconds */
   1,   /* field[1] = fallback */
@@ -1880,7 +1893,7 @@ static const unsigned caravan__v1__type_settings__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__type_settings__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor =
 {
@@ -1890,7 +1903,7 @@ const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor =
   "Caravan__V1__TypeSettings",
   "caravan.v1",
   sizeof(Caravan__V1__TypeSettings),
-  5,
+  6,
   caravan__v1__type_settings__field_descriptors,
   caravan__v1__type_settings__field_indices_by_name,
   1,  caravan__v1__type_settings__number_ranges,

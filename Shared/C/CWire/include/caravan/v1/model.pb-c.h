@@ -464,10 +464,15 @@ struct  Caravan__V1__TypeSettings
    */
   protobuf_c_boolean has_hide_expired;
   protobuf_c_boolean hide_expired;
+  /*
+   * most chunks of its objects are about so long; 0: 64 KiB
+   */
+  protobuf_c_boolean has_chunk_bytes;
+  uint32_t chunk_bytes;
 };
 #define CARAVAN__V1__TYPE_SETTINGS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_settings__descriptor) \
-    , 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0, 0, 0, 0, 0 }
+    , 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, CARAVAN__V1__CONFLICT_POLICY__CONFLICT_POLICY_UNSPECIFIED, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 /*
