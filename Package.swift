@@ -16,7 +16,8 @@ let house: [SwiftSetting] = [
 let strict: [SwiftSetting] = house + [.strictMemorySafety()]
 
 /// A process is as small as what it maps: nobody loads an executable as a library, so it names no symbols for that
-/// (1.1 MB of names), and what has to be moved to where it was loaded is listed in bits (1 MB less to read at each start).
+/// (1.1 MB of names), and what has to be moved to where it was loaded is listed in bits (1 MB less to read at each
+/// start).
 let lean: [LinkerSetting] = [
   .unsafeFlags(
     ["-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
@@ -213,7 +214,7 @@ let package = Package(
           "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
           "Compression",
           "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
-          "SchemaDriver", "NotifyDriver", "SchemaClient",
+          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch",
         ]),
       tests(
         "CLITests",

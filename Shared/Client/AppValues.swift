@@ -150,8 +150,12 @@ public struct DeviceStatus: Sendable, Hashable {
   }
 
   public let device, user: String
-  /// The gravest of the tables'.
+  /// The gravest of the tables', or the device's own: `notRecoverable`.
   public let mode: SyncMode
+  /// Why nothing is synced at all, and what helps: the broker refuses this device's credentials. Empty: it does not.
+  public let refused, remedy: String
+  /// Unix milliseconds; 0: it is not.
+  public let refusedSince: UInt64
   public let link: Model.LinkClass?
   public let isMetered: Bool
   /// The machine's own word, not what somebody announced.
@@ -172,6 +176,7 @@ public struct DeviceStatus: Sendable, Hashable {
     device = status.device
     user = status.user
     mode = SyncMode(status.mode)
+    (refused, remedy, refusedSince) = (status.refused, status.remedy, status.refusedSinceMilliseconds)
     link = status.link.model
     isMetered = status.metered
     isLinkAutomatic = status.linkIsAutomatic

@@ -105,6 +105,10 @@ public final class CaravanClient: Sendable {
     try await done(.setPolicy(policy.wire))
   }
 
+  /// Ends the device's own error (`DeviceStatus.refused`, REC-08): the broker is tried again at once. Nothing else
+  /// changes, and without such an error nothing does.
+  public func resetDevice() async throws(CaravanError) { try await done(.resetDevice(Wire.Empty())) }
+
   /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time. The agent
   /// merges what is not read. Who has chosen a patience has the agent asked once in it whether it is still there.
   /// - Returns: nil: the calling task was cancelled.

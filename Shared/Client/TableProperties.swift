@@ -121,6 +121,7 @@ public enum SyncMode: String, Sendable, Hashable, CaseIterable {
   /// These last until the table is reset.
   case clientError = "client error"
   case internalError = "internal error"
+  /// Of the device, not of a table: the broker refuses its credentials.
   case notRecoverable = "not recoverable"
 
   public var needsReset: Bool {

@@ -28,7 +28,7 @@ struct CommandLineTests {
     let words = [
       "create-table", "update-table", "drop-table", "reset", "write", "read", "update", "delete", "register-write",
       "register-read", "unregister-write", "unregister-read", "sync", "watch", "conflicts", "resolve", "status",
-      "set-link", "policy",
+      "reset-device", "set-link", "policy",
     ]
     let known = Set(Caravan.tools.map(\.command.name))
     for name in names + words.map({ "app \($0)" }) {

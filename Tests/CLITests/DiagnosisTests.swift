@@ -115,6 +115,11 @@ struct DiagnosisTests {
     when("rot", .problem, .store, "in 2 places: page 7") { $0.data?.store = .damaged(["page 7", "page 8"]) }
     when("salvaged", .warning, .store, "3 pages") { $0.data?.salvage = "2026: damaged; lost: 3 pages" }
     when("store closed to us", .warning, .store, "(denied)") { $0.data?.store = .unread("denied") }
+    let refusal = DataFacts.Refusal(digest: "", since: now - 3 * day)
+    when("let in again", .warning, .broker, "for 3 days, and do not any more") { $0.data?.refusal = refusal }
+    when("enrolled again", .problem, .broker, "for 3 days, with other credentials") {
+      $0.data?.refusal = .init(digest: "x", since: now - 3 * day)
+    }
     when("few files", .warning, .files, "64 files") { $0.files = FileLimitFacts(limit: 64, isAgents: false) }
     return cases
   }()
@@ -128,6 +133,17 @@ struct DiagnosisTests {
     #expect(finding.meaning.contains(wrong.says))
     #expect(finding.advice?.isEmpty == false)
     #expect(!finding.text.contains("\n") && finding.text.hasPrefix(wrong.level.rawValue))
+  }
+
+  @Test("REC-08: what the agent remembers of refusals is said beside what the broker says now")
+  func refused() {
+    let findings = Self.complaints {
+      $0.brokers = [BrokerFacts(url: "nats://b", state: .refused)]
+      $0.data?.refusal = .init(digest: "", since: Self.now - 3 * Self.day)
+    }
+    #expect(findings.map(\.level) == [.problem, .problem] && findings.map(\.subject) == [.broker, .broker])
+    #expect(findings[1].meaning.contains("tries them once an hour"))
+    #expect(findings[1].advice?.contains("reset-device") == true)
   }
 
   @Test("a device that is not enrolled is not told to start what does not start without credentials")

@@ -36,6 +36,17 @@ struct StatusTextTests {
     }
   }
 
+  @Test("REC-08: a device that the broker refuses says so, since when, and what helps")
+  func refused() {
+    let status = DeviceStatus(
+      AgentStatus(
+        tables: [TableStatus(table: "notes")], mode: .notRecoverable, refused: "they say no", remedy: "sing",
+        refusedSinceMilliseconds: 1_760_000_000_000))
+    let text = AppDeviceCommands.text(status)
+    #expect(text.contains(", not recoverable\nthey say no, since 2025-10-09T08:53:20"))
+    #expect(text.contains(": sing\n") && !text.contains("see REFUSED"))
+  }
+
   @Test("a full disk is said as long as it lasts")
   func fullDisk() {
     for isFull in [false, true] {

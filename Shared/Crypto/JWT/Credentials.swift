@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// The content of a creds file: a user's token and the seed that proves it is its own.
 public struct Credentials: Hashable, Sendable {
   public let jwt: JWT
@@ -11,6 +13,11 @@ public struct Credentials: Hashable, Sendable {
     }
     self.jwt = jwt
     self.key = key
+  }
+
+  /// Tells these credentials from others, and gives nothing away: 32 hexadecimal digits of the token's SHA-256.
+  public var digest: String {
+    Hex.encode(Array(SHA256.hash(Array(jwt.text.utf8)).bytes.prefix(16)))
   }
 
   private static let tokenTitle = "NATS USER JWT"

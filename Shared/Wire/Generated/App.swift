@@ -240,6 +240,7 @@ public struct AppRequest: WireMessage, Equatable {
     case setPolicy(NetworkPolicy)
     case updateTable(UpdateTable)
     case resetTable(ResetTable)
+    case resetDevice(Empty)
   }
 
   public var id: UInt64
@@ -332,6 +333,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .resetTable(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE
       m.pointee.reset_table = value.pack(into: &arena)
+    case .resetDevice(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE
+      m.pointee.reset_device = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -365,6 +369,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY: kind = .setPolicy(try NetworkPolicy(c: m.pointee.set_policy))
     case CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE: kind = .updateTable(try UpdateTable(c: m.pointee.update_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE: kind = .resetTable(try ResetTable(c: m.pointee.reset_table))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE: kind = .resetDevice(try Empty(c: m.pointee.reset_device))
     default: kind = nil
     }
   }
@@ -2367,6 +2372,9 @@ public struct AgentStatus: WireMessage, Equatable {
   public var usage: [LinkUsage]
   public var mode: SyncMode
   public var diskIsFull: Bool
+  public var refused: String
+  public var remedy: String
+  public var refusedSinceMilliseconds: UInt64
 
   public init(
     device: String = "",
@@ -2380,7 +2388,10 @@ public struct AgentStatus: WireMessage, Equatable {
     policy: NetworkPolicy? = nil,
     usage: [LinkUsage] = [],
     mode: SyncMode = .idle,
-    diskIsFull: Bool = false
+    diskIsFull: Bool = false,
+    refused: String = "",
+    remedy: String = "",
+    refusedSinceMilliseconds: UInt64 = 0
   ) {
     self.device = device
     self.user = user
@@ -2394,6 +2405,9 @@ public struct AgentStatus: WireMessage, Equatable {
     self.usage = usage
     self.mode = mode
     self.diskIsFull = diskIsFull
+    self.refused = refused
+    self.remedy = remedy
+    self.refusedSinceMilliseconds = refusedSinceMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -2410,6 +2424,9 @@ public struct AgentStatus: WireMessage, Equatable {
     (m.pointee.n_usage, m.pointee.usage) = arena.messages(usage) { $0.pack(into: &$1) }
     if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     if diskIsFull { m.pointee.has_disk_is_full = 1; m.pointee.disk_is_full = diskIsFull ? 1 : 0 }
+    if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
+    if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
+    if refusedSinceMilliseconds != 0 { m.pointee.has_refused_since_milliseconds = 1; m.pointee.refused_since_milliseconds = refusedSinceMilliseconds }
     return m
   }
 
@@ -2426,6 +2443,9 @@ public struct AgentStatus: WireMessage, Equatable {
     usage = try copyMessages(m.pointee.n_usage, m.pointee.usage) { (p) throws(WireError) in try LinkUsage(c: p) }
     mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
     diskIsFull = m.pointee.has_disk_is_full != 0 ? m.pointee.disk_is_full != 0 : false
+    refused = try copyText(m.pointee.refused)
+    remedy = try copyText(m.pointee.remedy)
+    refusedSinceMilliseconds = m.pointee.has_refused_since_milliseconds != 0 ? m.pointee.refused_since_milliseconds : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -37,6 +37,8 @@ final class ScriptedSync: SyncControl {
     if let refusal = state.withLock({ $0.refusal }) { throw refusal }
   }
 
+  func resetDevice() async { note("reset device") }
+
   func linkChanged(to link: Link?) async { state.withLock { $0.link = link } }
   func useDetectedLink() async throws(CaravanError) { throw CaravanError(.invalidData, "nobody watches the link") }
   func setPolicy(_ policy: AgentCore.NetworkPolicy) async { state.withLock { $0.policy = policy } }

@@ -83,8 +83,9 @@ struct AppSessionFuzzTests {
     }
 
     mutating func other() -> AppRequest.Kind? {
-      switch below(10) {
+      switch below(12) {
       case 0: nil
+      case 9: .resetDevice(Empty())
       case 8: .updateTable(UpdateTable(table: table(), properties: properties()))
       case 1: .hello(AppHello(app: "x"))
       case 2: .status(Empty())

@@ -16,8 +16,13 @@ import Testing
 
   @Test("UNI-20: the token's name is the device, its tag the user")
   func device() throws {
-    let identity = try DeviceIdentity(credentials(tags: ["user:ada"]))
-    #expect(identity == DeviceIdentity(user: try UserID("ada"), device: try DeviceID("laptop")))
+    let credentials = try credentials(tags: ["user:ada"])
+    let (ada, laptop) = (try UserID("ada"), try DeviceID("laptop"))
+    #expect(
+      try DeviceIdentity(credentials)
+        == DeviceIdentity(user: ada, device: laptop, credentials: credentials.digest))
+    #expect(credentials.digest.utf8.count == 32)
+    #expect(try self.credentials(tags: ["user:ada"]).digest != credentials.digest)
   }
 
   @Test("A token without a user is no device's; a user's name that is no name is refused")

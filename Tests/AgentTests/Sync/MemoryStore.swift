@@ -302,6 +302,7 @@ final class MemoryStore: SyncStore {
 
   func networkRecord() -> NetworkRecord { NetworkRecord() }
   func save(_ policy: AgentCore.NetworkPolicy) {}
+  func save(_ refusal: Admission.Refusal?) {}
   func save(grant bytes: UInt64, over link: Model.LinkClass, on day: Int64) {}
   func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) {}
 

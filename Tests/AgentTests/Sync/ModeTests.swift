@@ -32,8 +32,8 @@ struct ModeTests {
     }
     let modes = [
       mode(nil), mode(nil, working: true), mode(nil, connected: false, working: true),
-      mode(nil, resetting: true, connected: false), mode(.client, connected: false), mode(.internal),
-      mode(.notRecoverable, resetting: true),
+      mode(nil, resetting: true, connected: false), mode(.client, connected: false),
+      mode(.internal, resetting: true), .notRecoverable,
     ]
     #expect(mode(.schema) == mode(.client))
     #expect(modes == AgentCore.SyncMode.allCases)

@@ -72,6 +72,11 @@ public enum EngineLimits {
   public static let attemptsBeforeFault: UInt32 = 40
   /// Between two signs of life, so that what was missed is offered again even if nobody noticed the loss.
   public static let heartbeatMilliseconds: UInt64 = 240_000
+  /// Refusals of the device's credentials in a row after which it is marked: with the waits between them half a minute
+  /// or more, in which a broker that has just started comes to know its accounts.
+  public static let refusalsBeforeMark = 10
+  /// Between two times that a marked device tries its broker; up to a quarter more.
+  public static let refusedRetryMilliseconds: UInt64 = 3_600_000
   /// Waiting bytes that make a transfer due before any deadline: enough to be worth one of its own. A cellular radio
   /// stays on for some twelve seconds afterwards; of the time that so much takes, that is a fifth.
   public static func volumeBytes(over link: LinkClass) -> UInt64 {

@@ -1,13 +1,12 @@
 public import Model
 
-/// Why a table's sync rests until somebody decides (REC-27): it lasts across restarts.
+/// Why a table's sync rests until somebody decides (REC-27): it lasts across restarts. 3 was a table's share of a fault
+/// that is the device's now (`Admission`): a store that holds it has a table without a fault.
 public enum TableFault: Int64, Sendable, Hashable, CaseIterable {
   /// The cloud will not take what the app gave it, however often it is offered.
   case client = 1
   /// Something is wrong that is nobody's fault but this software's.
   case `internal` = 2
-  /// Trying again cannot help.
-  case notRecoverable = 3
   /// The table's columns are not what the cloud knows it by, so that nothing of it can be taken.
   case schema = 4
 
@@ -16,7 +15,6 @@ public enum TableFault: Int64, Sendable, Hashable, CaseIterable {
     switch error.code {
     case .invalidData: self = .client
     case .schemaViolation, .schemaNotAdditive: self = .schema
-    case .notAuthenticated: self = .notRecoverable
     default: return nil
     }
   }
@@ -29,19 +27,20 @@ public enum TableFault: Int64, Sendable, Hashable, CaseIterable {
       "a reset alone does not help: have the record type changed at the cloud, then reset keep-local; or drop the "
         + "table, which forgets what was not sent, and create it with the type's columns or another name"
     case .internal: "reset keep-local tries it again; if it fails again, tell whoever runs the cloud"
-    case .notRecoverable: "the cloud does not accept this device: see caravan doctor, then reset keep-local"
     }
   }
 }
 
-/// How sync of a table, or of the device as the gravest of its tables, stands (REC-27, UNI-19).
+/// How sync of a table stands, or of the device: the gravest of its tables, if not worse (REC-27, UNI-19).
 public enum SyncMode: UInt8, Sendable, Hashable, Comparable, CaseIterable {
   case idle, synchronizing
   /// No error: it goes on by itself when the connection is back.
   case notConnected
   /// Everything comes anew, with what is dirty kept or not.
   case resetting
-  case clientError, internalError, notRecoverable
+  case clientError, internalError
+  /// Of the device alone: the broker refuses its credentials (`Admission`).
+  case notRecoverable
 
   public static func < (one: SyncMode, other: SyncMode) -> Bool { one.rawValue < other.rawValue }
 
@@ -50,7 +49,6 @@ public enum SyncMode: UInt8, Sendable, Hashable, Comparable, CaseIterable {
       switch fault {
       case .client, .schema: .clientError
       case .internal: .internalError
-      case .notRecoverable: .notRecoverable
       case nil: isResetting ? .resetting : !isConnected ? .notConnected : isAtWork ? .synchronizing : .idle
       }
   }

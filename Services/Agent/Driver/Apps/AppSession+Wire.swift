@@ -146,8 +146,11 @@ extension AgentStatus {
       metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
       policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
       usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) },
-      mode: tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle,
-      diskIsFull: isDiskFull || !device.refusedByDisk.isEmpty)
+      mode: device.refusal == nil ? tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle : .notRecoverable,
+      diskIsFull: isDiskFull || !device.refusedByDisk.isEmpty,
+      refused: device.refusal == nil ? "" : Admission.Refusal.reason,
+      remedy: device.refusal == nil ? "" : Admission.Refusal.remedy,
+      refusedSinceMilliseconds: UInt64(max(0, device.refusal?.since ?? 0)))
   }
 }
 

@@ -91,6 +91,7 @@ public actor AppSession {
           .invalidData, "what becomes of changes that are not at the cloud: keep local, or take server?")
       }
       try await sync.reset(table(request.table), choice)
+    case .resetDevice: await sync.resetDevice()
     case .dropTable(let request):
       try await store.dropTable(table(request.table))
       watched[table(request.table)] = nil

@@ -16,6 +16,8 @@ public protocol SyncControl: Sendable {
   /// Starts a table over, and ends its fault (REC-27).
   /// - Throws: `serverBusy` while it is being synced.
   func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)
+  /// Ends the device's own fault, that the broker refuses its credentials (REC-08), and has it tried at once.
+  func resetDevice() async
   /// Somebody says what the link is, whatever the machine says; nil: there is none.
   func linkChanged(to link: Link?) async
   /// The machine's own word counts again.
@@ -33,6 +35,8 @@ public struct SyncStatus: Sendable, Hashable {
   public var link: Link?
   public var isLinkAutomatic: Bool
   public var isConnected: Bool
+  /// The broker refuses the device's credentials.
+  public var refusal: Admission.Refusal?
   /// Tables that are being synced now.
   public var atWork: Set<TableID>
   /// Tables whose sync the device's disk refuses, and what it said; until it has taken it.
@@ -66,7 +70,8 @@ public struct SyncStatus: Sendable, Hashable {
 
   public init(
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
-    atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:], counters: [Counter] = [],
+    refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:],
+    counters: [Counter] = [],
     policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = []
   ) {
     self.device = device
@@ -74,6 +79,7 @@ public struct SyncStatus: Sendable, Hashable {
     self.link = link
     self.isLinkAutomatic = isLinkAutomatic
     self.isConnected = isConnected
+    self.refusal = refusal
     self.atWork = atWork
     self.refusedByDisk = refusedByDisk
     self.counters = counters

@@ -7,7 +7,7 @@ public import Model
 /// Upstream, one table at a time:
 ///
 ///     guard let plan = try await store.collect(table, maximumRows: …, …) else { return }
-///     send Push(plan)                 missing chunks ⇒ upload `chunks(…)` by their hashes, send the same push again
+///     send Push(plan)                 missing chunks ⇒ upload `chunks(…)` by hash, send the same push again
 ///     try await store.record(outcomes, of: plan.op)
 ///
 /// A plan lives until it is recorded or aborted, across restarts: `plansInFlight()` first thing after opening, settle
@@ -135,6 +135,8 @@ public protocol SyncStore: Sendable {
 
   func networkRecord() async throws(CaravanError) -> NetworkRecord
   func save(_ policy: NetworkPolicy) async throws(CaravanError)
+  /// The broker refuses these credentials; nil: none.
+  func save(_ refusal: Admission.Refusal?) async throws(CaravanError)
   /// So many bytes may be spent on that day; replaces what was granted before.
   func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) async throws(CaravanError)
   /// Adds to what the links have carried for each.

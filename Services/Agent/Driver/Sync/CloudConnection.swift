@@ -8,7 +8,7 @@ internal import Wire
 public typealias BusMaker = @Sendable () async throws(CaravanError) -> any MessageBus
 
 /// Keeps the engine connected: makes the one connection of the device (SIM-42), listens for its notifications, and
-/// makes another when it has ended for good.
+/// makes another when it has ended for good. A broker that refuses the device's credentials is left alone for long.
 struct CloudConnection: Sendable {
   let engine: SyncEngine
   let connect: BusMaker
@@ -38,10 +38,12 @@ struct CloudConnection: Sendable {
       } catch {
         if Task.isCancelled { return }
         outage.lasts(error)
+        if error.code == .notAuthenticated { await engine.refusedByBroker() }
       }
       if Task.isCancelled { return }
-      let wait = backoff.failed(random: engine.host.random.next())
-      try? await engine.host.clock.sleep(for: .nanoseconds(Int64(clamping: wait)))
+      let random = engine.host.random.next()
+      let rest = await engine.admission.rest(random: random) ?? backoff.failed(random: random)
+      await engine.attemptNow.wait(atMost: .nanoseconds(Int64(clamping: rest)), clock: engine.host.clock)
     }
   }
 

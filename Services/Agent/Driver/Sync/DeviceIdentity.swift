@@ -5,10 +5,13 @@ public import Model
 public struct DeviceIdentity: Sendable, Hashable {
   public let user: UserID
   public let device: DeviceID
+  /// Digest of the token that says so: tells these credentials from others of the same device.
+  public let credentials: String
 
-  public init(user: UserID, device: DeviceID) {
+  public init(user: UserID, device: DeviceID, credentials: String = "") {
     self.user = user
     self.device = device
+    self.credentials = credentials
   }
 
   /// From the token of a creds file: its name is the device, its tag `user:` the user.
@@ -19,6 +22,7 @@ public struct DeviceIdentity: Sendable, Hashable {
       throw CaravanError(
         .notAuthenticated, "the credentials of '\(claims.name)' have no tag 'user:': use a device's, not a service's")
     }
-    self.init(user: try UserID(name), device: try DeviceID(claims.name))
+    self.init(
+      user: try UserID(name), device: try DeviceID(claims.name), credentials: credentials.digest)
   }
 }

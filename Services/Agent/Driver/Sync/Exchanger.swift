@@ -216,6 +216,9 @@ extension CaravanError {
   static let notConnected = CaravanError(
     .networkNotConnected, "not connected to the cloud: what was written is kept and goes when the connection is back")
 
+  static let refusedByBroker = CaravanError(
+    .networkNotConnected, "\(Admission.Refusal.reason), so nothing is sent: \(Admission.Refusal.remedy)")
+
   static let unknownResult = CaravanError(
     .internalError, "the cloud answered with a result this release does not know: update the agent")
 

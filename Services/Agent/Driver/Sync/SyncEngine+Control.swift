@@ -65,6 +65,7 @@ extension SyncEngine: SyncControl {
   /// A connection that is just being made is waited for; none is not.
   private func awaitConnection() async throws(CaravanError) {
     guard bus == nil else { return }
+    guard admission.refusal == nil else { throw .refusedByBroker }
     let connection = connection
     do {
       try await host.clock.withDeadline(EngineLimits.connectionGrace, "connecting") { () throws(CaravanError) in
@@ -86,7 +87,7 @@ extension SyncEngine: SyncControl {
     }
     return SyncStatus(
       device: identity.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
-      isConnected: bus != nil, atWork: board.tables,
+      isConnected: bus != nil, refusal: admission.refusal, atWork: board.tables,
       refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
       counters: counters.sorted { $0.name < $1.name }, policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),

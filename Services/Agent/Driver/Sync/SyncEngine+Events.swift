@@ -69,6 +69,7 @@ extension SyncEngine {
     connection.fulfil(())
     startAfresh()
     await planAtOnceWhatGoesAtOnce()
+    await admitted()
   }
 
   func disconnected() async {

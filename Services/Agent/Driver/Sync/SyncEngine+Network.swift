@@ -37,6 +37,7 @@ extension SyncEngine {
     let record = try await store.networkRecord()
     policy = record.policy
     meter.recall(record)
+    await recallAdmission(record.refusal)
     await permissionsChanged()
   }
 

@@ -18,6 +18,8 @@ public actor SyncEngine: Service {
   nonisolated let signal = Signal()
   nonisolated let alarm: Alarm
   nonisolated let stop = Latch()
+  /// The broker is to be tried at once, whatever rest was chosen.
+  nonisolated let attemptNow = Signal()
   /// Tables with new local changes since the loop last looked.
   nonisolated let localChanges = Mutex<[TableID: LocalChanges]>([:])
   /// Chunks of rows that are being written, since the loop last looked.
@@ -34,6 +36,7 @@ public actor SyncEngine: Service {
   var linkState: LinkState
   var link: Link? { linkState.link }
   var policy = NetworkPolicy()
+  var admission: Admission
   /// Of the budgets that were looked at last.
   var budgetDay: Int64 = 0
   nonisolated let meter: Meter
@@ -69,6 +72,7 @@ public actor SyncEngine: Service {
   public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
     self.store = store
     self.identity = identity
+    admission = Admission(credentials: identity.credentials)
     linkState = LinkState(announced: link.map { Link($0) })
     self.host = host
     metrics = SyncMetrics(host.metrics)

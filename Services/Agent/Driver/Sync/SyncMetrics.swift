@@ -23,6 +23,8 @@ extension CounterName {
 
 extension GaugeName {
   static let connected = GaugeName("caravan_agent_connected", "1 while the agent is connected to the broker.")
+  static let refused = GaugeName(
+    "caravan_agent_refused", "1 while the agent counts as refused by the broker: mode notRecoverable.")
 }
 
 /// The engine's instruments, looked up once.
@@ -39,6 +41,7 @@ struct SyncMetrics: Sendable {
   let patchesRefused: Counter
   let resent: Counter
   let connected: Gauge
+  let refused: Gauge
   private let met: Counter
   private let late: Counter
   private let triggers: [Coalescer.Trigger: Counter]
@@ -56,6 +59,7 @@ struct SyncMetrics: Sendable {
     patchesRefused = registry.counter(.patches, [.direction: "down", .outcome: "refused"])
     resent = registry.counter(.resent)
     connected = registry.gauge(.connected)
+    refused = registry.gauge(.refused)
     met = registry.counter(.deadlines, [.outcome: "met"])
     late = registry.counter(.deadlines, [.outcome: "late"])
     triggers = Dictionary(

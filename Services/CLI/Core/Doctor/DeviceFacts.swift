@@ -64,13 +64,18 @@ public struct CredentialsFacts: Sendable, Hashable {
     /// Unix seconds.
     public var issued: Int64
     public var expires: Int64?
+    /// Of the token.
+    public var digest: String
 
-    public init(device: String, user: String?, account: String, issued: Int64, expires: Int64?) {
+    public init(
+      device: String, user: String?, account: String, issued: Int64, expires: Int64?, digest: String = ""
+    ) {
       self.device = device
       self.user = user
       self.account = account
       self.issued = issued
       self.expires = expires
+      self.digest = digest
     }
   }
 
@@ -163,12 +168,27 @@ public struct DataFacts: Sendable, Hashable {
   public var store: Store
   /// What the agent wrote down about the newest time it salvaged a damaged store.
   public var salvage: String?
+  public var refusal: Refusal?
 
-  public init(directory: String, state: State, store: Store, salvage: String? = nil) {
+  /// The agent wrote down that brokers refuse it, and leaves them alone for an hour at a time.
+  public struct Refusal: Sendable, Hashable {
+    /// Of the token that is refused.
+    public var digest: String
+    /// Unix seconds.
+    public var since: Int64
+
+    public init(digest: String, since: Int64) {
+      self.digest = digest
+      self.since = since
+    }
+  }
+
+  public init(directory: String, state: State, store: Store, salvage: String? = nil, refusal: Refusal? = nil) {
     self.directory = directory
     self.state = state
     self.store = store
     self.salvage = salvage
+    self.refusal = refusal
   }
 }
 

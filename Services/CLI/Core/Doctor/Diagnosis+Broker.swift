@@ -42,6 +42,25 @@ extension Diagnosis {
     }
   }
 
+  /// What the agent remembers of it: it tries its broker once an hour.
+  static func refusal(_ facts: DeviceFacts) -> [Finding] {
+    guard let refusal = facts.data?.refusal else { return [] }
+    let since = "brokers have refused the agent for \(span(max(0, facts.now - refusal.since)))"
+    if case .token(let token)? = facts.credentials?.content, token.digest != refusal.digest {
+      return [.problem(.broker, "\(since), with other credentials than these", "systemctl restart caravan-agent")]
+    }
+    let atOnce = "caravan app reset-device has it try at once"
+    if facts.brokers.contains(where: { $0.state == .accepted }) {
+      return [.warning(.broker, "\(since), and do not any more: it finds out within some hours", atOnce)]
+    }
+    return [
+      .problem(
+        .broker, "\(since): it tries them once an hour",
+        "enrol the device again, give the agent its new credentials and restart it; if the broker is mended instead, "
+          + atOnce)
+    ]
+  }
+
   private static func certificate(
     _ certificate: BrokerFacts.Certificate, of url: String, now: Int64
   ) -> [Finding] {

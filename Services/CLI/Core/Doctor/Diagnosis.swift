@@ -18,6 +18,7 @@ public enum Diagnosis {
     if let seen = facts.agent { findings += agent(seen, isEnrolled: facts.credentials?.content != .absent) }
     if let seen = facts.credentials { findings += credentials(seen, now: facts.now) }
     for seen in facts.brokers { findings += broker(seen, now: facts.now) }
+    findings += refusal(facts)
     if let seen = facts.data { findings += data(seen) }
     if let seen = facts.files { findings += files(seen) }
     return findings

@@ -4,7 +4,7 @@ internal import Encoding
 internal import Model
 internal import Runtime
 
-/// `status`, `set-link`, `policy`: the device as a whole.
+/// `status`, `reset-device`, `set-link`, `policy`: the device as a whole.
 enum AppDeviceCommands {
   private static let metered = Flag<Bool>("metered", "its bytes cost: it counts as cellular at least")
   private static let maximumLink = Flag<String?>(
@@ -16,6 +16,12 @@ enum AppDeviceCommands {
     AppSession.tool("status", "How the device and the app's tables stand.") { session in
       let status = try await session.client.status()
       session.say(text(status), json: json(status))
+    },
+    AppSession.tool(
+      "reset-device", "Has a broker that refused the device's credentials tried again, at once."
+    ) { session in
+      try await session.client.resetDevice()
+      session.say("the broker is tried again", json: [:])
     },
     AppSession.tool(
       "set-link", "Announces or simulates the device's link; auto: as the machine says.",
@@ -78,8 +84,12 @@ enum AppDeviceCommands {
 
   static func text(_ status: DeviceStatus) -> String {
     let state = status.isConnected ? "connected" : "not connected"
-    let mode = status.mode.needsReset ? ", \(status.mode.rawValue): see REFUSED" : ""
+    let why = status.refused.isEmpty ? ": see REFUSED" : ""
+    let mode = status.mode.needsReset ? ", \(status.mode.rawValue)\(why)" : ""
     var head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)"
+    if !status.refused.isEmpty {
+      head += "\n\(status.refused), since \(time(status.refusedSince) ?? "now"): \(status.remedy)"
+    }
     if status.isDiskFull { head += "\n\(fullDisk)" }
     // Why something may wait.
     if let link = status.link, status.policy.dailyBytes[link] != nil { head += "\n\(budgetText(link, status))" }
@@ -118,6 +128,9 @@ enum AppDeviceCommands {
       "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
       "connected": .bool(status.isConnected), "disk_full": .bool(status.isDiskFull),
       "mode": .string(status.mode.rawValue), "policy": json(policy: status),
+      "refused": status.refused.isEmpty ? .null : .string(status.refused),
+      "refused_since": time(status.refusedSince).map(JSON.string) ?? .null,
+      "remedy": status.remedy.isEmpty ? .null : .string(status.remedy),
       "usage": .array(status.usage.map(json)), "tables": .array(status.tables.map(json)),
       "counters": .object(JSON.Object(sorting: status.counters.mapValues { .int(Int64(clamping: $0)) })),
     ]

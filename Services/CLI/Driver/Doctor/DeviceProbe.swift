@@ -44,7 +44,7 @@ actor DeviceProbe {
       return .token(
         CredentialsFacts.Token(
           device: claims.name, user: user.tag("user"), account: credentials.account.text, issued: claims.issuedAt,
-          expires: claims.expires))
+          expires: claims.expires, digest: credentials.digest))
     } catch {
       return .malformed(error.message)
     }
@@ -114,7 +114,7 @@ actor DeviceProbe {
     let told = try? TextFile.tail("\(directory)/agent.db-salvaged.txt", bytes: 16 << 10)
     return DataFacts(
       directory: directory, state: Self.state(directory), store: Self.store("\(directory)/agent.db"),
-      salvage: told?.split(separator: "\n").last.map(String.init))
+      salvage: told?.split(separator: "\n").last.map(String.init), refusal: Self.refusal("\(directory)/agent.db"))
   }
 
   private static func state(_ directory: String) -> DataFacts.State {
@@ -142,6 +142,18 @@ actor DeviceProbe {
     let count = unsafe write(descriptor, page, page.count)
     guard count == page.count else { return count < 0 ? errno : ENOSPC }
     return fsync(descriptor) == 0 ? nil : errno
+  }
+
+  /// Of a store that an older agent left there is none.
+  private static func refusal(_ path: String) -> DataFacts.Refusal? {
+    guard unsafe access(path, R_OK) == 0 else { return nil }
+    var options = ConnectionOptions()
+    options.isReadOnly = true
+    guard let connection = try? Connection(.file(path), options) else { return nil }
+    defer { connection.close() }
+    return try? connection.first("SELECT digest, since FROM refused_credentials") { row in
+      DataFacts.Refusal(digest: row.text(0), since: row.integer(1) / 1_000)
+    }
   }
 
   /// SQLite lets one read beside the agent; nothing is written.

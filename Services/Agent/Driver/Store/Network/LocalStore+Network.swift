@@ -2,7 +2,7 @@ public import AgentCore
 public import Model
 internal import SQLite
 
-/// The user's policy, and what the links have carried, day by day.
+/// The user's policy, what the links have carried, day by day, and whether the broker refuses the device.
 enum NetworkTables {
   static func install(in database: Connection) throws(CaravanError) {
     try database.execute(
@@ -15,6 +15,8 @@ enum NetworkTables {
       CREATE TABLE IF NOT EXISTS network_usage (
         day INTEGER NOT NULL, link INTEGER NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, up INTEGER NOT NULL,
         down INTEGER NOT NULL, PRIMARY KEY (day, link, app, name)) WITHOUT ROWID;
+      -- At most one: the device has one token at a time.
+      CREATE TABLE IF NOT EXISTS refused_credentials (digest TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID;
       """)
   }
 }
@@ -49,7 +51,18 @@ extension LocalStore {
       let table = name.isEmpty ? nil : TableID(app: ContainerID(unchecked: app), name: name)
       record.accounts[UsageLedger.Account(link: link, table: table)] = bytes
     }
+    record.refusal = try database.first("SELECT digest, since FROM refused_credentials") { row in
+      Admission.Refusal(credentials: row.text(0), since: row.integer(1))
+    }
     return record
+  }
+
+  public func save(_ refusal: Admission.Refusal?) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.run("DELETE FROM refused_credentials")
+      guard let refusal else { return }
+      try database.run("INSERT INTO refused_credentials VALUES (?, ?)", refusal.credentials, refusal.since)
+    }
   }
 
   public func save(_ policy: NetworkPolicy) throws(CaravanError) {

@@ -2212,7 +2212,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[26] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[27] =
 {
   {
     "id",
@@ -2526,6 +2526,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "reset_device",
+    82,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, reset_device),
+    &caravan__v1__empty__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   8,   /* field[8] = begin_read */
@@ -2543,6 +2555,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   9,   /* field[9] = next_page */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
+  26,   /* field[26] = reset_device */
   25,   /* field[25] = reset_table */
   18,   /* field[18] = resolve_conflict */
   21,   /* field[21] = set_link */
@@ -2559,7 +2572,7 @@ static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 24 },
-  { 0, 26 }
+  { 0, 27 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2569,7 +2582,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  26,
+  27,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   2,  caravan__v1__app_request__number_ranges,
@@ -5849,7 +5862,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[12] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[15] =
 {
   {
     "device",
@@ -5995,6 +6008,42 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "refused",
+    82,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AgentStatus, refused),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remedy",
+    83,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AgentStatus, remedy),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refused_since_milliseconds",
+    84,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__AgentStatus, has_refused_since_milliseconds),
+    offsetof(Caravan__V1__AgentStatus, refused_since_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
@@ -6006,6 +6055,9 @@ static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   6,   /* field[6] = metered */
   10,   /* field[10] = mode */
   8,   /* field[8] = policy */
+  12,   /* field[12] = refused */
+  14,   /* field[14] = refused_since_milliseconds */
+  13,   /* field[13] = remedy */
   4,   /* field[4] = tables */
   9,   /* field[9] = usage */
   1,   /* field[1] = user */
@@ -6014,7 +6066,7 @@ static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 10 },
-  { 0, 12 }
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -6024,7 +6076,7 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  12,
+  15,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
   2,  caravan__v1__agent_status__number_ranges,

@@ -129,6 +129,9 @@ typedef enum _Caravan__V1__SyncMode {
    */
   CARAVAN__V1__SYNC_MODE__SYNC_MODE_CLIENT_ERROR = 4,
   CARAVAN__V1__SYNC_MODE__SYNC_MODE_INTERNAL_ERROR = 5,
+  /*
+   * of the device alone: the broker refuses its credentials
+   */
   CARAVAN__V1__SYNC_MODE__SYNC_MODE_NOT_RECOVERABLE = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SYNC_MODE)
 } Caravan__V1__SyncMode;
@@ -222,7 +225,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_WATCH = 23,
   CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24,
   CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE = 80,
-  CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81
+  CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81,
+  CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE = 82
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -258,6 +262,10 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__NetworkPolicy *set_policy;
     Caravan__V1__UpdateTable *update_table;
     Caravan__V1__ResetTable *reset_table;
+    /*
+     * ends the device's own error: the broker is tried again at once
+     */
+    Caravan__V1__Empty *reset_device;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -1176,7 +1184,7 @@ struct  Caravan__V1__AgentStatus
   size_t n_usage;
   Caravan__V1__LinkUsage **usage;
   /*
-   * the gravest of the app's tables
+   * the gravest of the app's tables, or the device's own
    */
   protobuf_c_boolean has_mode;
   Caravan__V1__SyncMode mode;
@@ -1185,10 +1193,18 @@ struct  Caravan__V1__AgentStatus
    */
   protobuf_c_boolean has_disk_is_full;
   protobuf_c_boolean disk_is_full;
+  /*
+   * Of the device's own error: why, what helps, and Unix time since when; it lasts until new credentials, a reset, or
+   * until the broker takes these again.
+   */
+  char *refused;
+  char *remedy;
+  protobuf_c_boolean has_refused_since_milliseconds;
+  uint64_t refused_since_milliseconds;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0 }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0, NULL, NULL, 0, 0 }
 
 
 struct  Caravan__V1__LinkUsage
