@@ -349,20 +349,27 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_DROP_TABLE: kind = .dropTable(try TableName(c: m.pointee.drop_table))
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_WRITE: kind = .beginWrite(try BeginWrite(c: m.pointee.begin_write))
     case CARAVAN__V1__APP_REQUEST__KIND_WRITE_OBJECT: kind = .writeObject(try WriteObject(c: m.pointee.write_object))
-    case CARAVAN__V1__APP_REQUEST__KIND_TRUNCATE_OBJECT: kind = .truncateObject(try TruncateObject(c: m.pointee.truncate_object))
+    case CARAVAN__V1__APP_REQUEST__KIND_TRUNCATE_OBJECT:
+      kind = .truncateObject(try TruncateObject(c: m.pointee.truncate_object))
     case CARAVAN__V1__APP_REQUEST__KIND_CLOSE_WRITE: kind = .closeWrite(try CloseWrite(c: m.pointee.close_write))
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_READ: kind = .beginRead(try Select(c: m.pointee.begin_read))
     case CARAVAN__V1__APP_REQUEST__KIND_NEXT_PAGE: kind = .nextPage(try CursorRef(c: m.pointee.next_page))
     case CARAVAN__V1__APP_REQUEST__KIND_CLOSE_CURSOR: kind = .closeCursor(try CursorRef(c: m.pointee.close_cursor))
     case CARAVAN__V1__APP_REQUEST__KIND_READ_OBJECT: kind = .readObject(try ReadObject(c: m.pointee.read_object))
     case CARAVAN__V1__APP_REQUEST__KIND_DELETE_ROWS: kind = .deleteRows(try DeleteRows(c: m.pointee.delete_rows))
-    case CARAVAN__V1__APP_REQUEST__KIND_REGISTER_SYNC: kind = .registerSync(try RegisterSync(c: m.pointee.register_sync))
-    case CARAVAN__V1__APP_REQUEST__KIND_UNREGISTER_SYNC: kind = .unregisterSync(try UnregisterSync(c: m.pointee.unregister_sync))
+    case CARAVAN__V1__APP_REQUEST__KIND_REGISTER_SYNC:
+      kind = .registerSync(try RegisterSync(c: m.pointee.register_sync))
+    case CARAVAN__V1__APP_REQUEST__KIND_UNREGISTER_SYNC:
+      kind = .unregisterSync(try UnregisterSync(c: m.pointee.unregister_sync))
     case CARAVAN__V1__APP_REQUEST__KIND_SYNC_NOW: kind = .syncNow(try SyncNow(c: m.pointee.sync_now))
-    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION: kind = .beginResolution(try TableName(c: m.pointee.begin_resolution))
-    case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS: kind = .conflictedRows(try ConflictedRows(c: m.pointee.conflicted_rows))
-    case CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT: kind = .resolveConflict(try ResolveConflict(c: m.pointee.resolve_conflict))
-    case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION: kind = .endResolution(try EndResolution(c: m.pointee.end_resolution))
+    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_RESOLUTION:
+      kind = .beginResolution(try TableName(c: m.pointee.begin_resolution))
+    case CARAVAN__V1__APP_REQUEST__KIND_CONFLICTED_ROWS:
+      kind = .conflictedRows(try ConflictedRows(c: m.pointee.conflicted_rows))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESOLVE_CONFLICT:
+      kind = .resolveConflict(try ResolveConflict(c: m.pointee.resolve_conflict))
+    case CARAVAN__V1__APP_REQUEST__KIND_END_RESOLUTION:
+      kind = .endResolution(try EndResolution(c: m.pointee.end_resolution))
     case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
     case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
@@ -574,7 +581,10 @@ public struct Replication: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__Replication.self, caravan__v1__replication__init)
     if sync != .full { m.pointee.has_sync = 1; m.pointee.sync = sync.c }
     if recentRows != 0 { m.pointee.has_recent_rows = 1; m.pointee.recent_rows = recentRows }
-    if recentMilliseconds != 0 { m.pointee.has_recent_milliseconds = 1; m.pointee.recent_milliseconds = recentMilliseconds }
+    if recentMilliseconds != 0 {
+      m.pointee.has_recent_milliseconds = 1
+      m.pointee.recent_milliseconds = recentMilliseconds
+    }
     if let query { m.pointee.query = query.pack(into: &arena) }
     return m
   }
@@ -954,7 +964,9 @@ public struct BeginWrite: WireMessage, Equatable {
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
     objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
-    contents = try copyMessages(m.pointee.n_contents, m.pointee.contents) { (p) throws(WireError) in try ObjectContent(c: p) }
+    contents = try copyMessages(m.pointee.n_contents, m.pointee.contents) { (p) throws(WireError) in
+      try ObjectContent(c: p)
+    }
     intent = if let p = m.pointee.intent { try WriteIntent(c: p) } else { nil }
   }
 
@@ -990,9 +1002,15 @@ public struct WriteIntent: WireMessage, Equatable {
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WriteIntent> {
     let m = arena.make(Caravan__V1__WriteIntent.self, caravan__v1__write_intent__init)
     if hasDeadline { m.pointee.has_has_deadline = 1; m.pointee.has_deadline = hasDeadline ? 1 : 0 }
-    if withinMilliseconds != 0 { m.pointee.has_within_milliseconds = 1; m.pointee.within_milliseconds = withinMilliseconds }
+    if withinMilliseconds != 0 {
+      m.pointee.has_within_milliseconds = 1
+      m.pointee.within_milliseconds = withinMilliseconds
+    }
     if loss != .asRegistered { m.pointee.has_loss = 1; m.pointee.loss = loss.c }
-    if timeToLiveMilliseconds != 0 { m.pointee.has_time_to_live_milliseconds = 1; m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds }
+    if timeToLiveMilliseconds != 0 {
+      m.pointee.has_time_to_live_milliseconds = 1
+      m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds
+    }
     return m
   }
 
@@ -1697,8 +1715,14 @@ public struct RegisterSync: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__RegisterSync.self, caravan__v1__register_sync__init)
     if !table.isEmpty { m.pointee.table = arena.string(table) }
     if read { m.pointee.has_read = 1; m.pointee.read = read ? 1 : 0 }
-    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
-    if delayToleranceMilliseconds != 0 { m.pointee.has_delay_tolerance_milliseconds = 1; m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds }
+    if periodMilliseconds != 0 {
+      m.pointee.has_period_milliseconds = 1
+      m.pointee.period_milliseconds = periodMilliseconds
+    }
+    if delayToleranceMilliseconds != 0 {
+      m.pointee.has_delay_tolerance_milliseconds = 1
+      m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds
+    }
     if link != .none { m.pointee.has_link = 1; m.pointee.link = link.c }
     if let loss { m.pointee.loss = loss.pack(into: &arena) }
     return m
@@ -1708,7 +1732,8 @@ public struct RegisterSync: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
-    delayToleranceMilliseconds = m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
+    delayToleranceMilliseconds =
+      m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
     link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
@@ -1742,7 +1767,10 @@ public struct LossTolerance: WireMessage, Equatable {
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LossTolerance> {
     let m = arena.make(Caravan__V1__LossTolerance.self, caravan__v1__loss_tolerance__init)
     if maximumPermille != 0 { m.pointee.has_maximum_permille = 1; m.pointee.maximum_permille = maximumPermille }
-    if timeToLiveMilliseconds != 0 { m.pointee.has_time_to_live_milliseconds = 1; m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds }
+    if timeToLiveMilliseconds != 0 {
+      m.pointee.has_time_to_live_milliseconds = 1
+      m.pointee.time_to_live_milliseconds = timeToLiveMilliseconds
+    }
     if onRequest { m.pointee.has_on_request = 1; m.pointee.on_request = onRequest ? 1 : 0 }
     return m
   }
@@ -1939,7 +1967,9 @@ public struct ConflictPage: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__ConflictPage>) throws(WireError) {
-    conflicts = try copyMessages(m.pointee.n_conflicts, m.pointee.conflicts) { (p) throws(WireError) in try ConflictRow(c: p) }
+    conflicts = try copyMessages(m.pointee.n_conflicts, m.pointee.conflicts) { (p) throws(WireError) in
+      try ConflictRow(c: p)
+    }
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
@@ -2261,7 +2291,10 @@ public struct TableStatus: WireMessage, Equatable {
     if pending != 0 { m.pointee.has_pending = 1; m.pointee.pending = pending }
     if conflicts != 0 { m.pointee.has_conflicts = 1; m.pointee.conflicts = conflicts }
     if torn != 0 { m.pointee.has_torn = 1; m.pointee.torn = torn }
-    if lastSyncMilliseconds != 0 { m.pointee.has_last_sync_milliseconds = 1; m.pointee.last_sync_milliseconds = lastSyncMilliseconds }
+    if lastSyncMilliseconds != 0 {
+      m.pointee.has_last_sync_milliseconds = 1
+      m.pointee.last_sync_milliseconds = lastSyncMilliseconds
+    }
     if bytesUp != 0 { m.pointee.has_bytes_up = 1; m.pointee.bytes_up = bytesUp }
     if bytesDown != 0 { m.pointee.has_bytes_down = 1; m.pointee.bytes_down = bytesDown }
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
@@ -2426,7 +2459,10 @@ public struct AgentStatus: WireMessage, Equatable {
     if diskIsFull { m.pointee.has_disk_is_full = 1; m.pointee.disk_is_full = diskIsFull ? 1 : 0 }
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
     if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
-    if refusedSinceMilliseconds != 0 { m.pointee.has_refused_since_milliseconds = 1; m.pointee.refused_since_milliseconds = refusedSinceMilliseconds }
+    if refusedSinceMilliseconds != 0 {
+      m.pointee.has_refused_since_milliseconds = 1
+      m.pointee.refused_since_milliseconds = refusedSinceMilliseconds
+    }
     return m
   }
 
@@ -2436,7 +2472,9 @@ public struct AgentStatus: WireMessage, Equatable {
     link = m.pointee.has_link != 0 ? LinkClass(c: m.pointee.link) : .none
     connected = m.pointee.has_connected != 0 ? m.pointee.connected != 0 : false
     tables = try copyMessages(m.pointee.n_tables, m.pointee.tables) { (p) throws(WireError) in try TableStatus(c: p) }
-    counters = try copyMessages(m.pointee.n_counters, m.pointee.counters) { (p) throws(WireError) in try CounterValue(c: p) }
+    counters = try copyMessages(m.pointee.n_counters, m.pointee.counters) { (p) throws(WireError) in
+      try CounterValue(c: p)
+    }
     metered = m.pointee.has_metered != 0 ? m.pointee.metered != 0 : false
     linkIsAutomatic = m.pointee.has_link_is_automatic != 0 ? m.pointee.link_is_automatic != 0 : false
     policy = if let p = m.pointee.policy { try NetworkPolicy(c: p) } else { nil }

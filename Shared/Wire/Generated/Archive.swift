@@ -449,7 +449,9 @@ public struct ArchiveManifest: WireMessage, Equatable {
 
   init(c m: UnsafePointer<Caravan__V1__ArchiveManifest>) throws(WireError) {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneDigest(c: p) }
-    databases = try copyMessages(m.pointee.n_databases, m.pointee.databases) { (p) throws(WireError) in try DatabaseDigest(c: p) }
+    databases = try copyMessages(m.pointee.n_databases, m.pointee.databases) { (p) throws(WireError) in
+      try DatabaseDigest(c: p)
+    }
     items = m.pointee.has_items != 0 ? m.pointee.items : 0
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }

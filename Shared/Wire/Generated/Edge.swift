@@ -206,7 +206,9 @@ public struct Exchange: WireMessage, Equatable {
 
   init(c m: UnsafePointer<Caravan__V1__Exchange>) throws(WireError) {
     epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
-    operations = try copyMessages(m.pointee.n_operations, m.pointee.operations) { (p) throws(WireError) in try Operation(c: p) }
+    operations = try copyMessages(m.pointee.n_operations, m.pointee.operations) { (p) throws(WireError) in
+      try Operation(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -343,7 +345,8 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_ACK: kind = .ack(try AckNotification(c: m.pointee.ack))
     case CARAVAN__V1__OPERATION__KIND_TICKET: kind = .ticket(try RequestTicket(c: m.pointee.ticket))
     case CARAVAN__V1__OPERATION__KIND_DROP: kind = .drop(try DropTable(c: m.pointee.drop))
-    case CARAVAN__V1__OPERATION__KIND_CHANGED_ZONES: kind = .changedZones(try ListChangedZones(c: m.pointee.changed_zones))
+    case CARAVAN__V1__OPERATION__KIND_CHANGED_ZONES:
+      kind = .changedZones(try ListChangedZones(c: m.pointee.changed_zones))
     case CARAVAN__V1__OPERATION__KIND_READ: kind = .read(try ReadRecords(c: m.pointee.read))
     case CARAVAN__V1__OPERATION__KIND_ZONES: kind = .zones(try ListZones(c: m.pointee.zones))
     case CARAVAN__V1__OPERATION__KIND_CREATE_ZONE: kind = .createZone(try CreateZone(c: m.pointee.create_zone))
@@ -354,7 +357,8 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_UPLOAD: kind = .upload(try UploadPart(c: m.pointee.upload))
     case CARAVAN__V1__OPERATION__KIND_COMMIT_GROUP: kind = .commitGroup(try CommitGroup(c: m.pointee.commit_group))
     case CARAVAN__V1__OPERATION__KIND_OPERATION: kind = .operation(try AskOperation(c: m.pointee.operation))
-    case CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION: kind = .removeOperation(try RemoveOperation(c: m.pointee.remove_operation))
+    case CARAVAN__V1__OPERATION__KIND_REMOVE_OPERATION:
+      kind = .removeOperation(try RemoveOperation(c: m.pointee.remove_operation))
     case CARAVAN__V1__OPERATION__KIND_SYNC_BEGIN: kind = .syncBegin(try SyncBegin(c: m.pointee.sync_begin))
     case CARAVAN__V1__OPERATION__KIND_SYNC_CONTINUE: kind = .syncContinue(try SyncContinue(c: m.pointee.sync_continue))
     default: kind = nil
@@ -503,7 +507,9 @@ public struct Push: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
-    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in
+      try Mutation(c: p)
+    }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
@@ -669,7 +675,10 @@ public struct ZoneSubscription: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__ZoneSubscription.self, caravan__v1__zone_subscription__init)
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
-    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    if periodMilliseconds != 0 {
+      m.pointee.has_period_milliseconds = 1
+      m.pointee.period_milliseconds = periodMilliseconds
+    }
     if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
     return m
   }
@@ -713,7 +722,9 @@ public struct Subscribe: WireMessage, Equatable {
 
   init(c m: UnsafePointer<Caravan__V1__Subscribe>) throws(WireError) {
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
-    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in try ZoneSubscription(c: p) }
+    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in
+      try ZoneSubscription(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -1162,7 +1173,9 @@ public struct UploadPart: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
     part = m.pointee.has_part != 0 ? m.pointee.part : 0
-    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in
+      try Mutation(c: p)
+    }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
@@ -1453,7 +1466,8 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
     case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
     case CARAVAN__V1__RESULT__KIND_SYNC_BEGIN: kind = .syncBegin(try SyncBeginResult(c: m.pointee.sync_begin))
-    case CARAVAN__V1__RESULT__KIND_SYNC_CONTINUE: kind = .syncContinue(try SyncContinueResult(c: m.pointee.sync_continue))
+    case CARAVAN__V1__RESULT__KIND_SYNC_CONTINUE:
+      kind = .syncContinue(try SyncContinueResult(c: m.pointee.sync_continue))
     default: kind = nil
     }
   }
@@ -1484,7 +1498,10 @@ public struct LockState: WireMessage, Equatable {
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LockState> {
     let m = arena.make(Caravan__V1__LockState.self, caravan__v1__lock_state__init)
     if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
-    if remainingMilliseconds != 0 { m.pointee.has_remaining_milliseconds = 1; m.pointee.remaining_milliseconds = remainingMilliseconds }
+    if remainingMilliseconds != 0 {
+      m.pointee.has_remaining_milliseconds = 1
+      m.pointee.remaining_milliseconds = remainingMilliseconds
+    }
     return m
   }
 
@@ -1537,7 +1554,10 @@ public struct OperationState: WireMessage, Equatable {
     if parts != 0 { m.pointee.has_parts = 1; m.pointee.parts = parts }
     if records != 0 { m.pointee.has_records = 1; m.pointee.records = records }
     if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
-    if expiresMilliseconds != 0 { m.pointee.has_expires_milliseconds = 1; m.pointee.expires_milliseconds = expiresMilliseconds }
+    if expiresMilliseconds != 0 {
+      m.pointee.has_expires_milliseconds = 1
+      m.pointee.expires_milliseconds = expiresMilliseconds
+    }
     if let failure { m.pointee.failure = failure.pack(into: &arena) }
     if objects != 0 { m.pointee.has_objects = 1; m.pointee.objects = objects }
     return m
@@ -1578,7 +1598,10 @@ public struct PartState: WireMessage, Equatable {
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PartState> {
     let m = arena.make(Caravan__V1__PartState.self, caravan__v1__part_state__init)
-    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    if !missingChunks.isEmpty {
+      m.pointee.has_missing_chunks = 1
+      m.pointee.missing_chunks = arena.bytes(missingChunks)
+    }
     if let operation { m.pointee.operation = operation.pack(into: &arena) }
     return m
   }
@@ -1751,7 +1774,10 @@ public struct HelloResult: WireMessage, Equatable {
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__HelloResult> {
     let m = arena.make(Caravan__V1__HelloResult.self, caravan__v1__hello_result__init)
-    if serverTimeMilliseconds != 0 { m.pointee.has_server_time_milliseconds = 1; m.pointee.server_time_milliseconds = serverTimeMilliseconds }
+    if serverTimeMilliseconds != 0 {
+      m.pointee.has_server_time_milliseconds = 1
+      m.pointee.server_time_milliseconds = serverTimeMilliseconds
+    }
     if resubscribe { m.pointee.has_resubscribe = 1; m.pointee.resubscribe = resubscribe ? 1 : 0 }
     if maxFrameBytes != 0 { m.pointee.has_max_frame_bytes = 1; m.pointee.max_frame_bytes = maxFrameBytes }
     return m
@@ -1977,7 +2003,10 @@ public struct Ticket: WireMessage, Equatable {
     if !device.isEmpty { m.pointee.device = arena.string(device) }
     if upload { m.pointee.has_upload = 1; m.pointee.upload = upload ? 1 : 0 }
     if bytes != 0 { m.pointee.has_bytes = 1; m.pointee.bytes = bytes }
-    if expiresMilliseconds != 0 { m.pointee.has_expires_milliseconds = 1; m.pointee.expires_milliseconds = expiresMilliseconds }
+    if expiresMilliseconds != 0 {
+      m.pointee.has_expires_milliseconds = 1
+      m.pointee.expires_milliseconds = expiresMilliseconds
+    }
     if !mac.isEmpty { m.pointee.has_mac = 1; m.pointee.mac = arena.bytes(mac) }
     if partition != 0 { m.pointee.has_partition = 1; m.pointee.partition = partition }
     return m
@@ -2203,8 +2232,14 @@ public struct SyncBeginResult: WireMessage, Equatable {
     (m.pointee.n_diffs, m.pointee.diffs) = arena.messages(diffs) { $0.pack(into: &$1) }
     if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
-    if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
-    if serverTimeMilliseconds != 0 { m.pointee.has_server_time_milliseconds = 1; m.pointee.server_time_milliseconds = serverTimeMilliseconds }
+    if retryAfterMilliseconds != 0 {
+      m.pointee.has_retry_after_milliseconds = 1
+      m.pointee.retry_after_milliseconds = retryAfterMilliseconds
+    }
+    if serverTimeMilliseconds != 0 {
+      m.pointee.has_server_time_milliseconds = 1
+      m.pointee.server_time_milliseconds = serverTimeMilliseconds
+    }
     if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
     (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
     return m
@@ -2326,7 +2361,9 @@ public struct SyncContinueResult: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__sync_continue_result__get_packed_size(m)) { caravan__v1__sync_continue_result__pack(m, $0) }
+    return packed(caravan__v1__sync_continue_result__get_packed_size(m)) {
+      caravan__v1__sync_continue_result__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {

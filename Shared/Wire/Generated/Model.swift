@@ -309,8 +309,12 @@ public struct ListValue: WireMessage, Equatable {
     reals = copyScalars(m.pointee.n_reals, m.pointee.reals)
     data = copyByteStrings(m.pointee.n_data, m.pointee.data)
     assets = try copyMessages(m.pointee.n_assets, m.pointee.assets) { (p) throws(WireError) in try Asset(c: p) }
-    locations = try copyMessages(m.pointee.n_locations, m.pointee.locations) { (p) throws(WireError) in try Location(c: p) }
-    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in try Reference(c: p) }
+    locations = try copyMessages(m.pointee.n_locations, m.pointee.locations) { (p) throws(WireError) in
+      try Location(c: p)
+    }
+    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in
+      try Reference(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -638,7 +642,10 @@ public struct Failure: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__Failure.self, caravan__v1__failure__init)
     if !code.isEmpty { m.pointee.code = arena.string(code) }
     if !message.isEmpty { m.pointee.message = arena.string(message) }
-    if retryAfterMilliseconds != 0 { m.pointee.has_retry_after_milliseconds = 1; m.pointee.retry_after_milliseconds = retryAfterMilliseconds }
+    if retryAfterMilliseconds != 0 {
+      m.pointee.has_retry_after_milliseconds = 1
+      m.pointee.retry_after_milliseconds = retryAfterMilliseconds
+    }
     if deferred { m.pointee.has_deferred = 1; m.pointee.deferred = deferred ? 1 : 0 }
     return m
   }
@@ -739,7 +746,10 @@ public struct TypeSettings: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__TypeSettings.self, caravan__v1__type_settings__init)
     if conflicts != .unspecified { m.pointee.has_conflicts = 1; m.pointee.conflicts = conflicts.c }
     if fallback != .unspecified { m.pointee.has_fallback = 1; m.pointee.fallback = fallback.c }
-    if extensionMilliseconds != 0 { m.pointee.has_extension_milliseconds = 1; m.pointee.extension_milliseconds = extensionMilliseconds }
+    if extensionMilliseconds != 0 {
+      m.pointee.has_extension_milliseconds = 1
+      m.pointee.extension_milliseconds = extensionMilliseconds
+    }
     if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
     if hideExpired { m.pointee.has_hide_expired = 1; m.pointee.hide_expired = hideExpired ? 1 : 0 }
     if chunkBytes != 0 { m.pointee.has_chunk_bytes = 1; m.pointee.chunk_bytes = chunkBytes }
@@ -801,7 +811,9 @@ public struct RecordType: WireMessage, Equatable {
     id = m.pointee.has_id != 0 ? m.pointee.id : 0
     definition = m.pointee.has_definition != 0 ? m.pointee.definition : 0
     name = try copyText(m.pointee.name)
-    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldDefinition(c: p) }
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in
+      try FieldDefinition(c: p)
+    }
     settings = if let p = m.pointee.settings { try TypeSettings(c: p) } else { nil }
   }
 

@@ -21,7 +21,10 @@ public struct Subscription: WireMessage, Equatable {
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Subscription> {
     let m = arena.make(Caravan__V1__Subscription.self, caravan__v1__subscription__init)
     if let zone { m.pointee.zone = zone.pack(into: &arena) }
-    if periodMilliseconds != 0 { m.pointee.has_period_milliseconds = 1; m.pointee.period_milliseconds = periodMilliseconds }
+    if periodMilliseconds != 0 {
+      m.pointee.has_period_milliseconds = 1
+      m.pointee.period_milliseconds = periodMilliseconds
+    }
     if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
     return m
   }
@@ -64,7 +67,9 @@ public struct SubscriptionList: WireMessage, Equatable {
 
   init(c m: UnsafePointer<Caravan__V1__SubscriptionList>) throws(WireError) {
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
-    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in try Subscription(c: p) }
+    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in
+      try Subscription(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {

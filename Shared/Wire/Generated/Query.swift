@@ -152,7 +152,9 @@ public struct QueryRequest: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__QueryRequest>) throws(WireError) {
     database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
     type = try copyText(m.pointee.type)
-    predicate = try copyMessages(m.pointee.n_predicate, m.pointee.predicate) { (p) throws(WireError) in try PredicateTerm(c: p) }
+    predicate = try copyMessages(m.pointee.n_predicate, m.pointee.predicate) { (p) throws(WireError) in
+      try PredicateTerm(c: p)
+    }
     sort = try copyMessages(m.pointee.n_sort, m.pointee.sort) { (p) throws(WireError) in try SortKey(c: p) }
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []

@@ -35,7 +35,9 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__propose_type_request__get_packed_size(m)) { caravan__v1__propose_type_request__pack(m, $0) }
+    return packed(caravan__v1__propose_type_request__get_packed_size(m)) {
+      caravan__v1__propose_type_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {

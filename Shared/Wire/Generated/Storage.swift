@@ -197,10 +197,14 @@ public struct Mutation: WireMessage, Equatable {
     expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
     ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
     stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
-    fieldStamps = try copyMessages(m.pointee.n_field_stamps, m.pointee.field_stamps) { (p) throws(WireError) in try FieldStamp(c: p) }
+    fieldStamps = try copyMessages(m.pointee.n_field_stamps, m.pointee.field_stamps) { (p) throws(WireError) in
+      try FieldStamp(c: p)
+    }
     ancestor = m.pointee.has_ancestor != 0 ? copyBytes(m.pointee.ancestor) : []
     knownFields = m.pointee.has_known_fields != 0 ? m.pointee.known_fields : 0
-    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in try Reference(c: p) }
+    references = try copyMessages(m.pointee.n_references, m.pointee.references) { (p) throws(WireError) in
+      try Reference(c: p)
+    }
     policy = m.pointee.has_policy != 0 ? ConflictPolicy(c: m.pointee.policy) : .unspecified
     hideExpired = m.pointee.has_hide_expired != 0 ? m.pointee.hide_expired != 0 : false
     offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
@@ -302,7 +306,9 @@ public struct CommitRequest: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
-    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in
+      try Mutation(c: p)
+    }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
@@ -388,7 +394,10 @@ public struct CommitReply: WireMessage, Equatable {
     (m.pointee.n_outcomes, m.pointee.outcomes) = arena.messages(outcomes) { $0.pack(into: &$1) }
     if zoneSeq != 0 { m.pointee.has_zone_seq = 1; m.pointee.zone_seq = zoneSeq }
     if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
-    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    if !missingChunks.isEmpty {
+      m.pointee.has_missing_chunks = 1
+      m.pointee.missing_chunks = arena.bytes(missingChunks)
+    }
     if aborted { m.pointee.has_aborted = 1; m.pointee.aborted = aborted ? 1 : 0 }
     return m
   }
@@ -428,7 +437,9 @@ public struct CommitBatch: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__CommitBatch>) throws(WireError) {
-    commits = try copyMessages(m.pointee.n_commits, m.pointee.commits) { (p) throws(WireError) in try CommitRequest(c: p) }
+    commits = try copyMessages(m.pointee.n_commits, m.pointee.commits) { (p) throws(WireError) in
+      try CommitRequest(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -458,7 +469,9 @@ public struct CommitBatchReply: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__CommitBatchReply>) throws(WireError) {
-    answers = try copyMessages(m.pointee.n_answers, m.pointee.answers) { (p) throws(WireError) in try CommitAnswer(c: p) }
+    answers = try copyMessages(m.pointee.n_answers, m.pointee.answers) { (p) throws(WireError) in
+      try CommitAnswer(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -676,7 +689,9 @@ public struct GroupPart: WireMessage, Equatable {
 
   init(c m: UnsafePointer<Caravan__V1__GroupPart>) throws(WireError) {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
-    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in
+      try Mutation(c: p)
+    }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
@@ -755,7 +770,10 @@ public struct GroupReply: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__GroupReply.self, caravan__v1__group_reply__init)
     if let state { m.pointee.state = state.pack(into: &arena) }
     if let commit { m.pointee.commit = commit.pack(into: &arena) }
-    if !missingChunks.isEmpty { m.pointee.has_missing_chunks = 1; m.pointee.missing_chunks = arena.bytes(missingChunks) }
+    if !missingChunks.isEmpty {
+      m.pointee.has_missing_chunks = 1
+      m.pointee.missing_chunks = arena.bytes(missingChunks)
+    }
     return m
   }
 
@@ -862,7 +880,9 @@ public struct StagedMutations: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__StagedMutations>) throws(WireError) {
-    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in try Mutation(c: p) }
+    mutations = try copyMessages(m.pointee.n_mutations, m.pointee.mutations) { (p) throws(WireError) in
+      try Mutation(c: p)
+    }
   }
 
   public func encoded() -> [UInt8] {
@@ -1043,7 +1063,9 @@ public struct ReadChangesRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__read_changes_request__get_packed_size(m)) { caravan__v1__read_changes_request__pack(m, $0) }
+    return packed(caravan__v1__read_changes_request__get_packed_size(m)) {
+      caravan__v1__read_changes_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1323,7 +1345,9 @@ public struct CreateZoneRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__create_zone_request__get_packed_size(m)) { caravan__v1__create_zone_request__pack(m, $0) }
+    return packed(caravan__v1__create_zone_request__get_packed_size(m)) {
+      caravan__v1__create_zone_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1428,7 +1452,9 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__changed_zones_request__get_packed_size(m)) { caravan__v1__changed_zones_request__pack(m, $0) }
+    return packed(caravan__v1__changed_zones_request__get_packed_size(m)) {
+      caravan__v1__changed_zones_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1518,7 +1544,9 @@ public struct ChangedZonesReply: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__changed_zones_reply__get_packed_size(m)) { caravan__v1__changed_zones_reply__pack(m, $0) }
+    return packed(caravan__v1__changed_zones_reply__get_packed_size(m)) {
+      caravan__v1__changed_zones_reply__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1553,7 +1581,9 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__delete_zone_request__get_packed_size(m)) { caravan__v1__delete_zone_request__pack(m, $0) }
+    return packed(caravan__v1__delete_zone_request__get_packed_size(m)) {
+      caravan__v1__delete_zone_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1658,7 +1688,9 @@ public struct MissingChunksRequest: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__missing_chunks_request__get_packed_size(m)) { caravan__v1__missing_chunks_request__pack(m, $0) }
+    return packed(caravan__v1__missing_chunks_request__get_packed_size(m)) {
+      caravan__v1__missing_chunks_request__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -1688,7 +1720,9 @@ public struct MissingChunksReply: WireMessage, Equatable {
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
-    return packed(caravan__v1__missing_chunks_reply__get_packed_size(m)) { caravan__v1__missing_chunks_reply__pack(m, $0) }
+    return packed(caravan__v1__missing_chunks_reply__get_packed_size(m)) {
+      caravan__v1__missing_chunks_reply__pack(m, $0)
+    }
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
@@ -2083,7 +2117,10 @@ public struct LeaseGrant: WireMessage, Equatable {
     if granted { m.pointee.has_granted = 1; m.pointee.granted = granted ? 1 : 0 }
     if token != 0 { m.pointee.has_token = 1; m.pointee.token = token }
     if !holder.isEmpty { m.pointee.holder = arena.string(holder) }
-    if remainingMilliseconds != 0 { m.pointee.has_remaining_milliseconds = 1; m.pointee.remaining_milliseconds = remainingMilliseconds }
+    if remainingMilliseconds != 0 {
+      m.pointee.has_remaining_milliseconds = 1
+      m.pointee.remaining_milliseconds = remainingMilliseconds
+    }
     return m
   }
 
@@ -2379,7 +2416,10 @@ public struct DelayedAction: WireMessage, Equatable {
     let m = arena.make(Caravan__V1__DelayedAction.self, caravan__v1__delayed_action__init)
     if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if !requestedBy.isEmpty { m.pointee.requested_by = arena.string(requestedBy) }
-    if requestedMilliseconds != 0 { m.pointee.has_requested_milliseconds = 1; m.pointee.requested_milliseconds = requestedMilliseconds }
+    if requestedMilliseconds != 0 {
+      m.pointee.has_requested_milliseconds = 1
+      m.pointee.requested_milliseconds = requestedMilliseconds
+    }
     if dueMilliseconds != 0 { m.pointee.has_due_milliseconds = 1; m.pointee.due_milliseconds = dueMilliseconds }
     if begun { m.pointee.has_begun = 1; m.pointee.begun = begun ? 1 : 0 }
     switch target {
@@ -2563,7 +2603,9 @@ public struct ListActionsReply: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__ListActionsReply>) throws(WireError) {
-    actions = try copyMessages(m.pointee.n_actions, m.pointee.actions) { (p) throws(WireError) in try DelayedAction(c: p) }
+    actions = try copyMessages(m.pointee.n_actions, m.pointee.actions) { (p) throws(WireError) in
+      try DelayedAction(c: p)
+    }
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
