@@ -34,11 +34,10 @@ enum SuiteCommands {
     let lock = try lock(directory)
     defer { lock.release() }
     let earlier = try directory.lastRun()
-    let random = terminal.host.random
     let addresses = try Addresses(
-      http: try address(options[http], earlier?.http, HostPort("127.0.0.1", 8080), "--http", random),
-      nats: try address(options[nats], earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random),
-      names: options[KeyCommands.names])
+      http: options[http], nats: options[nats], after: earlier, names: options[KeyCommands.names],
+      random: terminal.host.random)
+    defer { addresses.release() }
     let host = try logging(terminal.host, to: directory.log("up"))
     let suite = try Suite(
       directory: directory, addresses: addresses, scale: scale, postgres: postgres,
@@ -59,52 +58,9 @@ enum SuiteCommands {
     }
   }
 
-  /// The address given; else the one of the last run, that devices know; else the usual one; else any that is free.
-  private static func address(
-    _ given: HostPort?, _ earlier: String?, _ usual: HostPort, _ flag: String, _ random: any RandomSource
-  ) throws(CaravanError) -> HostPort {
-    func isFree(_ address: HostPort) -> Bool { !LoopbackPort.accepts(address.port, at: address.reachable.host) }
-    if var given {
-      if given.host == "localhost" { given.host = "127.0.0.1" }
-      guard unsafe inet_addr(given.host) != INADDR_NONE else {
-        throw CaravanError(.invalidData, "\(flag) \(given): give a numeric IPv4 address, such as 127.0.0.1 or 0.0.0.0")
-      }
-      if given.port == 0 { given.port = try LoopbackPort.free(random: random) }
-      guard isFree(given) else {
-        throw CaravanError(.unavailable, "\(flag) \(given): somebody listens there already, choose another port")
-      }
-      return given
-    }
-    let known = earlier?.split(separator: "/").last.flatMap { HostPort(flagText: String($0)) }
-    if let known, known.isLoopback, isFree(known) { return known }
-    return isFree(usual) ? usual : HostPort(usual.host, try LoopbackPort.free(random: random))
-  }
-
   private static func logging(_ host: Host, to path: String) throws(CaravanError) -> Host {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw CaravanError(.invalidData, "cannot write '\(path)': is the directory yours?") }
     return host.with(log: Log(level: .info, clock: host.clock, sink: DescriptorLogSink(descriptor: file)))
-  }
-}
-
-/// Where a suite listens.
-struct Addresses: Sendable {
-  let http: HostPort
-  let nats: HostPort
-  /// Under which others reach the broker.
-  let names: [String]
-
-  init(http: HostPort, nats: HostPort, names: [String]) throws(CaravanError) {
-    guard names.isEmpty || !nats.isLoopback else {
-      throw CaravanError(
-        .invalidData, "--tls-name: there is no TLS at \(nats), which is for this machine alone; say --nats 0.0.0.0:4222"
-      )
-    }
-    guard http.port != nats.port else {
-      throw CaravanError(.invalidData, "--http and --nats have the same port: choose another for one of them")
-    }
-    self.http = http
-    self.nats = nats
-    self.names = names
   }
 }
