@@ -179,9 +179,8 @@ let package = Package(
       tests(
         "StorageTests",
         [
-          "StorageCore", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "Sealing", "Bus", "Runtime", "Wire",
-          "Model",
-          "TestKit", "Crypto", "Compression", "Objects", "ObjectsS3", "SchemaClient",
+          "StorageCore", "StorageDriver", "StoreSQLite", "SQLite", "Store", "StorageClient", "Sealing", "Bus",
+          "Runtime", "Wire", "Model", "TestKit", "Crypto", "Compression", "Objects", "ObjectsS3", "SchemaClient",
         ]),
       tests(
         "SyncTests",

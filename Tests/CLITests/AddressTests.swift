@@ -7,7 +7,7 @@ import Testing
 
 @testable import CLIDriver
 
-/// Goal: suites that start at the same moment do not both believe that a port is theirs. Method: whoever chooses, before
+/// Goal: suites that start at the same moment do not both believe that a port is theirs. Method: they choose, before
 /// anybody listens; claims are of this process, and the kernel gives none of them twice.
 @Suite struct AddressTests {
   private static let random = SeededRandom(seed: 31)

@@ -1,10 +1,17 @@
+import Bus
+import Glibc
 import Model
 import Runtime
+import SQLite
+import StorageClient
 import StorageCore
 import Store
 import StoreSQLite
 import TestKit
 import Testing
+import Wire
+
+import struct Synchronization.Atomic
 
 @testable import StorageDriver
 
@@ -134,6 +141,50 @@ import Testing
         }
       }
       try await eventually("the record is deleted") { try await isDeleted() }
+    }
+  }
+
+  /// Holds up whoever has a statement to run.
+  private final class Gate: StatementTap {
+    private let isOpen = Atomic<Bool>(true)
+
+    func set(open: Bool) { isOpen.store(open, ordering: .releasing) }
+
+    func fate(of sql: String) -> StatementFate {
+      while !isOpen.load(ordering: .acquiring) { usleep(500) }
+      return .runs
+    }
+  }
+
+  @Test("CK-32: upkeep of a service makes way for the requests that it has in flight")
+  func inFlight() async throws {
+    let gate = Gate()
+    var options = StoreOptions.simulation(.memory)
+    options.statements = gate
+    try await StorageBench.with(options) { bench in
+      let putOff = bench.host.metrics.counter(.upkeepPutOff)
+      let zone = try StorageBench.zone()
+      gate.set(open: false)
+      defer { gate.set(open: true) }
+      let bus = bench.bus
+      try await withThrowingTaskGroup(of: CommitReply.self) { group in
+        for number in 1...UInt64(Self.busy) {
+          let op = OpID(writer: "phone", epoch: 1, number: number)
+          let commit = Commit(zone: zone, op: op, isAtomic: false, mutations: [StorageBench.save("r\(number)")])
+          let request = CommitRequest(commit)
+          group.addTask {
+            try await bus.call(
+              request, to: StorageMethod.commit.subject(in: Partition(of: zone.database)), deadline: .seconds(1 << 20))
+          }
+        }
+        try await eventually("upkeep looks, and lets them go first") {
+          // It comes now and then, whether there were commits or not.
+          bench.clock.advance(by: .seconds(10))
+          return putOff.value > 0
+        }
+        gate.set(open: true)
+        for try await reply in group { #expect(reply.outcomes.map(\.verdict) == [.accepted]) }
+      }
     }
   }
 }

@@ -55,7 +55,7 @@ import Testing
         let values = cells.sorted { $0.key < $1.key }.map { CellValue($0.key, $0.value) }
         try await a.store.write(Self.table, cells: [CellValue("name", .text(name))] + values)
       }
-      try await b.until("all rows are at b") { try await Self.cells(b).count == Self.rows.count }
+      try await b.until("all rows are at b", within: .seconds(30)) { try await Self.cells(b).count == Self.rows.count }
       let found = try await Self.cells(b)
       for (name, cells) in Self.rows { #expect(found[name] == cells, "\(name)") }
 
@@ -67,7 +67,7 @@ import Testing
         try await b.store.write(Self.table, cells: cells, selection: Selection("name = ?", [.text(name)]))
         changed[name] = Self.rows[other]
       }
-      try await a.until("a has what b made of it") { try await Self.cells(a) == changed }
+      try await a.until("a has what b made of it", within: .seconds(30)) { try await Self.cells(a) == changed }
     }
   }
 
@@ -82,7 +82,7 @@ import Testing
       for size in [1, 100, 70_000, 1_500_000] {
         let bytes = (0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         try await a.writePhoto("p\(size)", bytes)
-        try await b.until("the photo of \(size) bytes is at b") { try await b.photo("p\(size)") == bytes }
+        try await b.until("\(size) bytes are at b", within: .seconds(60)) { try await b.photo("p\(size)") == bytes }
       }
       try await b.delete("p70000")
       try await a.until("it is gone") { try await a.photo("p70000") == nil }

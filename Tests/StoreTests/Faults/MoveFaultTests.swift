@@ -129,13 +129,18 @@ import Wire
     return (lines, what)
   }
 
-  /// Asks until it is taken up, and waits until it is done.
+  /// Asks until it is taken up, and waits until it is done: what failed once or twice is tried again, not given up.
   private static func arrive(_ user: UserID, in store: String, _ bench: MoveBench) async throws {
+    var isTakenUp = false
     try await passing(bench, until: "\(user) is in \(store)") {
       let reply: MoveReply
-      do throws(CaravanError) { reply = try await bench.mover.move(user, to: store) } catch {
+      do throws(CaravanError) { reply = try await bench.mover.move(user, to: isTakenUp ? nil : store) } catch {
         guard error.isTransient else { throw error }
         return false
+      }
+      isTakenUp = true
+      guard reply.store == store || reply.to == store else {
+        throw CaravanError(.internalError, "the move of \(user) was given up: \(reply.problem)")
       }
       return reply.store == store && reply.to.isEmpty && reply.leaving.isEmpty
     }
