@@ -23,6 +23,8 @@ final class AppConnection: Sendable {
   }
 
   private let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
+  private let events = Mutex(SyncEventQueue(capacity: ClientLimits.syncEvents))
+  private let eventsArrived = Signal()
   private let socket: FrameSocket
   private let patience: Duration?
   private let state = Mutex(State())
@@ -66,16 +68,35 @@ final class AppConnection: Sendable {
   /// - Returns: nil: the task was cancelled.
   /// - Throws: why the connection has ended.
   func nextUpcall() async throws(CaravanError) -> Wire.Upcall? {
-    let isAlone = state.withLock { state in
-      state.listeners += 1
-      return state.vigil.begin()
-    }
-    defer { state.withLock { $0.listeners -= 1 } }
-    if isAlone { keepVigil() }
+    beginListening()
+    defer { endListening() }
     if let upcall = await upcalls.next() { return upcall }
     if !Task.isCancelled, let end = state.withLock({ $0.end }) { throw end }
     return nil
   }
+
+  /// - Returns: nil: the task was cancelled.
+  /// - Throws: why the connection has ended.
+  func nextEvent() async throws(CaravanError) -> Wire.SyncEvent? {
+    beginListening()
+    defer { endListening() }
+    while !Task.isCancelled {
+      if let event = events.withLock({ $0.next() }) { return event }
+      if let end = state.withLock({ $0.end }) { throw end }
+      await eventsArrived.wait()
+    }
+    return nil
+  }
+
+  private func beginListening() {
+    let isAlone = state.withLock { state in
+      state.listeners += 1
+      return state.vigil.begin()
+    }
+    if isAlone { keepVigil() }
+  }
+
+  private func endListening() { state.withLock { $0.listeners -= 1 } }
 
   func letIn() { state.withLock { $0.isLetIn = true } }
 
@@ -159,6 +180,9 @@ final class AppConnection: Sendable {
     case .upcall(let upcall)?:
       // Full: the app has not looked for long; upcalls say "look", and one more says nothing new.
       _ = upcalls.push(upcall)
+    case .syncEvent(let event)?:
+      events.withLock { $0.add(event) }
+      eventsArrived.raise()
     case .failure(let failure)?:
       guard let promise = state.withLock({ $0.waiting.removeValue(forKey: reply.id) }) else {
         // Of no request: why the agent is about to close the connection.
@@ -178,5 +202,6 @@ final class AppConnection: Sendable {
     }
     for promise in waiting { promise.fulfil(.failure(reason)) }
     upcalls.finish()
+    eventsArrived.raise()
   }
 }

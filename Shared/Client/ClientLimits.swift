@@ -6,6 +6,8 @@ public enum ClientLimits {
   public static let requestsInFlight = 256
   /// Upcalls that wait for the app; the agent merges upcalls, so the newest ones suffice.
   public static let upcalls = 64
+  /// Events of syncs that wait for the app: two for each table it may listen to.
+  public static let syncEvents = 64
   /// Object bytes of one request. Together with its message they fit into a unix socket's usual buffer, so that nobody
   /// has to be woken for the rest.
   public static let objectPieceBytes = 192 << 10

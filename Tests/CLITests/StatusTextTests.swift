@@ -47,6 +47,17 @@ struct StatusTextTests {
     #expect(text.contains(": sing\n") && !text.contains("see REFUSED"))
   }
 
+  @Test("REC-28: what a sync came to is said in a line")
+  func events() {
+    let sent = Wire.SyncEvent(
+      table: "photos", write: true, rowsSent: 1, deletionsSent: 2, resumed: true, complete: false, sessions: 1)
+    #expect(
+      AppSyncCommands.text(Client.SyncEvent(sent))
+        == "sent  photos  1 row sent, 2 rows deleted at the cloud, after an interruption, more is left")
+    let fetched = Wire.SyncEvent(table: "photos", rowsReceived: 3, complete: true, sessions: 1)
+    #expect(AppSyncCommands.text(Client.SyncEvent(fetched)) == "fetched  photos  3 rows received, nothing is left")
+  }
+
   @Test("a full disk is said as long as it lasts")
   func fullDisk() {
     for isFull in [false, true] {

@@ -241,6 +241,7 @@ public struct AppRequest: WireMessage, Equatable {
     case updateTable(UpdateTable)
     case resetTable(ResetTable)
     case resetDevice(Empty)
+    case listen(TableName)
   }
 
   public var id: UInt64
@@ -336,6 +337,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .resetDevice(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE
       m.pointee.reset_device = value.pack(into: &arena)
+    case .listen(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_LISTEN
+      m.pointee.listen = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -377,6 +381,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE: kind = .updateTable(try UpdateTable(c: m.pointee.update_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE: kind = .resetTable(try ResetTable(c: m.pointee.reset_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE: kind = .resetDevice(try Empty(c: m.pointee.reset_device))
+    case CARAVAN__V1__APP_REQUEST__KIND_LISTEN: kind = .listen(try TableName(c: m.pointee.listen))
     default: kind = nil
     }
   }
@@ -405,6 +410,7 @@ public struct AppReply: WireMessage, Equatable {
     case conflicts(ConflictPage)
     case status(AgentStatus)
     case upcall(Upcall)
+    case syncEvent(SyncEvent)
   }
 
   public var id: UInt64
@@ -455,6 +461,9 @@ public struct AppReply: WireMessage, Equatable {
     case .upcall(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_UPCALL
       m.pointee.upcall = value.pack(into: &arena)
+    case .syncEvent(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT
+      m.pointee.sync_event = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -474,6 +483,7 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_CONFLICTS: kind = .conflicts(try ConflictPage(c: m.pointee.conflicts))
     case CARAVAN__V1__APP_REPLY__KIND_STATUS: kind = .status(try AgentStatus(c: m.pointee.status))
     case CARAVAN__V1__APP_REPLY__KIND_UPCALL: kind = .upcall(try Upcall(c: m.pointee.upcall))
+    case CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT: kind = .syncEvent(try SyncEvent(c: m.pointee.sync_event))
     default: kind = nil
     }
   }
@@ -2226,6 +2236,71 @@ public struct Upcall: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, caravan__v1__upcall__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct SyncEvent: WireMessage, Equatable {
+  public var table: String
+  public var write: Bool
+  public var rowsSent: UInt64
+  public var deletionsSent: UInt64
+  public var rowsReceived: UInt64
+  public var resumed: Bool
+  public var complete: Bool
+  public var sessions: UInt64
+
+  public init(
+    table: String = "",
+    write: Bool = false,
+    rowsSent: UInt64 = 0,
+    deletionsSent: UInt64 = 0,
+    rowsReceived: UInt64 = 0,
+    resumed: Bool = false,
+    complete: Bool = false,
+    sessions: UInt64 = 0
+  ) {
+    self.table = table
+    self.write = write
+    self.rowsSent = rowsSent
+    self.deletionsSent = deletionsSent
+    self.rowsReceived = rowsReceived
+    self.resumed = resumed
+    self.complete = complete
+    self.sessions = sessions
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SyncEvent> {
+    let m = arena.make(Caravan__V1__SyncEvent.self, caravan__v1__sync_event__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if write { m.pointee.has_write = 1; m.pointee.write = write ? 1 : 0 }
+    if rowsSent != 0 { m.pointee.has_rows_sent = 1; m.pointee.rows_sent = rowsSent }
+    if deletionsSent != 0 { m.pointee.has_deletions_sent = 1; m.pointee.deletions_sent = deletionsSent }
+    if rowsReceived != 0 { m.pointee.has_rows_received = 1; m.pointee.rows_received = rowsReceived }
+    if resumed { m.pointee.has_resumed = 1; m.pointee.resumed = resumed ? 1 : 0 }
+    if complete { m.pointee.has_complete = 1; m.pointee.complete = complete ? 1 : 0 }
+    if sessions != 0 { m.pointee.has_sessions = 1; m.pointee.sessions = sessions }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SyncEvent>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    write = m.pointee.has_write != 0 ? m.pointee.write != 0 : false
+    rowsSent = m.pointee.has_rows_sent != 0 ? m.pointee.rows_sent : 0
+    deletionsSent = m.pointee.has_deletions_sent != 0 ? m.pointee.deletions_sent : 0
+    rowsReceived = m.pointee.has_rows_received != 0 ? m.pointee.rows_received : 0
+    resumed = m.pointee.has_resumed != 0 ? m.pointee.resumed != 0 : false
+    complete = m.pointee.has_complete != 0 ? m.pointee.complete != 0 : false
+    sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sync_event__get_packed_size(m)) { caravan__v1__sync_event__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__sync_event__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 

@@ -15,6 +15,7 @@ final class ScriptedSync: SyncControl {
     var link: Link? = .wifi
     var policy = AgentCore.NetworkPolicy()
     var refusal: CaravanError?
+    var tell: (@Sendable (SessionReport) -> Void)?
   }
 
   let state = Mutex(State())
@@ -38,6 +39,7 @@ final class ScriptedSync: SyncControl {
   }
 
   func resetDevice() async { note("reset device") }
+  func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async { state.withLock { $0.tell = tell } }
 
   func linkChanged(to link: Link?) async { state.withLock { $0.link = link } }
   func useDetectedLink() async throws(CaravanError) { throw CaravanError(.invalidData, "nobody watches the link") }

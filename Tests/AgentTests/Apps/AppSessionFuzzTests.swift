@@ -86,6 +86,7 @@ struct AppSessionFuzzTests {
       switch below(12) {
       case 0: nil
       case 9: .resetDevice(Empty())
+      case 10: .listen(TableName(table: table()))
       case 8: .updateTable(UpdateTable(table: table(), properties: properties()))
       case 1: .hello(AppHello(app: "x"))
       case 2: .status(Empty())

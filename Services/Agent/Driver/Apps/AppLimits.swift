@@ -19,6 +19,9 @@ public enum AppLimits {
   static let fetchRounds = 3
   /// Tables one connection watches.
   public static let watchedTables = 200
+  /// Tables whose syncs one connection listens to, and the events that wait for it.
+  public static let listenedTables = ClientLimits.syncEvents / 2
+  static let syncEvents = ClientLimits.syncEvents
   /// A slow reader is not read beyond 1 MiB that waits for it, and cut off beyond 8 MiB or 10 s.
   static let socket = FrameSocket.Bounds(
     messageBytes: Limits.appMessageBytes, backlogBytes: 1 << 20, maximumBacklogBytes: 8 << 20,

@@ -85,7 +85,7 @@ struct AppPeer: Sendable {
     while true {
       switch try await socket.next() {
       case .closed: return
-      case .woken: await deliver(session)
+      case .woken: await deliver(session, peers)
       case .frame(let frame):
         let request = try frame.request()
         // Before it is carried out: there may be something to tell at once.
@@ -105,7 +105,13 @@ struct AppPeer: Sendable {
     if case .syncNow? = request.kind {
       return wait(request, of: session.app, peers, in: &group) { await session.answer(request.kind) }
     }
-    let reply = await session.answer(request.kind)
+    var reply = await session.answer(request.kind)
+    // There is such a table, says the session; who listens is the connection.
+    if case .listen(let table)? = request.kind, case .done = reply {
+      do throws(CaravanError) { try peers.listens(owner, to: session.table(table.table)) } catch {
+        reply = .failure(Failure(error))
+      }
+    }
     if case .readObject(let read)? = request.kind, case .failure(let failure) = reply,
       failure.code == ErrorCode.chunksMissing.rawValue
     {
@@ -131,8 +137,9 @@ struct AppPeer: Sendable {
     }
   }
 
-  private func deliver(_ session: AppSession) async {
+  private func deliver(_ session: AppSession, _ peers: AppPeers) async {
     for upcall in await session.takeUpcalls() { post(0, .upcall(upcall)) }
+    while let event = peers.takeEvent(owner) { post(0, .syncEvent(await session.completed(event))) }
   }
 
   private func post(_ id: UInt64, _ kind: AppReply.Kind) { socket.post(AppReply(id: id, kind: kind)) }

@@ -29,6 +29,7 @@ public final class AppServer: Service {
     conduct = AppConduct(host.metrics)
     let peers = peers
     await store.whenNewsArrives { table in peers.wake(table.app) }
+    await sync.whenSessionsEnd { report in peers.tell(report) }
   }
 
   /// Serves until `shutDown`, or until the task is cancelled.
@@ -81,6 +82,9 @@ final class AppPeers: Sendable {
     var app: ContainerID?
     /// It has asked to be told of some table.
     var isWatching = false
+    /// Tables whose syncs it has asked to hear of, and what it has not been told.
+    var listened: Set<TableID> = []
+    var events = SyncEventQueue(capacity: AppLimits.syncEvents)
   }
 
   private struct State {
@@ -127,6 +131,29 @@ final class AppPeers: Sendable {
   func endWaiting(_ owner: UInt64) { state.withLock { $0.seats.endWaiting(owner) } }
   func holds(_ bytes: Int, _ owner: UInt64) { state.withLock { $0.seats.holds(bytes, owner) } }
   func watches(_ owner: UInt64) { state.withLock { $0.connections[owner]?.isWatching = true } }
+
+  /// - Throws: `limitExceeded`.
+  func listens(_ owner: UInt64, to table: TableID) throws(CaravanError) {
+    try state.withLock { (state) throws(CaravanError) in
+      let listened = state.connections[owner]?.listened ?? []
+      guard listened.contains(table) || listened.count < AppLimits.listenedTables else {
+        throw CaravanError(.limitExceeded, "\(listened.count) tables are listened to, which is the limit")
+      }
+      state.connections[owner]?.listened.insert(table)
+    }
+  }
+
+  /// Nobody who does not listen is woken.
+  func tell(_ report: SessionReport) {
+    let sockets = state.withLock { state -> [FrameSocket] in
+      let owners = state.connections.filter { $0.value.listened.contains(report.table) }.keys
+      for owner in owners { state.connections[owner]?.events.add(Wire.SyncEvent(report)) }
+      return owners.compactMap { state.connections[$0]?.socket }
+    }
+    for socket in sockets { socket.wake() }
+  }
+
+  func takeEvent(_ owner: UInt64) -> Wire.SyncEvent? { state.withLock { $0.connections[owner]?.events.next() } }
 
   func remove(_ owner: UInt64) {
     state.withLock { state in

@@ -154,6 +154,15 @@ extension AgentStatus {
   }
 }
 
+extension SyncEvent {
+  init(_ report: SessionReport) {
+    self.init(
+      table: report.table.name, write: report.direction == .write, rowsSent: UInt64(report.tally.sent),
+      deletionsSent: UInt64(report.tally.deleted), rowsReceived: UInt64(report.tally.received),
+      resumed: report.isResumed, complete: report.isWhole, sessions: 1)
+  }
+}
+
 extension LinkUsage {
   init(_ usage: SyncStatus.Usage) {
     self.init(

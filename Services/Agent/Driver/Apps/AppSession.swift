@@ -65,6 +65,18 @@ public actor AppSession {
     return upcalls
   }
 
+  /// Whether anything is left the store knows, at the time the app is told.
+  func completed(_ event: SyncEvent) async -> SyncEvent {
+    guard let state = try? await store.syncState(of: table(event.table)) else { return event }
+    var event = event
+    let isLeft =
+      event.write
+      ? state.dirtyRows + state.toleratedRows > 0 || state.opInFlight != nil
+      : state.lacksChunks || state.lacksRows || state.isResyncing
+    event.complete = event.complete && !isLeft
+    return event
+  }
+
   /// The app has gone: everything open is abandoned (SIM-43).
   public func end() async {
     isEnded = true
@@ -139,11 +151,12 @@ public actor AppSession {
       }
     case .setPolicy(let request): try await set(request)
     case .watch(let request): try await watch(table(request.table))
+    case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
   }
 
-  func table(_ name: String) -> TableID { TableID(app: app, name: name) }
+  nonisolated func table(_ name: String) -> TableID { TableID(app: app, name: name) }
 
   private func beginWrite(_ request: BeginWrite) async throws(CaravanError) -> AppReply.Kind {
     let cells = request.cells.map { CellValue($0.column, $0.model) }

@@ -25,6 +25,8 @@ public protocol SyncControl: Sendable {
   func useDetectedLink() async throws(CaravanError)
   /// What the user allows has changed.
   func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError)
+  /// `tell` is called at the end of every session that something came of (REC-28); it must return at once.
+  func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async
   func status() async -> SyncStatus
 }
 

@@ -94,7 +94,7 @@ extension ChunkMover {
     }
     try await store.dropPart(of: hash)
     metrics.chunksDown.add()
-    try await store.stage([LocalChunk(hash: hash, bytes: held + part.data)], bytesDown: Int(reply.size), for: table)
+    try await stage([LocalChunk(hash: hash, bytes: held + part.data)], bytes: Int(reply.size), for: table)
     return 1
   }
 }

@@ -16,6 +16,7 @@ actor ChunkMover {
   let exchanger: Exchanger
   let clock: any Clock
   let metrics: SyncMetrics
+  private let tallies: Tallies
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
   /// Chunks that have gone ahead of their rows. The cloud may have lost them since: then it asks.
@@ -27,11 +28,12 @@ actor ChunkMover {
   /// Apps of whose chunks the cloud wants no more before then, and what it said.
   var holds: [ContainerID: (until: Instant, refusal: CaravanError)] = [:]
 
-  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics) {
+  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics, tallies: Tallies) {
     self.store = store
     self.exchanger = exchanger
     self.clock = clock
     self.metrics = metrics
+    self.tallies = tallies
   }
 
   // MARK: Tickets
@@ -289,10 +291,15 @@ actor ChunkMover {
     if !chunks.isEmpty {
       metrics.chunksDown.add(chunks.count)
       let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
-      try await store.stage(chunks, bytesDown: bytes, for: table)
+      try await stage(chunks, bytes: bytes, for: table)
     }
     guard !unpatched.isEmpty else { return chunks.count }
     return chunks.count + (try await get(unpatched, for: table))
+  }
+
+  func stage(_ chunks: [LocalChunk], bytes: Int, for table: TableID) async throws(CaravanError) {
+    let summary = try await store.stage(chunks, bytesDown: bytes, for: table)
+    tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
   }
 
   /// - Returns: what came, and what came as a patch that makes nothing of what is here.

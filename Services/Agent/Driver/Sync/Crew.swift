@@ -9,6 +9,7 @@ struct Crew: Sendable {
   let exchanger: Exchanger
   let mover: ChunkMover
   let metrics: SyncMetrics
+  let tallies: Tallies
   let clock: any Clock
 }
 

@@ -248,6 +248,7 @@ struct Downstream: Sendable {
     let summary = try await crew.store.apply(
       entries, with: brought.chunks, to: table, token: result.token, end: end,
       bytesDown: result.page.count + brought.bytes)
+    crew.tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
     token = result.token
     if !result.more { isResyncing = false }
     isUnexplained = summary.isUnexplained

@@ -18,6 +18,7 @@ extension SyncEngine: SyncControl {
     pending[table] = nil
     unexplained.remove(table)
     awaitingPush.remove(table)
+    cutSessions.forget(table)
     for key in [Key(table, .read), Key(table, .write)] {
       refusedByDisk[key] = nil
       for answer in waiters.take(key) {

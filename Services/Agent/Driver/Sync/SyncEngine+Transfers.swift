@@ -261,6 +261,7 @@ extension SyncEngine {
   /// The session of `key` is over.
   private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
     let isDueAgain = board.end(key)
+    report(key, failure)
     var answers = answers
     if let failure, failure.isDeferral {
       metrics.session(key.direction, outcome: "deferred")

@@ -59,6 +59,8 @@ public actor SyncEngine: Service {
   var isBeginningEpoch = false
   /// Tables that have failed so often that their sync is going to rest.
   var faults: [TableID: CaravanError] = [:]
+  var cutSessions = CutSessions()
+  var sessionEnded: (@Sendable (SessionReport) -> Void)?
   /// What the device's disk has refused, and how, until it takes it.
   var refusedByDisk: [Key: String] = [:]
   var transfersInFlight = 0
@@ -81,10 +83,12 @@ public actor SyncEngine: Service {
     alarm = Alarm(clock: host.clock, ring: signal)
     coalescer.setLink(link)
     meter.use(link)
+    let tallies = Tallies()
     crew = Crew(
       store: store, exchanger: exchanger,
-      mover: ChunkMover(store: store, exchanger: exchanger, clock: host.clock, metrics: metrics), metrics: metrics,
-      clock: host.clock)
+      mover: ChunkMover(
+        store: store, exchanger: exchanger, clock: host.clock, metrics: metrics, tallies: tallies),
+      metrics: metrics, tallies: tallies, clock: host.clock)
   }
 
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
@@ -179,11 +183,14 @@ public actor SyncEngine: Service {
     await exchanger.use(epoch: store.epoch)
     for plan in try await store.plansInFlight() {
       pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
+      cutSessions.note(Key(plan.table, .write))
     }
     try await loadRegistrations()
-    for table in await store.syncedTables() where try await store.syncState(of: table).mustStartOver {
+    for table in await store.syncedTables() {
+      let state = try await store.syncState(of: table)
       // Perhaps for what could not be explained when the agent stopped.
-      unexplained.insert(table)
+      if state.mustStartOver { unexplained.insert(table) }
+      if state.lacksChunks || state.isResyncing { cutSessions.note(Key(table, .read)) }
     }
     await askForWhatIsLacking()
     await noteDirtyTables()

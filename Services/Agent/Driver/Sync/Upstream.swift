@@ -254,6 +254,7 @@ struct Upstream: Sendable {
           .internalError, "a push of \(current.plan.mutations.count) rows has \(outcomes.count) outcomes")
       }
       let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
+      crew.tallies.add(SessionTally(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       pending = nil
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
       if let refusal = summary.refusal { try await refuse(refusal) }

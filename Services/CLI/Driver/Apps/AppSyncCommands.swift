@@ -19,6 +19,7 @@ enum AppSyncCommands {
   private static let lossOnRequest = Flag<Bool>("loss-on-request", "only rows written with --may-be-lost may be lost")
   private static let onlyWrite = Flag<Bool>("write", "only send")
   private static let onlyRead = Flag<Bool>("read", "only fetch")
+  private static let events = Flag<Bool>("events", "shows what each sync of the table came to instead")
   private static let count = Flag<Int?>("count", "N", "end after so many calls")
 
   private static let oneTable = Command.Operands("TABLE", 1...1)
@@ -52,8 +53,11 @@ enum AppSyncCommands {
       "sync", "Sends and fetches now, and waits until that is done.", oneTable, flags: [onlyWrite, onlyRead]
     ) { session in try await sync(session) },
     AppSession.tool(
-      "watch", "Shows new data and conflicts as they come, until it is interrupted.", oneTable, flags: [count]
-    ) { session in try await watch(session) },
+      "watch", "Shows new data and conflicts as they come, until it is interrupted.", oneTable,
+      flags: [count, events]
+    ) { session in
+      if session.options[events] { try await listen(session) } else { try await watch(session) }
+    },
   ]
 
   private static func registration(
@@ -95,9 +99,48 @@ enum AppSyncCommands {
     done(session, "synced")
   }
 
+  private static func calls(_ session: AppSession) throws(CaravanError) -> Int {
+    let calls = session.options[count] ?? .max
+    guard calls > 0 else { throw CaravanError(.invalidData, "--count \(calls): give 1 or more") }
+    return calls
+  }
+
+  private static func listen(_ session: AppSession) async throws {
+    var left = try calls(session)
+    try await session.table.listen()
+    for try await event in session.client.syncEvents {
+      session.say(text(event), json: json(event))
+      left -= 1
+      if left == 0 { return }
+    }
+  }
+
+  static func text(_ event: SyncEvent) -> String {
+    func rows(_ count: UInt64) -> String { "\(count) row\(count == 1 ? "" : "s")" }
+    var parts: [String] = []
+    if event.isWrite {
+      parts.append("\(rows(event.rowsSent)) sent")
+      if event.deletionsSent > 0 { parts.append("\(rows(event.deletionsSent)) deleted at the cloud") }
+    } else {
+      parts.append("\(rows(event.rowsReceived)) received")
+    }
+    if event.isResumed { parts.append("after an interruption") }
+    parts.append(event.isComplete ? "nothing is left" : "more is left")
+    return "\(event.isWrite ? "sent" : "fetched")  \(event.table)  \(parts.joined(separator: ", "))"
+  }
+
+  private static func json(_ event: SyncEvent) -> JSON {
+    func number(_ value: UInt64) -> JSON { .int(Int64(clamping: value)) }
+    return [
+      "kind": .string(event.isWrite ? "sent" : "fetched"), "table": .string(event.table),
+      "rows_sent": number(event.rowsSent), "deletions_sent": number(event.deletionsSent),
+      "rows_received": number(event.rowsReceived), "resumed": .bool(event.isResumed),
+      "complete": .bool(event.isComplete), "syncs": number(event.sessions),
+    ]
+  }
+
   private static func watch(_ session: AppSession) async throws {
-    var left = session.options[count] ?? .max
-    guard left > 0 else { throw CaravanError(.invalidData, "--count \(left): give 1 or more") }
+    var left = try calls(session)
     try await session.table.watch()
     while left > 0, let upcall = try await session.client.nextUpcall() {
       left -= 1

@@ -1987,6 +1987,51 @@ void   caravan__v1__upcall__free_unpacked
   assert(message->base.descriptor == &caravan__v1__upcall__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__sync_event__init
+                     (Caravan__V1__SyncEvent         *message)
+{
+  static const Caravan__V1__SyncEvent init_value = CARAVAN__V1__SYNC_EVENT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__sync_event__get_packed_size
+                     (const Caravan__V1__SyncEvent *message)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_event__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__sync_event__pack
+                     (const Caravan__V1__SyncEvent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_event__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__sync_event__pack_to_buffer
+                     (const Caravan__V1__SyncEvent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__sync_event__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SyncEvent *
+       caravan__v1__sync_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SyncEvent *)
+     protobuf_c_message_unpack (&caravan__v1__sync_event__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__sync_event__free_unpacked
+                     (Caravan__V1__SyncEvent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__sync_event__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__table_status__init
                      (Caravan__V1__TableStatus         *message)
 {
@@ -2212,7 +2257,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[27] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[28] =
 {
   {
     "id",
@@ -2538,6 +2583,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "listen",
+    83,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, listen),
+    &caravan__v1__table_name__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   8,   /* field[8] = begin_read */
@@ -2552,6 +2609,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   19,   /* field[19] = end_resolution */
   1,   /* field[1] = hello */
   0,   /* field[0] = id */
+  27,   /* field[27] = listen */
   9,   /* field[9] = next_page */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
@@ -2572,7 +2630,7 @@ static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 24 },
-  { 0, 27 }
+  { 0, 28 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2582,14 +2640,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  27,
+  28,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   2,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[12] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[13] =
 {
   {
     "id",
@@ -2735,6 +2793,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "sync_event",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, sync_event),
+    &caravan__v1__sync_event__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
@@ -2745,6 +2815,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   7,   /* field[7] = object_bytes */
   6,   /* field[6] = rows */
   10,   /* field[10] = status */
+  12,   /* field[12] = sync_event */
   11,   /* field[11] = upcall */
   2,   /* field[2] = welcome */
   5,   /* field[5] = write_closed */
@@ -2753,7 +2824,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 12 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -2763,7 +2834,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  12,
+  13,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
   1,  caravan__v1__app_reply__number_ranges,
@@ -5523,6 +5594,135 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   caravan__v1__upcall__field_indices_by_name,
   1,  caravan__v1__upcall__number_ranges,
   (ProtobufCMessageInit) caravan__v1__upcall__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__sync_event__field_descriptors[8] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SyncEvent, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "write",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SyncEvent, has_write),
+    offsetof(Caravan__V1__SyncEvent, write),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "rows_sent",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncEvent, has_rows_sent),
+    offsetof(Caravan__V1__SyncEvent, rows_sent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deletions_sent",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncEvent, has_deletions_sent),
+    offsetof(Caravan__V1__SyncEvent, deletions_sent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "rows_received",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncEvent, has_rows_received),
+    offsetof(Caravan__V1__SyncEvent, rows_received),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "resumed",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SyncEvent, has_resumed),
+    offsetof(Caravan__V1__SyncEvent, resumed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "complete",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SyncEvent, has_complete),
+    offsetof(Caravan__V1__SyncEvent, complete),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sessions",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SyncEvent, has_sessions),
+    offsetof(Caravan__V1__SyncEvent, sessions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__sync_event__field_indices_by_name[] = {
+  6,   /* field[6] = complete */
+  3,   /* field[3] = deletions_sent */
+  5,   /* field[5] = resumed */
+  4,   /* field[4] = rows_received */
+  2,   /* field[2] = rows_sent */
+  7,   /* field[7] = sessions */
+  0,   /* field[0] = table */
+  1,   /* field[1] = write */
+};
+static const ProtobufCIntRange caravan__v1__sync_event__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SyncEvent",
+  "SyncEvent",
+  "Caravan__V1__SyncEvent",
+  "caravan.v1",
+  sizeof(Caravan__V1__SyncEvent),
+  8,
+  caravan__v1__sync_event__field_descriptors,
+  caravan__v1__sync_event__field_indices_by_name,
+  1,  caravan__v1__sync_event__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[16] =

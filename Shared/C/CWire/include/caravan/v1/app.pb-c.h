@@ -61,6 +61,7 @@ typedef struct Caravan__V1__SetLink Caravan__V1__SetLink;
 typedef struct Caravan__V1__NetworkPolicy Caravan__V1__NetworkPolicy;
 typedef struct Caravan__V1__LinkBudget Caravan__V1__LinkBudget;
 typedef struct Caravan__V1__Upcall Caravan__V1__Upcall;
+typedef struct Caravan__V1__SyncEvent Caravan__V1__SyncEvent;
 typedef struct Caravan__V1__TableStatus Caravan__V1__TableStatus;
 typedef struct Caravan__V1__LossStatus Caravan__V1__LossStatus;
 typedef struct Caravan__V1__AgentStatus Caravan__V1__AgentStatus;
@@ -226,7 +227,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24,
   CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE = 80,
   CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81,
-  CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE = 82
+  CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE = 82,
+  CARAVAN__V1__APP_REQUEST__KIND_LISTEN = 83
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -266,6 +268,10 @@ struct  Caravan__V1__AppRequest
      * ends the device's own error: the broker is tried again at once
      */
     Caravan__V1__Empty *reset_device;
+    /*
+     * to events of the table's syncs, from now on
+     */
+    Caravan__V1__TableName *listen;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -285,7 +291,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_AFFECTED = 9,
   CARAVAN__V1__APP_REPLY__KIND_CONFLICTS = 10,
   CARAVAN__V1__APP_REPLY__KIND_STATUS = 11,
-  CARAVAN__V1__APP_REPLY__KIND_UPCALL = 12
+  CARAVAN__V1__APP_REPLY__KIND_UPCALL = 12,
+  CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -307,6 +314,10 @@ struct  Caravan__V1__AppReply
     Caravan__V1__ConflictPage *conflicts;
     Caravan__V1__AgentStatus *status;
     Caravan__V1__Upcall *upcall;
+    /*
+     * with id 0, to who listens
+     */
+    Caravan__V1__SyncEvent *sync_event;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -1070,6 +1081,52 @@ struct  Caravan__V1__Upcall
 #define CARAVAN__V1__UPCALL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__upcall__descriptor) \
     , 0, CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED, NULL, 0, 0, 0,NULL }
+
+
+/*
+ * What a session of one table and direction came to (REC-28). Progress, not state: it is told to who listens when the
+ * session ends, and not kept; where the app is slow, several are told as one.
+ */
+struct  Caravan__V1__SyncEvent
+{
+  ProtobufCMessage base;
+  char *table;
+  /*
+   * false: read
+   */
+  protobuf_c_boolean has_write;
+  protobuf_c_boolean write;
+  /*
+   * taken by the cloud, deletions apart
+   */
+  protobuf_c_boolean has_rows_sent;
+  uint64_t rows_sent;
+  protobuf_c_boolean has_deletions_sent;
+  uint64_t deletions_sent;
+  /*
+   * changed here, or removed
+   */
+  protobuf_c_boolean has_rows_received;
+  uint64_t rows_received;
+  /*
+   * it took up what a session that was cut off had left
+   */
+  protobuf_c_boolean has_resumed;
+  protobuf_c_boolean resumed;
+  /*
+   * nothing is left to send, or to fetch
+   */
+  protobuf_c_boolean has_complete;
+  protobuf_c_boolean complete;
+  /*
+   * that this is about
+   */
+  protobuf_c_boolean has_sessions;
+  uint64_t sessions;
+};
+#define CARAVAN__V1__SYNC_EVENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sync_event__descriptor) \
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__TableStatus
@@ -2071,6 +2128,25 @@ Caravan__V1__Upcall *
 void   caravan__v1__upcall__free_unpacked
                      (Caravan__V1__Upcall *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__SyncEvent methods */
+void   caravan__v1__sync_event__init
+                     (Caravan__V1__SyncEvent         *message);
+size_t caravan__v1__sync_event__get_packed_size
+                     (const Caravan__V1__SyncEvent   *message);
+size_t caravan__v1__sync_event__pack
+                     (const Caravan__V1__SyncEvent   *message,
+                      uint8_t             *out);
+size_t caravan__v1__sync_event__pack_to_buffer
+                     (const Caravan__V1__SyncEvent   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SyncEvent *
+       caravan__v1__sync_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__sync_event__free_unpacked
+                     (Caravan__V1__SyncEvent *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__TableStatus methods */
 void   caravan__v1__table_status__init
                      (Caravan__V1__TableStatus         *message);
@@ -2300,6 +2376,9 @@ typedef void (*Caravan__V1__LinkBudget_Closure)
 typedef void (*Caravan__V1__Upcall_Closure)
                  (const Caravan__V1__Upcall *message,
                   void *closure_data);
+typedef void (*Caravan__V1__SyncEvent_Closure)
+                 (const Caravan__V1__SyncEvent *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__TableStatus_Closure)
                  (const Caravan__V1__TableStatus *message,
                   void *closure_data);
@@ -2377,6 +2456,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__set_link__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__network_policy__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor;

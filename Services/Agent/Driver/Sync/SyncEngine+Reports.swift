@@ -1,0 +1,29 @@
+public import AgentCore
+internal import Model
+internal import Runtime
+
+/// What sessions that run have carried so far.
+final class Tallies: Sendable {
+  private let tallies = Mutex<[Coalescer.Key: SessionTally]>([:])
+
+  func add(_ tally: SessionTally, to key: Coalescer.Key) {
+    tallies.withLock { $0[key, default: SessionTally()] += tally }
+  }
+
+  func take(_ key: Coalescer.Key) -> SessionTally { tallies.withLock { $0.removeValue(forKey: key) } ?? SessionTally() }
+}
+
+// What sessions came to, for whoever wants to know (REC-28).
+extension SyncEngine {
+  public func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) { sessionEnded = tell }
+
+  /// The session of `key` is over.
+  func report(_ key: Key, _ failure: CaravanError?) {
+    let tally = crew.tallies.take(key)
+    let isCutOff = failure.map { $0.isWorthRetrying && !$0.isDeferral } ?? false
+    let isResumed = cutSessions.ended(key, isWhole: failure == nil, isCutOff: isCutOff)
+    let report = SessionReport(
+      table: key.table, direction: key.direction, tally: tally, isResumed: isResumed, isWhole: failure == nil)
+    if !report.isEmpty { sessionEnded?(report) }
+  }
+}
