@@ -85,6 +85,40 @@ import Wire
     }
   }
 
+  @Test("CK-101: nor do chunks of the app's other tables", arguments: waits)
+  func otherTables(milliseconds: UInt32) throws {
+    let attic = TableID(app: EngineBench.album.app, name: "attic")
+    try EngineBench.run(prepare: { bench in
+      for table in [EngineBench.album, attic] {
+        bench.store.add(table)
+        bench.store.register(table, .write)
+      }
+    }) { bench in
+      // More than a push takes with it.
+      func photo(_ byte: UInt8) -> [ChunkHash] {
+        (0..<8 as Range<UInt8>).map { index in
+          let bytes = [UInt8](repeating: byte &+ index, count: 100_000)
+          let hash = ChunkHash(of: bytes)
+          bench.store.state.withLock { $0.chunks[hash] = bytes }
+          return hash
+        }
+      }
+      var messages: Int { bench.cloud.state.withLock { $0.chunkMessages } }
+      bench.cloud.state.withLock { $0.chunkRefusals = [Self.later(milliseconds)] }
+      bench.write("a", "object", chunks: photo(1))
+      try await bench.until("it is told to come later") { bench.cloud.state.withLock { $0.chunkRefusals.isEmpty } }
+      try await bench.pass(.milliseconds(5))
+      let sent = messages
+      bench.write("b", "another", in: attic, chunks: photo(101))
+      try await bench.pass(.milliseconds(Int64(milliseconds) * 9 / 10))
+      #expect(messages == sent, "something has come since")
+      try await bench.until("the rows are at the cloud") {
+        bench.store.isClean(EngineBench.album) && bench.store.isClean(attic)
+      }
+      #expect(bench.cloud.state.withLock { $0.chunks.count } == 16)
+    }
+  }
+
   @Test("CK-101: nor are chunks or pages asked for sooner", arguments: waits)
   func chunksDown(milliseconds: UInt32) throws {
     try EngineBench.run(prepare: { bench in
