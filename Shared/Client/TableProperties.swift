@@ -21,6 +21,14 @@ public struct TableProperties: Sendable, Hashable {
     case inPlace = "in-place"
   }
 
+  /// What apps see of the cloud's rows while they change (UNI-13).
+  public enum Consistency: String, Sendable, Hashable, CaseIterable {
+    /// Each row as soon as it is here.
+    case row
+    /// All rows as they once were together, and at once what was changed here. Only of a table that keeps all rows.
+    case snapshot
+  }
+
   /// When an object column's bytes come to the device.
   public enum Fetch: String, Sendable, Hashable, CaseIterable {
     /// With their row.
@@ -34,11 +42,16 @@ public struct TableProperties: Sendable, Hashable {
   public var mode: StoreMode?
   /// By column.
   public var fetch: [String: Fetch]
+  public var consistency: Consistency?
 
-  public init(replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: Fetch] = [:]) {
+  public init(
+    replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: Fetch] = [:],
+    consistency: Consistency? = nil
+  ) {
     self.replication = replication
     self.mode = mode
     self.fetch = fetch
+    self.consistency = consistency
   }
 
   func wire() throws(CaravanError) -> Wire.TableProperties {
@@ -50,7 +63,8 @@ public struct TableProperties: Sendable, Hashable {
       }
     return Wire.TableProperties(
       replication: try replication?.wire(), mode: mode,
-      fetch: fetch.sorted { $0.key < $1.key }.map { ObjectFetch(column: $0.key, policy: $0.value.wire) })
+      fetch: fetch.sorted { $0.key < $1.key }.map { ObjectFetch(column: $0.key, policy: $0.value.wire) },
+      consistency: consistency?.wire ?? .unspecified)
   }
 
   init(_ properties: Wire.TableProperties) {
@@ -62,7 +76,8 @@ public struct TableProperties: Sendable, Hashable {
       }
     self.init(
       replication: properties.replication.map { Replication($0) }, mode: mode,
-      fetch: Dictionary(properties.fetch.map { ($0.column, Fetch($0.policy)) }, uniquingKeysWith: { $1 }))
+      fetch: Dictionary(properties.fetch.map { ($0.column, Fetch($0.policy)) }, uniquingKeysWith: { $1 }),
+      consistency: Consistency(properties.consistency))
   }
 }
 
@@ -90,6 +105,23 @@ extension TableProperties.Replication {
         rows: replication.recentRows == 0 ? nil : replication.recentRows,
         age: age == 0 ? nil : .milliseconds(Int64(clamping: age)))
     case .query: self = .query(replication.query?.text ?? "", replication.query?.arguments.map(\.model) ?? [])
+    }
+  }
+}
+
+extension TableProperties.Consistency {
+  fileprivate var wire: Wire.Consistency {
+    switch self {
+    case .row: .row
+    case .snapshot: .snapshot
+    }
+  }
+
+  fileprivate init?(_ consistency: Wire.Consistency) {
+    switch consistency {
+    case .unspecified: return nil
+    case .row: self = .row
+    case .snapshot: self = .snapshot
     }
   }
 }

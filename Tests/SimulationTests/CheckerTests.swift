@@ -49,6 +49,7 @@ import Testing
       SeenGroup("g1", size: 4, seen: 4, isCommitted: true), SeenGroup("g2", size: 2, seen: 0, isCommitted: false),
     ]
     history.trees = [SeenTree(["parent": [], "child": ["parent"]])]
+    history.twins = [SeenTwins(device: "d1", pairs: ["p1a": 3, "p1b": 3])]
     history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
     history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
     history.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [1])]
@@ -147,6 +148,9 @@ import Testing
     ("CK-53", "a reader comes to no state", { $0.starved = ["30 pages and no state"] }),
     ("UNI-05", "half a group", { $0.groups = [SeenGroup("g", size: 4, seen: 2, isCommitted: false)] }),
     ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
+    ("UNI-13", "one of two", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 4, "p1b": 3])) }),
+    ("UNI-13", "an older state", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 2, "p1b": 2])) }),
+    ("UNI-13", "not the app's own", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], lacksOwn: ["r"])) }),
     ("CK-27", "an owner is gone, and what it owned is not", { $0.trees.append(SeenTree(["child": ["parent"]])) }),
     (
       "CK-102", "nobody says that there is no room",

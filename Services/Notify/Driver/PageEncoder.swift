@@ -30,7 +30,8 @@ struct PageEncoder: Sendable {
       tokens.seal(ChangePosition(incarnation: cargo.incarnation, seq: seq), of: zone)
     }
     let page = NotifiedPage(
-      subscription: UInt32(slot), from: token(cargo.low), token: token(cargo.high), page: cargo.page)
+      subscription: UInt32(slot), from: token(cargo.low), token: token(cargo.high), page: cargo.page,
+      point: cargo.high)
     let bytes = Notification(pages: [page]).encoded()
     recent.insert(Encoded(zone: zone, slot: slot, cargo: cargo, bytes: bytes), at: 0)
     if recent.count > NotifyLimits.cachedPages { recent.removeLast() }

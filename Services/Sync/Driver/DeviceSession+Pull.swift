@@ -29,7 +29,9 @@ extension DeviceSession {
       cloud.metrics.resets.add()
       return PullResult(token: token, resetRequired: true, lost: reply.lost)
     }
-    return PullResult(page: reply.page, token: token, more: reply.more, consistent: reply.consistent)
+    return PullResult(
+      page: reply.page, token: token, more: reply.more, consistent: reply.consistent,
+      point: reply.consistent ? next.seq : 0)
   }
 
   private func changes(

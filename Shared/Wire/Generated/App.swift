@@ -53,6 +53,22 @@ public enum FetchPolicy: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__FetchPolicy) { self = Self(rawValue: c.rawValue) ?? .eager }
 }
 
+public enum Consistency: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case row = 1
+  case snapshot = 2
+
+  var c: Caravan__V1__Consistency {
+    switch self {
+    case .unspecified: CARAVAN__V1__CONSISTENCY__CONSISTENCY_UNSPECIFIED
+    case .row: CARAVAN__V1__CONSISTENCY__CONSISTENCY_ROW
+    case .snapshot: CARAVAN__V1__CONSISTENCY__CONSISTENCY_SNAPSHOT
+    }
+  }
+
+  init(c: Caravan__V1__Consistency) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum ResetChoice: UInt32, Sendable, CaseIterable {
   case unspecified = 0
   case keepLocal = 1
@@ -656,15 +672,18 @@ public struct TableProperties: WireMessage, Equatable {
   public var replication: Replication?
   public var mode: StoreMode
   public var fetch: [ObjectFetch]
+  public var consistency: Consistency
 
   public init(
     replication: Replication? = nil,
     mode: StoreMode = .unspecified,
-    fetch: [ObjectFetch] = []
+    fetch: [ObjectFetch] = [],
+    consistency: Consistency = .unspecified
   ) {
     self.replication = replication
     self.mode = mode
     self.fetch = fetch
+    self.consistency = consistency
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableProperties> {
@@ -672,6 +691,7 @@ public struct TableProperties: WireMessage, Equatable {
     if let replication { m.pointee.replication = replication.pack(into: &arena) }
     if mode != .unspecified { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     (m.pointee.n_fetch, m.pointee.fetch) = arena.messages(fetch) { $0.pack(into: &$1) }
+    if consistency != .unspecified { m.pointee.has_consistency = 1; m.pointee.consistency = consistency.c }
     return m
   }
 
@@ -679,6 +699,7 @@ public struct TableProperties: WireMessage, Equatable {
     replication = if let p = m.pointee.replication { try Replication(c: p) } else { nil }
     mode = m.pointee.has_mode != 0 ? StoreMode(c: m.pointee.mode) : .unspecified
     fetch = try copyMessages(m.pointee.n_fetch, m.pointee.fetch) { (p) throws(WireError) in try ObjectFetch(c: p) }
+    consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
   public func encoded() -> [UInt8] {

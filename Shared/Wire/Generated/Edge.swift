@@ -1922,6 +1922,7 @@ public struct PullResult: WireMessage, Equatable {
   public var resetRequired: Bool
   public var consistent: Bool
   public var lost: [UInt64]
+  public var point: UInt64
 
   public init(
     page: [UInt8] = [],
@@ -1929,7 +1930,8 @@ public struct PullResult: WireMessage, Equatable {
     more: Bool = false,
     resetRequired: Bool = false,
     consistent: Bool = false,
-    lost: [UInt64] = []
+    lost: [UInt64] = [],
+    point: UInt64 = 0
   ) {
     self.page = page
     self.token = token
@@ -1937,6 +1939,7 @@ public struct PullResult: WireMessage, Equatable {
     self.resetRequired = resetRequired
     self.consistent = consistent
     self.lost = lost
+    self.point = point
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PullResult> {
@@ -1947,6 +1950,7 @@ public struct PullResult: WireMessage, Equatable {
     if resetRequired { m.pointee.has_reset_required = 1; m.pointee.reset_required = resetRequired ? 1 : 0 }
     if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
     (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
+    if point != 0 { m.pointee.has_point = 1; m.pointee.point = point }
     return m
   }
 
@@ -1957,6 +1961,7 @@ public struct PullResult: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
     consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
+    point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -173,17 +173,20 @@ public struct NotifiedPage: WireMessage, Equatable {
   public var from: [UInt8]
   public var token: [UInt8]
   public var page: [UInt8]
+  public var point: UInt64
 
   public init(
     subscription: UInt32 = 0,
     from: [UInt8] = [],
     token: [UInt8] = [],
-    page: [UInt8] = []
+    page: [UInt8] = [],
+    point: UInt64 = 0
   ) {
     self.subscription = subscription
     self.from = from
     self.token = token
     self.page = page
+    self.point = point
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NotifiedPage> {
@@ -192,6 +195,7 @@ public struct NotifiedPage: WireMessage, Equatable {
     if !from.isEmpty { m.pointee.has_from = 1; m.pointee.from = arena.bytes(from) }
     if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     if !page.isEmpty { m.pointee.has_page = 1; m.pointee.page = arena.bytes(page) }
+    if point != 0 { m.pointee.has_point = 1; m.pointee.point = point }
     return m
   }
 
@@ -200,6 +204,7 @@ public struct NotifiedPage: WireMessage, Equatable {
     from = m.pointee.has_from != 0 ? copyBytes(m.pointee.from) : []
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
     page = m.pointee.has_page != 0 ? copyBytes(m.pointee.page) : []
+    point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -140,8 +140,10 @@ final class StoreFixture {
   }
 
   @discardableResult
-  func apply(_ page: [IncomingEntry], token: [UInt8] = [1], end: PageEnd = .last) async throws -> PullSummary {
-    try await store.apply(page, to: Self.photos, token: token, end: end, bytesDown: 0)
+  func apply(_ page: [IncomingEntry], token: [UInt8] = [1], end: PageEnd = .last, point: UInt64? = nil) async throws
+    -> PullSummary
+  {
+    try await store.apply(page, to: Self.photos, token: token, end: end, point: point, bytesDown: 0)
   }
 
   func accept(_ plan: PushPlan, from version: UInt64) async throws {

@@ -211,7 +211,8 @@ final class MemoryStore: SyncStore {
   func chunks(lackedBy page: [IncomingEntry], of table: TableID) -> [ChunkNeed] { [] }
 
   func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?,
+    bytesDown: Int
   ) async -> PullSummary {
     let (before, number) = state.withLock { ($0.beforePage, ($0.tables[table]?.pages ?? 0) + 1) }
     await before?(number)

@@ -22,3 +22,21 @@ extension Checker {
 
   static let readersFed = Checker("CK-53 readers by snapshots come to a state, however slow they are") { $0.starved }
 }
+
+extension Checker {
+  /// A device's table that shows snapshots shows all of a batch or nothing, never an older state than before, and what
+  /// its own app wrote at once.
+  static let twinsTogether = Checker("UNI-13 tables of snapshots show whole batches") { history in
+    var newest: [String: Int64] = [:]
+    return history.twins.flatMap { seen -> [String] in
+      var problems = seen.lacksOwn.map { "\(seen.device) does not see its own row \($0)" }
+      for name in Set(seen.pairs.keys.map { String($0.dropLast()) }).sorted() {
+        let (a, b) = (seen.pairs[name + "a"], seen.pairs[name + "b"])
+        if a != b { problems.append("\(seen.device) sees \(name): one of \(a ?? 0), the other of \(b ?? 0)") }
+        if let a, a < newest[name] ?? 0 { problems.append("\(seen.device) saw \(name) as a later batch left it") }
+        newest[name] = max(newest[name] ?? 0, a ?? 0)
+      }
+      return problems
+    }
+  }
+}

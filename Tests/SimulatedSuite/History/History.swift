@@ -217,6 +217,7 @@ public struct History: Sendable, Hashable {
   public var lost: [Version] = []
   public var groups: [SeenGroup] = []
   public var trees: [SeenTree] = []
+  public var twins: [SeenTwins] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
   public var secrets: [HiddenAnswer] = []

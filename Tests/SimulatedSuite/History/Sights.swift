@@ -25,6 +25,21 @@ public struct SeenTree: Sendable, Hashable {
   public init(_ records: [String: [String]]) { self.records = records }
 }
 
+/// What a device's table showed that shows snapshots.
+public struct SeenTwins: Sendable, Hashable {
+  public var device: String
+  /// Records that others write in twos, `…a` and `…b`, and the number of the batch that each is of.
+  public var pairs: [String: Int64]
+  /// Rows that the device's own app had made by then, and that were not there.
+  public var lacksOwn: [String]
+
+  public init(device: String, pairs: [String: Int64], lacksOwn: [String] = []) {
+    self.device = device
+    self.pairs = pairs
+    self.lacksOwn = lacksOwn
+  }
+}
+
 /// What a device showed of a row for which its user had no room.
 public struct SeenRefusal: Sendable, Hashable {
   public var device: String

@@ -154,6 +154,12 @@ struct Inspection: Sendable {
         hashes.formUnion(try await store.chunks(of: entry, in: place.database))
       }
     }
+    if suite.scale.hasTwins, device.name == suite.devices[0].name {
+      let place = Twins.place(of: device.user)
+      for entry in try await store.entries(of: place) {
+        hashes.formUnion(try await store.chunks(of: entry, in: place.database))
+      }
+    }
     return hashes.count
   }
 
@@ -183,9 +189,11 @@ struct Inspection: Sendable {
     }
     var named = 0
     for user in suite.scale.users {
-      for app in Set(suite.scale.tables.map(\.app)).sorted() {
+      var places = suite.scale.places(of: user).map(\.place)
+      if suite.scale.hasTwins, user == suite.devices[0].user { places.append(Twins.place(of: user)) }
+      for app in Set(places.map(\.app)).sorted() {
         var hashes: Set<ChunkHash> = []
-        for (table, place) in suite.scale.places(of: user) where table.app == app {
+        for place in places where place.app == app {
           for entry in try await store.entries(of: place) {
             hashes.formUnion(try await store.chunks(of: entry, in: place.database))
           }

@@ -25,6 +25,8 @@ struct Scale: Sendable {
   var hasGroups = false
   /// Records refer to one another, and some are deleted.
   var hasKindred = false
+  /// A device's table shows snapshots, and somebody writes records of it in twos (UNI-13).
+  var hasTwins = false
   /// A device takes samples, of which some may be lost.
   var hasSamples = false
   /// Somebody reads after pauses that are longer than tombstones are kept.
@@ -97,6 +99,9 @@ struct Scale: Sendable {
     hasLargeChunks = hasFrailLinks && frail.happens(300)
     var kin = Dice(seed: seed, "has kindred")
     hasKindred = kin.happens(120)
+    var twins = Dice(seed: seed, "has twins")
+    // Devices give back what a restore took row by row.
+    hasTwins = twins.happens(120) && !hasRestore
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
     tombstones.grace = .seconds(30)

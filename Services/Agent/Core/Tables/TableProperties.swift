@@ -9,6 +9,15 @@ public enum StoreMode: UInt8, Sendable, Hashable, CaseIterable {
   case inPlace = 2
 }
 
+/// What apps see of a zone while it changes (UNI-13).
+public enum Consistency: UInt8, Sendable, Hashable, CaseIterable {
+  /// Each row as soon as it is here.
+  case row = 1
+  /// The zone as it once was, with all of what was changed together or nothing of it; and what the device itself has
+  /// changed, as soon as it has.
+  case snapshot = 2
+}
+
 /// When an object column's bytes come to the device.
 public enum FetchPolicy: UInt8, Sendable, Hashable, CaseIterable {
   /// With its row, which is not seen without them (SIM-67).
@@ -57,13 +66,16 @@ public struct TableProperties: Sendable, Hashable {
   public var mode: StoreMode
   /// By column, in lower case; those that are not named are eager.
   public var fetch: [String: FetchPolicy]
+  public var consistency: Consistency
 
   public init(
-    replication: Replication = .full, mode: StoreMode = .copyOnWrite, fetch: [String: FetchPolicy] = [:]
+    replication: Replication = .full, mode: StoreMode = .copyOnWrite, fetch: [String: FetchPolicy] = [:],
+    consistency: Consistency = .row
   ) {
     self.replication = replication
     self.mode = mode
     self.fetch = fetch
+    self.consistency = consistency
   }
 
   public var isLocalOnly: Bool { replication == .localOnly }
@@ -86,6 +98,7 @@ public struct TableProperties: Sendable, Hashable {
     var properties = self
     if let replication = change.replication { properties.replication = replication }
     if let mode = change.mode { properties.mode = mode }
+    if let consistency = change.consistency { properties.consistency = consistency }
     for (column, policy) in change.fetch {
       properties.fetch[column.lowercased()] = policy == .eager ? nil : policy
     }
@@ -99,10 +112,15 @@ public struct TableChange: Sendable, Hashable {
   public var mode: StoreMode?
   /// By column.
   public var fetch: [String: FetchPolicy]
+  public var consistency: Consistency?
 
-  public init(replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: FetchPolicy] = [:]) {
+  public init(
+    replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: FetchPolicy] = [:],
+    consistency: Consistency? = nil
+  ) {
     self.replication = replication
     self.mode = mode
     self.fetch = fetch
+    self.consistency = consistency
   }
 }

@@ -141,7 +141,7 @@ extension LocalStore {
     case .takeServer where try !belongs(copy.entry, to: state): return try removeRow(row, of: state)
     case .takeServer: return try overwrite(old, with: copy.entry, in: state)
     case .remove:
-      deletions.add(id, of: state.table, version: copy.version)
+      try outdate(id, version: copy.version, in: state)
       return try removeRow(row, of: state)
     case .keepLocal: break
     }

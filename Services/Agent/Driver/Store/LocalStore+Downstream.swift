@@ -7,14 +7,13 @@ extension LocalStore {
   @discardableResult
   public func apply(
     _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], end: PageEnd,
-    bytesDown: Int
+    point: Seq? = nil, bytesDown: Int
   ) throws(CaravanError) -> PullSummary {
     let sound = chunks.filter { ChunkHash(of: $0.bytes) == $0.hash }
     let now = host.clock.wallTime.milliseconds
     let before = try state(table)
     // What it was asked for when the table was still synced is not told again: it comes when it is synced again.
     guard !before.isLocalOnly else { return PullSummary() }
-    let wasResyncing = before.isResyncing
     let isLast = end == .last
     // Pages that have more behind them are durable with the last one: what is lost until then is asked for again.
     let mayWait = (end == .more || end == .older) && sound.isEmpty
@@ -32,7 +31,11 @@ extension LocalStore {
       state.bytesDown += bytesDown
       // Written down with the token that is beyond it: whatever happens before the next epoch, it will be asked for.
       if summary.isUnexplained { state.mustStartOver = true }
-      if isLast, state.isResyncing { try endResync(&state, &summary) }
+      if state.showsSnapshots {
+        try reach(point, &state, &summary)
+      } else if isLast, state.isResyncing {
+        try endResync(&state, &summary)
+      }
       if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
       let oldest = try leaveOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
@@ -43,7 +46,6 @@ extension LocalStore {
       return summary
     }
     tellNewsIfAny(of: table)
-    if wasResyncing, isLast { try tellCollectable(of: table) }
     return summary
   }
 
@@ -55,7 +57,8 @@ extension LocalStore {
     let entry = incoming.entry
     try RecordName.check(entry.name)
     // A newer entry of the row makes the one that waits pointless.
-    if state.waiting > 0, try dropIncoming(named: entry.name, role: .waiting, of: state) { state.waiting -= 1 }
+    if state.waiting > 0 { try dropOvertaken(by: entry, in: &state) }
+    if state.showsSnapshots, !incoming.isOwn { return try keepAside(entry, &state, &summary) }
     let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
@@ -81,7 +84,7 @@ extension LocalStore {
     summary.staged += 1
   }
 
-  private func decide(
+  func decide(
     _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
     if isOwn, state.properties.isPartial {
@@ -111,7 +114,7 @@ extension LocalStore {
     return row == nil ? .ignore : .remove
   }
 
-  private func carryOut(
+  func carryOut(
     _ decision: ArrivalDecision, _ entry: Entry, _ row: StoredRow?, in state: TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
     switch (decision, row) {
@@ -172,19 +175,28 @@ extension LocalStore {
   /// Applies entries that are complete and whose row is free now. Runs inside its caller's transaction.
   func applyWaiting(_ state: inout TableState) throws(CaravanError) {
     if state.repairs > 0 { try completeRepairs(&state) }
-    guard state.waiting > 0 else { return }
+    let wasResyncing = state.isResyncing
     var summary = PullSummary()
-    for waiting in try completeIncoming(.waiting, of: state) {
-      let row = try state.rows.row(id: waiting.name, database)
-      let decision = try decide(waiting.entry, isOwn: false, row, in: state)
-      if case .hold = decision { continue }
-      try carryOut(decision, waiting.entry, row, in: state, &summary)
-      try dropIncoming(named: waiting.name, role: .waiting, of: state)
+    if state.showsSnapshots {
+      try show(&state, &summary)
+    } else if state.waiting > 0 {
+      for waiting in try completeIncoming(.waiting, of: state) { try settle(waiting, &state, &summary) }
+      state.waiting = try countIncoming(.waiting, of: state)
     }
-    state.waiting = try countIncoming(.waiting, of: state)
-    guard summary != PullSummary() else { return }
+    guard summary != PullSummary() || state.isResyncing != wasResyncing else { return }
     state.news += summary.applied + summary.removed
     try state.save(database)
+  }
+
+  /// Unless its row is not free, which it then waits for.
+  func settle(
+    _ waiting: StoredIncoming, _ state: inout TableState, _ summary: inout PullSummary
+  ) throws(CaravanError) {
+    let row = try state.rows.row(id: waiting.name, database)
+    let decision = try decide(waiting.entry, isOwn: false, row, in: state)
+    if case .hold = decision { return }
+    try carryOut(decision, waiting.entry, row, in: state, &summary)
+    try drop(waiting)
   }
 
   @discardableResult
@@ -297,7 +309,7 @@ extension LocalStore {
     }
     state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
-    (state.waiting, state.ownThrough, state.lacksOlder) = (0, nil, false)
+    (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
   }
@@ -309,10 +321,12 @@ extension LocalStore {
   }
 
   /// The cloud has named all it has: what it did not name is gone there, unless it was lost.
-  private func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
+  func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
     // What was named before it was lost is not named again.
     guard !state.mustStartOver else { return }
-    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
+    // What is newer than the point says nothing of it.
+    let named = state.showsSnapshots ? "AND version <= \(state.point)" : ""
+    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0 \(named)"
     let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
     for key in try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database) {
       guard var row = try state.rows.row(key: key, database) else { continue }

@@ -60,10 +60,14 @@ extension LocalStore {
   @discardableResult
   func dropIncoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> Bool {
     guard let old = try incoming(named: name, role: role, of: state) else { return false }
+    try drop(old)
+    return true
+  }
+
+  func drop(_ old: StoredIncoming) throws(CaravanError) {
     try chunkTable.release(try RowCodec.chunks(inBody: old.body))
     if old.lacking > 0 { try database.run("DELETE FROM wants WHERE incoming = ?", old.number) }
     try database.run("DELETE FROM incoming WHERE id = ?", old.number)
-    return true
   }
 
   /// What waits to be applied to a row is pointless once the row is at that version.

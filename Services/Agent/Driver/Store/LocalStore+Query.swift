@@ -56,7 +56,7 @@ extension LocalStore {
       if isOpen(row: row.id, of: state.table) {
         state.hasStrangers = true
       } else {
-        if keys != nil { try outdate(row, &state) }
+        if keys != nil, try outdate(row.id, version: row.head.version, in: state) { state.waiting -= 1 }
         try removeRow(row, of: state)
       }
     }
@@ -64,8 +64,10 @@ extension LocalStore {
   }
 
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
-  private func outdate(_ row: StoredRow, _ state: inout TableState) throws(CaravanError) {
-    deletions.add(row.id, of: state.table, version: row.head.version)
-    if try dropWaiting(named: row.id, through: row.head.version, of: state) { state.waiting -= 1 }
+  /// - Returns: whether anything waited.
+  @discardableResult
+  func outdate(_ row: String, version: Seq, in state: TableState) throws(CaravanError) -> Bool {
+    deletions.add(row, of: state.table, version: version)
+    return try dropWaiting(named: row, through: version, of: state)
   }
 }

@@ -47,7 +47,8 @@ extension LocalStore: SyncStore {
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: lacking ?? false,
       lacksRows: torn > 0 || state.mustStartOver || state.lacksOwnRows,
-      isResyncing: state.isResyncing, mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
+      isResyncing: state.isResyncing, showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
+      mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
       isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused)
   }
 

@@ -83,6 +83,10 @@ extension LocalStore {
       var columns: [Int] = []
       for name in widened { columns.append(try state.column(named: name)) }
       try wantEverything(in: columns, of: &state)
+      if new.consistency != old.consistency {
+        state.point = 0
+        try applyWaiting(&state)
+      }
       try state.save(database)
       let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
       if new.replication != old.replication {
@@ -91,6 +95,7 @@ extension LocalStore {
       }
       return armed
     }
+    tellNewsIfAny(of: table)
     if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }
   }
 
@@ -103,6 +108,10 @@ extension LocalStore {
       }
     }
     let new = old.applying(wanted)
+    guard new.consistency == .row || new.replication == .full else {
+      throw CaravanError(
+        .invalidData, "only a table that keeps all rows can show them as they once were: keep all, or show row by row")
+    }
     if let window = new.window {
       guard window.rows ?? 1 > 0, window.milliseconds ?? 1 > 0, window != RecentWindow() else {
         throw CaravanError(.invalidData, "the recent rows of a table need a bound: a number of rows, an age, or both")

@@ -212,7 +212,7 @@ extension LocalStore {
       if case .accepted(let version) = outcome {
         deletions.add(row.id, of: table, version: version)
       } else if let server {
-        deletions.add(row.id, of: table, version: server.version)
+        try outdate(row.id, version: server.version, in: state)
       }
       return try removeRow(row, of: state)
     case .conflict:
@@ -253,7 +253,10 @@ extension LocalStore {
     _ server: Entry, in state: TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
     summary.merged += 1
-    if let held = try incoming(named: server.name, role: .waiting, of: state), held.version >= server.version { return }
+    if let held = try incoming(named: server.name, role: .waiting, of: state) {
+      // What is still to be shown is shown first; this comes again in a page.
+      guard held.version < server.version, !(state.showsSnapshots && held.version <= state.point) else { return }
+    }
     let lacking = try keepIncoming(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }

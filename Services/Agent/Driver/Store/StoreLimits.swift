@@ -56,6 +56,8 @@ public enum StoreLimits {
   /// Rows of one table that were given up, and of which its app has not been told. Beyond it the oldest names are
   /// forgotten.
   public static let discardedRows: Int64 = 1_000
+  /// Rows of a point that are looked at together: all of it shows in one transaction, and never lies in memory whole.
+  static let shownAtOnce = 256
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 4
+  static let version = 5
   /// How a refusal begins that no salvage helps against.
   static let newerFormat = "the store is of format"
   /// Beyond it, a number is damage.
@@ -23,7 +23,8 @@ enum StoreSchema {
     guard found != version else { return }
     if found == 1 { try addChunkFile(to: database) }
     if (1...2).contains(found) { try addRowSums(to: database) }
-    if (1...3).contains(found) { return try addPushes(to: database) }
+    if (1...3).contains(found) { try addPushes(to: database) }
+    if (1...4).contains(found) { return try addPoints(to: database) }
     guard found == 0 else {
       let isNewer = (Int64(version)...farthestVersion).contains(Int64(found))
       throw CaravanError(
@@ -66,9 +67,23 @@ enum StoreSchema {
   private static func addPushes(to database: Connection) throws(CaravanError) {
     try database.transaction { () throws(CaravanError) in
       try database.execute(pushed)
+      try database.setUserVersion(4)
+    }
+  }
+
+  /// Until then every row was shown as soon as it was here, and few waited.
+  private static func addPoints(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.execute("ALTER TABLE tables ADD COLUMN point INTEGER NOT NULL DEFAULT 0")
+      try database.execute(incomingIndexes)
       try database.setUserVersion(version)
     }
   }
+
+  private static let incomingIndexes = """
+    CREATE INDEX incoming_by_version ON incoming (table_id, role, version);
+    CREATE INDEX incoming_lacking ON incoming (table_id, version) WHERE lacking > 0;
+    """
 
   /// Hashes of what was sent of dirty rows and came to nothing, as far as is known here.
   private static let pushed = """
@@ -86,7 +101,7 @@ enum StoreSchema {
       local_only INTEGER NOT NULL, type BLOB, token BLOB NOT NULL DEFAULT x'', resyncing INTEGER NOT NULL DEFAULT 0,
       last_sync INTEGER NOT NULL DEFAULT 0, bytes_up INTEGER NOT NULL DEFAULT 0, bytes_down INTEGER NOT NULL DEFAULT 0,
       refused TEXT NOT NULL DEFAULT '', news INTEGER NOT NULL DEFAULT 0, properties BLOB NOT NULL DEFAULT x'',
-      fault INTEGER NOT NULL DEFAULT 0, UNIQUE (app, name));
+      fault INTEGER NOT NULL DEFAULT 0, point INTEGER NOT NULL DEFAULT 0, UNIQUE (app, name));
     CREATE TABLE registrations (
       table_id INTEGER NOT NULL, direction INTEGER NOT NULL, ordinal INTEGER NOT NULL, period INTEGER NOT NULL,
       tolerance INTEGER NOT NULL, link INTEGER NOT NULL, PRIMARY KEY (table_id, direction)) WITHOUT ROWID;
@@ -115,6 +130,7 @@ enum StoreSchema {
       id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, role INTEGER NOT NULL, name TEXT NOT NULL,
       version INTEGER NOT NULL, deleted INTEGER NOT NULL, body BLOB NOT NULL, lacking INTEGER NOT NULL,
       UNIQUE (table_id, role, name));
+    \(incomingIndexes)
     CREATE TABLE wants (
       hash BLOB NOT NULL, incoming INTEGER NOT NULL, PRIMARY KEY (hash, incoming)) WITHOUT ROWID;
     CREATE INDEX wants_by_entry ON wants (incoming);

@@ -15,13 +15,14 @@ public import Model
 ///
 /// Downstream, one table at a time:
 ///
-///     try await store.apply(page, to: table, token: newToken, end: more ? .more : .last)
+///     try await store.apply(page, to: table, token: newToken, end: more ? .more : .last, point: …)
 ///     while let missing = try await store.missingChunks(of: table, limit: …), !missing.isEmpty {
 ///       download, then try await store.stage(chunks)
 ///     }
 ///
 /// Entries whose chunks are not all here, whose row is in a push, open for writing or being resolved wait inside the
-/// store and are applied by the call that makes them ready; the token moves on regardless, for they are kept.
+/// store and are applied by the call that makes them ready; the token moves on regardless, for they are kept. Entries
+/// of a table that shows its zone as it once was wait for the rest of that, and are applied together (UNI-13).
 public protocol SyncStore: Sendable {
   // MARK: The store's own identity
 
@@ -89,9 +90,11 @@ public protocol SyncStore: Sendable {
   /// - Parameters:
   ///   - chunks: which its rows want; of those that are damaged, or that nobody wants, nothing is kept.
   ///   - token: the change token after this page.
+  ///   - point: with this page, all of the zone has come as it was at this version; nil: who knows.
   @discardableResult
   func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?,
+    bytesDown: Int
   ) async throws(CaravanError) -> PullSummary
   /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
   func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]
@@ -208,6 +211,10 @@ public struct TableSyncState: Sendable, Hashable {
   public let isResyncing: Bool
   /// What was told of the table is told again: its next pull begins with a reset.
   public let mustStartOver: Bool
+  /// Its apps see the zone as it once was (UNI-13).
+  public let showsSnapshots: Bool
+  /// Entries are kept aside.
+  public let keepsEntries: Bool
   /// Of what the device itself wrote, it knows all up to this version (MOB-52).
   public let ownThrough: Seq
   /// Conflicts are being resolved: what arrives waits (SIM-25).
@@ -220,7 +227,7 @@ public struct TableSyncState: Sendable, Hashable {
     proposal: RecordType, type: RecordType?, token: [UInt8], newestFirst: UInt64? = nil, dirtyRows: Int,
     toleratedRows: Int = 0,
     deadline: Int64? = nil, isLocalOnly: Bool = false, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false,
-    isResyncing: Bool = false,
+    isResyncing: Bool = false, showsSnapshots: Bool = false, keepsEntries: Bool = false,
     mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
   ) {
     self.proposal = proposal
@@ -235,6 +242,8 @@ public struct TableSyncState: Sendable, Hashable {
     self.lacksChunks = lacksChunks
     self.lacksRows = lacksRows
     self.isResyncing = isResyncing
+    self.showsSnapshots = showsSnapshots
+    self.keepsEntries = keepsEntries
     self.mustStartOver = mustStartOver
     self.ownThrough = ownThrough
     self.isResolving = isResolving

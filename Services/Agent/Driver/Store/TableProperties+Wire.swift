@@ -15,7 +15,7 @@ extension Wire.TableProperties {
       replication: Wire.Replication(properties.replication), mode: mode,
       fetch: properties.fetch.sorted { $0.key < $1.key }.map {
         ObjectFetch(column: $0.key, policy: Wire.FetchPolicy($0.value))
-      })
+      }, consistency: properties.consistency == .snapshot ? .snapshot : .row)
   }
 
   /// - Throws: `invalidData` for a column that is named twice.
@@ -32,7 +32,14 @@ extension Wire.TableProperties {
       case .copyOnWrite: .copyOnWrite
       case .inPlace: .inPlace
       }
-    return TableChange(replication: try replication?.model(), mode: mode, fetch: fetch)
+    let consistency: AgentCore.Consistency? =
+      switch self.consistency {
+      case .unspecified: nil
+      case .row: .row
+      case .snapshot: .snapshot
+      }
+    return TableChange(
+      replication: try replication?.model(), mode: mode, fetch: fetch, consistency: consistency)
   }
 }
 

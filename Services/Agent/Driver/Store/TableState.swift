@@ -23,6 +23,9 @@ struct TableState {
   var hasStrangers = false
   /// The token leads back in time: the table has yet to come to as many rows as it is to keep (UNI-15).
   var lacksOlder = false
+  /// Of a table that shows its zone as it once was (UNI-13): pages have brought all of the zone at this version, and
+  /// what waits and is no newer shows at once, when all of it can. 0: something newer has come, or nothing.
+  var point: Seq = 0
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
   var bytesUp: Int
@@ -66,6 +69,8 @@ struct TableState {
       schema.columns.enumerated().map { ($0.element.name.lowercased(), $0.offset) }, uniquingKeysWith: { a, _ in a })
   }
 
+  var showsSnapshots: Bool { properties.consistency == .snapshot }
+
   /// Names of columns are found in any case, as SQL does.
   /// - Throws: `schemaViolation` naming the table's columns.
   func column(named name: String) throws(CaravanError) -> Int {
@@ -108,7 +113,7 @@ struct TableState {
       SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
         (SELECT op FROM plans WHERE table_id = tables.id),
-        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role >= 2), properties, fault
+        (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role >= 2), properties, fault, point
       FROM tables ORDER BY id
       """
     ) { (row) throws(CaravanError) in try TableState(row, damage) }
@@ -134,6 +139,7 @@ struct TableState {
     op = row.isNull(14) ? nil : row.unsigned(14)
     repairs = Int(row.integer(15))
     fault = TableFault(rawValue: row.integer(17))
+    point = row.unsigned(18)
   }
 
   private static func properties(
@@ -153,9 +159,9 @@ struct TableState {
     try database.run(
       """
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
-        bytes_down = ?, refused = ?, news = ?, fault = ? WHERE id = ?
+        bytes_down = ?, refused = ?, news = ?, fault = ?, point = ? WHERE id = ?
       """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
-      progress, lastSync, bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, number)
+      progress, lastSync, bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, point, number)
   }
 
   /// How far its pulls have come, as `resyncing` has it.

@@ -19,6 +19,12 @@ struct Downstream: Sendable {
   /// Read backwards in time until so many rows are here.
   private var newestFirst: UInt64?
   private var hasObjects = false
+  /// Its apps see the zone as it once was (UNI-13).
+  private var showsSnapshots = false
+  /// Entries are kept aside: a page without any may still say that they can be shown.
+  private var keepsEntries = false
+  /// Some of them lack chunks.
+  private var lacksChunks = false
   /// What the device itself wrote up to here need not come.
   private var ownThrough: Seq = 0
   /// Rows are torn, or were left to the cloud, and may be the device's own.
@@ -55,6 +61,7 @@ struct Downstream: Sendable {
     lacksRows = lacksRows || state.lacksRows
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     newestFirst = state.newestFirst
+    (showsSnapshots, keepsEntries, lacksChunks) = (state.showsSnapshots, state.keepsEntries, state.lacksChunks)
     var operations: [Operation.Kind] = []
     // A restore may have taken the type: who starts over may not have come to propose it again, and who has never
     // pulled hears of no restore.
@@ -80,6 +87,8 @@ struct Downstream: Sendable {
       await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: false))
     }
     guard let result = results.first else { throw .unknownResult }
+    // What is to be shown lacks these; what the page brings might overtake it, again and again.
+    if showsSnapshots, lacksChunks { try await fetchBetweenPages() }
     var page: PullResult? = try await opened(result)
     while let current = page {
       guard current.more else {
@@ -127,7 +136,9 @@ struct Downstream: Sendable {
     else { return false }
     token = state.token
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
-    try await takeIn(PullResult(page: news.page, token: news.token, more: true), end: .unknown)
+    let page = PullResult(
+      page: news.page, token: news.token, more: true, consistent: news.point > 0, point: news.point)
+    try await takeIn(page, end: .unknown)
     answer = .whole
     try await fetchObjects()
     return true
@@ -139,7 +150,8 @@ struct Downstream: Sendable {
       Pull(
         container: table.app.text, zone: table.name, token: token,
         maxBytes: UInt32(clamping: min(wanted ?? .max, maximumBytes)), ownBodies: lacksRows,
-        slackMilliseconds: slackMilliseconds, mode: newestFirst == nil ? .forward : .reverse, ownThrough: ownThrough))
+        slackMilliseconds: slackMilliseconds, mode: newestFirst == nil ? .forward : .reverse,
+        snapshot: showsSnapshots, ownThrough: ownThrough))
   }
 
   var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
@@ -243,10 +255,12 @@ struct Downstream: Sendable {
     let entries = try EntryPage.decode(result.page).entries.map {
       IncomingEntry(entry: $0.model(), isOwn: $0.own)
     }
-    if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing { return PullSummary() }
+    if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
     let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
+    // Of a zone that is not there, nothing is at any version.
+    let point = result.consistent || !result.more ? max(1, result.point) : nil
     let summary = try await crew.store.apply(
-      entries, with: brought.chunks, to: table, token: result.token, end: end,
+      entries, with: brought.chunks, to: table, token: result.token, end: end, point: point,
       bytesDown: result.page.count + brought.bytes)
     crew.tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
     token = result.token
@@ -254,12 +268,16 @@ struct Downstream: Sendable {
     isUnexplained = summary.isUnexplained
     guard summary.staged > 0, !isUnexplained else { return summary }
     answer = .lacksObjects
-    do throws(CaravanError) { _ = try await crew.mover.fetchMissing(of: table, gate: gate) } catch {
-      // Rows behind it do not wait for an object that today's budget has no room for (MOB-47).
-      guard error.isForTomorrow else { throw error }
-    }
+    try await fetchBetweenPages()
     answer = .missing
     return summary
+  }
+
+  /// Rows behind it do not wait for an object that today's budget has no room for (MOB-47).
+  private func fetchBetweenPages() async throws(CaravanError) {
+    do throws(CaravanError) { _ = try await crew.mover.fetchMissing(of: table, gate: gate) } catch {
+      guard error.isForTomorrow else { throw error }
+    }
   }
 }
 

@@ -27,8 +27,10 @@ enum AppCommands {
   private static let lazy = Flag<[String]>("lazy", "COLUMNS", "objects that come when they are read", default: [])
   private static let never = Flag<[String]>("never-fetch", "COLUMNS", "objects that stay in the cloud", default: [])
   private static let query = Flag<String?>("query", "WHERE", "keep the rows that this finds here, and no others")
+  private static let consistency = Flag<String?>(
+    "consistency", "WHAT", "what is seen of rows that others change: row (each by itself) or snapshot (all as of once)")
   private static let propertyFlags: FlagList = [
-    full, localOnly, recentRows, recentAge, query, mode, eager, lazy, never,
+    full, localOnly, recentRows, recentAge, query, mode, eager, lazy, never, consistency,
   ]
 
   private static let tables = [
@@ -86,6 +88,12 @@ enum AppCommands {
         throw CaravanError(.invalidData, "--store-mode '\(text)' is none: say copy-on-write or in-place")
       }
       wanted.mode = mode
+    }
+    if let text = options[consistency] {
+      guard let consistency = TableProperties.Consistency(rawValue: text) else {
+        throw CaravanError(.invalidData, "--consistency '\(text)' is none: say row or snapshot")
+      }
+      wanted.consistency = consistency
     }
     for (columns, policy) in [(eager, TableProperties.Fetch.eager), (lazy, .lazy), (never, .never)] {
       for column in options[columns] { wanted.fetch[column] = policy }

@@ -162,6 +162,7 @@ enum AppDeviceCommands {
     case .query(let template, _): (kept["replication"], kept["query"]) = (.string("query"), .string(template))
     }
     kept["store_mode"] = .string((properties.mode ?? .copyOnWrite).rawValue)
+    kept["consistency"] = .string((properties.consistency ?? .row).rawValue)
     kept["fetch"] = .object(JSON.Object(sorting: properties.fetch.mapValues { .string($0.rawValue) }))
     return .object(kept)
   }

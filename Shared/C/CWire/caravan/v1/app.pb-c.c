@@ -3072,7 +3072,7 @@ const ProtobufCMessageDescriptor caravan__v1__object_fetch__descriptor =
   (ProtobufCMessageInit) caravan__v1__object_fetch__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_properties__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__table_properties__field_descriptors[4] =
 {
   {
     "replication",
@@ -3110,8 +3110,21 @@ static const ProtobufCFieldDescriptor caravan__v1__table_properties__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "consistency",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__TableProperties, has_consistency),
+    offsetof(Caravan__V1__TableProperties, consistency),
+    &caravan__v1__consistency__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_properties__field_indices_by_name[] = {
+  3,   /* field[3] = consistency */
   2,   /* field[2] = fetch */
   1,   /* field[1] = mode */
   0,   /* field[0] = replication */
@@ -3119,7 +3132,7 @@ static const unsigned caravan__v1__table_properties__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__table_properties__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_properties__descriptor =
 {
@@ -3129,7 +3142,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_properties__descriptor =
   "Caravan__V1__TableProperties",
   "caravan.v1",
   sizeof(Caravan__V1__TableProperties),
-  3,
+  4,
   caravan__v1__table_properties__field_descriptors,
   caravan__v1__table_properties__field_indices_by_name,
   1,  caravan__v1__table_properties__number_ranges,
@@ -6501,6 +6514,36 @@ const ProtobufCEnumDescriptor caravan__v1__fetch_policy__descriptor =
   caravan__v1__fetch_policy__enum_values_by_name,
   1,
   caravan__v1__fetch_policy__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__consistency__enum_values_by_number[3] =
+{
+  { "CONSISTENCY_UNSPECIFIED", "CARAVAN__V1__CONSISTENCY__CONSISTENCY_UNSPECIFIED", 0 },
+  { "CONSISTENCY_ROW", "CARAVAN__V1__CONSISTENCY__CONSISTENCY_ROW", 1 },
+  { "CONSISTENCY_SNAPSHOT", "CARAVAN__V1__CONSISTENCY__CONSISTENCY_SNAPSHOT", 2 },
+};
+static const ProtobufCIntRange caravan__v1__consistency__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex caravan__v1__consistency__enum_values_by_name[3] =
+{
+  { "CONSISTENCY_ROW", 1 },
+  { "CONSISTENCY_SNAPSHOT", 2 },
+  { "CONSISTENCY_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__consistency__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.Consistency",
+  "Consistency",
+  "Caravan__V1__Consistency",
+  "caravan.v1",
+  3,
+  caravan__v1__consistency__enum_values_by_number,
+  3,
+  caravan__v1__consistency__enum_values_by_name,
+  1,
+  caravan__v1__consistency__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__reset_choice__enum_values_by_number[3] =

@@ -5383,7 +5383,7 @@ const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor =
   (ProtobufCMessageInit) caravan__v1__changed_zones__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[7] =
 {
   {
     "page",
@@ -5446,6 +5446,18 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "point",
+    34,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__PullResult, has_point),
+    offsetof(Caravan__V1__PullResult, point),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lost",
     110,
     PROTOBUF_C_LABEL_REPEATED,
@@ -5460,18 +5472,20 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
 };
 static const unsigned caravan__v1__pull_result__field_indices_by_name[] = {
   4,   /* field[4] = consistent */
-  5,   /* field[5] = lost */
+  6,   /* field[6] = lost */
   2,   /* field[2] = more */
   0,   /* field[0] = page */
+  5,   /* field[5] = point */
   3,   /* field[3] = reset_required */
   1,   /* field[1] = token */
 };
-static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 30, 4 },
-  { 110, 5 },
-  { 0, 6 }
+  { 34, 5 },
+  { 110, 6 },
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
 {
@@ -5481,10 +5495,10 @@ const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
   "Caravan__V1__PullResult",
   "caravan.v1",
   sizeof(Caravan__V1__PullResult),
-  6,
+  7,
   caravan__v1__pull_result__field_descriptors,
   caravan__v1__pull_result__field_indices_by_name,
-  3,  caravan__v1__pull_result__number_ranges,
+  4,  caravan__v1__pull_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -534,7 +534,7 @@ const ProtobufCMessageDescriptor caravan__v1__attach_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__attach_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__notified_page__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__notified_page__field_descriptors[5] =
 {
   {
     "subscription",
@@ -584,17 +584,30 @@ static const ProtobufCFieldDescriptor caravan__v1__notified_page__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "point",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__NotifiedPage, has_point),
+    offsetof(Caravan__V1__NotifiedPage, point),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__notified_page__field_indices_by_name[] = {
   1,   /* field[1] = from */
   3,   /* field[3] = page */
+  4,   /* field[4] = point */
   0,   /* field[0] = subscription */
   2,   /* field[2] = token */
 };
 static const ProtobufCIntRange caravan__v1__notified_page__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor =
 {
@@ -604,7 +617,7 @@ const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor =
   "Caravan__V1__NotifiedPage",
   "caravan.v1",
   sizeof(Caravan__V1__NotifiedPage),
-  4,
+  5,
   caravan__v1__notified_page__field_descriptors,
   caravan__v1__notified_page__field_indices_by_name,
   1,  caravan__v1__notified_page__number_ranges,

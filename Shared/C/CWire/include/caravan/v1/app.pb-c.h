@@ -105,6 +105,21 @@ typedef enum _Caravan__V1__FetchPolicy {
   CARAVAN__V1__FETCH_POLICY__FETCH_POLICY_NONE = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__FETCH_POLICY)
 } Caravan__V1__FetchPolicy;
+/*
+ * What apps see of a zone while it changes (UNI-13).
+ */
+typedef enum _Caravan__V1__Consistency {
+  /*
+   * as it was; row by row to begin with
+   */
+  CARAVAN__V1__CONSISTENCY__CONSISTENCY_UNSPECIFIED = 0,
+  CARAVAN__V1__CONSISTENCY__CONSISTENCY_ROW = 1,
+  /*
+   * the zone as it once was, and what the device itself has changed; of full tables only
+   */
+  CARAVAN__V1__CONSISTENCY__CONSISTENCY_SNAPSHOT = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CONSISTENCY)
+} Caravan__V1__Consistency;
 typedef enum _Caravan__V1__ResetChoice {
   CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED = 0,
   /*
@@ -407,10 +422,12 @@ struct  Caravan__V1__TableProperties
   Caravan__V1__StoreMode mode;
   size_t n_fetch;
   Caravan__V1__ObjectFetch **fetch;
+  protobuf_c_boolean has_consistency;
+  Caravan__V1__Consistency consistency;
 };
 #define CARAVAN__V1__TABLE_PROPERTIES__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_properties__descriptor) \
-    , NULL, 0, CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED, 0,NULL }
+    , NULL, 0, CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED, 0,NULL, 0, CARAVAN__V1__CONSISTENCY__CONSISTENCY_UNSPECIFIED }
 
 
 struct  Caravan__V1__CreateTable
@@ -2403,6 +2420,7 @@ typedef void (*Caravan__V1__CounterValue_Closure)
 extern const ProtobufCEnumDescriptor    caravan__v1__table_sync__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__store_mode__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__fetch_policy__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__consistency__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__reset_choice__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__sync_mode__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__write_loss__descriptor;

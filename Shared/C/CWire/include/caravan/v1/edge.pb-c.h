@@ -1009,10 +1009,15 @@ struct  Caravan__V1__PullResult
    */
   size_t n_lost;
   uint64_t *lost;
+  /*
+   * with `consistent`: the version that the zone had then
+   */
+  protobuf_c_boolean has_point;
+  uint64_t point;
 };
 #define CARAVAN__V1__PULL_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, 0 }
 
 
 /*

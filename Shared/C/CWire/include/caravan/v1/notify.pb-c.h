@@ -126,10 +126,15 @@ struct  Caravan__V1__NotifiedPage
    */
   protobuf_c_boolean has_page;
   ProtobufCBinaryData page;
+  /*
+   * the version that the zone has with it
+   */
+  protobuf_c_boolean has_point;
+  uint64_t point;
 };
 #define CARAVAN__V1__NOTIFIED_PAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notified_page__descriptor) \
-    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL} }
+    , 0, 0, 0, {0,NULL}, 0, {0,NULL}, 0, {0,NULL}, 0, 0 }
 
 
 struct  Caravan__V1__Notification
