@@ -104,7 +104,7 @@ import Wire
     let first = try await bench.commit(zone, rows, as: user.text, 1)
     _ = try await bench.commit(zone, [Sample.delete("c"), Sample.save("a", body: [9])], as: user.text, 2)
     _ = try await bench.routed.lock(
-      "\(user)/lock", .take(ttl: .seconds(1 << 30)), holder: "phone", in: Partition(of: zone.database))
+      "lock/\(zone.database)", .take(ttl: .seconds(1 << 30)), holder: "phone", in: Partition(of: zone.database))
     if way == .back { try await arrive(user, in: MoveBench.name, bench) }
     fail()
     try await arrive(user, in: way == .there ? MoveBench.name : "main", bench)
@@ -118,7 +118,7 @@ import Wire
     #expect(try await bench.commit(zone, rows, as: user.text, 1) == first, "UNI-07: its ops are known")
     let held = await #expect(throws: CaravanError.self) {
       _ = try await bench.routed.lock(
-        "\(user)/lock", .take(ttl: .seconds(1)), holder: "tablet", in: Partition(of: zone.database))
+        "lock/\(zone.database)", .take(ttl: .seconds(1)), holder: "tablet", in: Partition(of: zone.database))
     }
     lines.append("\(held?.code == .lockAlreadyHeld)")
     lines.append("\(try await bench.commit(zone, [Sample.save("a", body: [7])], as: user.text, 3).accepted)")
