@@ -147,10 +147,21 @@ import struct Synchronization.Atomic
   /// Holds up whoever has a statement to run.
   private final class Gate: StatementTap {
     private let isOpen = Atomic<Bool>(true)
+    private let statements = Atomic<Int>(0)
 
     func set(open: Bool) { isOpen.store(open, ordering: .releasing) }
 
+    /// Returns once nobody has had a statement to run for a while.
+    func untilQuiet() async throws {
+      try await eventually("the store has nothing to do") {
+        let before = statements.load(ordering: .relaxed)
+        try await Host.live().clock.sleep(for: .milliseconds(200))
+        return statements.load(ordering: .relaxed) == before
+      }
+    }
+
     func fate(of sql: String) -> StatementFate {
+      statements.add(1, ordering: .relaxed)
       while !isOpen.load(ordering: .acquiring) { usleep(500) }
       return .runs
     }
@@ -164,8 +175,9 @@ import struct Synchronization.Atomic
     try await StorageBench.with(options) { bench in
       let putOff = bench.host.metrics.counter(.upkeepPutOff)
       let zone = try StorageBench.zone()
+      // Upkeep that was held up as well would not look.
+      try await gate.untilQuiet()
       gate.set(open: false)
-      defer { gate.set(open: true) }
       let bus = bench.bus
       try await withThrowingTaskGroup(of: CommitReply.self) { group in
         for number in 1...UInt64(Self.busy) {
@@ -177,6 +189,8 @@ import struct Synchronization.Atomic
               request, to: StorageMethod.commit.subject(in: Partition(of: zone.database)), deadline: .seconds(1 << 20))
           }
         }
+        // Whatever comes of it, those that are held up are let go before they are waited for.
+        defer { gate.set(open: true) }
         try await eventually("upkeep looks, and lets them go first") {
           // It comes now and then, whether there were commits or not.
           bench.clock.advance(by: .seconds(10))
