@@ -22,7 +22,8 @@ final class AppConnection: Sendable {
     var isAwaiting: Bool { end == nil && (!waiting.isEmpty || listeners > 0) }
   }
 
-  private let upcalls = BoundedQueue<Wire.Upcall>(capacity: ClientLimits.upcalls)
+  private let upcalls = Mutex(UpcallQueue())
+  private let upcallsArrived = Signal()
   private let events = Mutex(SyncEventQueue(capacity: ClientLimits.syncEvents))
   private let eventsArrived = Signal()
   private let socket: FrameSocket
@@ -70,8 +71,11 @@ final class AppConnection: Sendable {
   func nextUpcall() async throws(CaravanError) -> Wire.Upcall? {
     beginListening()
     defer { endListening() }
-    if let upcall = await upcalls.next() { return upcall }
-    if !Task.isCancelled, let end = state.withLock({ $0.end }) { throw end }
+    while !Task.isCancelled {
+      if let upcall = upcalls.withLock({ $0.next() }) { return upcall }
+      if let end = state.withLock({ $0.end }) { throw end }
+      await upcallsArrived.wait()
+    }
     return nil
   }
 
@@ -178,8 +182,8 @@ final class AppConnection: Sendable {
     switch reply.kind {
     case nil: return
     case .upcall(let upcall)?:
-      // Full: the app has not looked for long; upcalls say "look", and one more says nothing new.
-      _ = upcalls.push(upcall)
+      upcalls.withLock { $0.add(upcall) }
+      upcallsArrived.raise()
     case .syncEvent(let event)?:
       events.withLock { $0.add(event) }
       eventsArrived.raise()
@@ -201,7 +205,7 @@ final class AppConnection: Sendable {
       return state.waiting.sorted { $0.key < $1.key }.map(\.value)
     }
     for promise in waiting { promise.fulfil(.failure(reason)) }
-    upcalls.finish()
+    upcallsArrived.raise()
     eventsArrived.raise()
   }
 }
