@@ -85,11 +85,15 @@ struct Addresses: Sendable {
   }
 
   private static func claimFree(at host: String, _ random: any RandomSource) throws(CaravanError) -> Claimed {
-    while true {
+    for _ in 0..<freePortsTried {
       let address = HostPort(host, try LoopbackPort.free(random: random))
       if let claimed = claim(address) { return claimed }
     }
+    throw CaravanError(
+      .unavailable, "no port can be claimed at \(host) (\(freePortsTried) tried): may this process have unix sockets?")
   }
+
+  private static let freePortsTried = 20
 
   /// Whoever claims it first and listens later is noticed either way.
   private static func claim(_ address: HostPort) -> Claimed? {

@@ -9,11 +9,11 @@ internal import Runtime
 final class PortClaim: Sendable {
   private let descriptor: Mutex<Int32>
 
-  /// nil: another process has it.
+  /// nil: another process has it, or this one may have no more sockets.
   init?(_ port: UInt16) {
     let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0, Self.bind(socket, to: "caravan-port-\(port)") else {
-      close(socket)
+      if socket >= 0 { close(socket) }
       return nil
     }
     descriptor = Mutex(socket)
