@@ -4,8 +4,11 @@ public import Model
 /// store brings the entries of the scan in its order, straight from where it reads them.
 public struct ChangePageBuilder {
   private let scan: ChangeScan
-  /// Of the reader's footprint; 0 without one. To be set before the first tombstone comes: only those ask for it.
+  /// Of the reader's footprint; 0 without one. To be set before the first entry comes of which `asksForReach` is true.
   public var reach: Seq?
+  private let filter: RowFilter?
+  /// A body that the filter looks at.
+  private var looked: [UInt8] = []
   /// The reader knows of its own entries up to here.
   private let ownThrough: Seq
   private let maxRecords: Int
@@ -20,6 +23,7 @@ public struct ChangePageBuilder {
   public init(_ scan: ChangeScan, _ query: ChangeQuery) {
     self.scan = scan
     ownThrough = query.reader?.ownThrough ?? 0
+    filter = query.filter
     maxRecords = query.recordBound
     maxBytes = query.byteBound
     last = scan.isReverse ? scan.start.below : scan.start.seq
@@ -33,8 +37,10 @@ public struct ChangePageBuilder {
     _ head: EntryPageWriter.Head, endsBatch: Bool, writer writerName: [UInt8], nameBytes: Int, bodyBytes: Int,
     appendName: (inout [UInt8]) -> Void, appendBody: (inout [UInt8]) -> Void
   ) -> Bool {
-    if shows(head) {
-      let bodyBytes = head.isOwn ? 0 : bodyBytes
+    let isStranger = excludes(head, appendBody)
+    if shows(head, isStranger) {
+      let head = isStranger ? .stranger(head.version) : head
+      let (writerName, bodyBytes) = isStranger ? ([], 0) : (writerName, head.isOwn ? 0 : bodyBytes)
       let size = nameBytes + bodyBytes + writerName.count + head.fields.count + Self.overhead
       guard writer.count < maxRecords, writer.count == 0 || writer.bytes.count + size <= maxBytes else {
         isFull = true
@@ -51,9 +57,20 @@ public struct ChangePageBuilder {
     return !isFull
   }
 
-  private func shows(_ head: EntryPageWriter.Head) -> Bool {
+  private func shows(_ head: EntryPageWriter.Head, _ isStranger: Bool) -> Bool {
     if head.isOwn, head.version <= ownThrough { return false }
-    return !head.isDeleted || scan.concerns(head, reach: reach ?? .max)
+    return !head.isDeleted && !isStranger || scan.concerns(head, reach: reach ?? .max)
+  }
+
+  /// Tombstones ask, and what may be excluded.
+  public func asksForReach(_ head: EntryPageWriter.Head) -> Bool { reach == nil && (head.isDeleted || filter != nil) }
+
+  /// Of what the reader wrote itself it has the body.
+  private mutating func excludes(_ head: EntryPageWriter.Head, _ appendBody: (inout [UInt8]) -> Void) -> Bool {
+    guard let filter, !head.isOwn, !head.isDeleted else { return false }
+    looked.removeAll(keepingCapacity: true)
+    appendBody(&looked)
+    return filter.excludes(looked)
   }
 
   /// There is more than what was brought.
@@ -82,4 +99,6 @@ extension ChangeQuery {
   public var recordBound: Int { min(max(1, maxRecords), StoreLimits.recordsPerPage) }
   /// Bytes a page may have, unless a single entry is larger.
   public var byteBound: Int { min(max(1, maxBytes), Limits.pageBytes) }
+  /// Bytes of bodies that are worth reading for it: of many the filter leaves nothing.
+  public var readBound: Int { filter == nil ? byteBound : Limits.pageBytes }
 }

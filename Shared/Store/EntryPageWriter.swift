@@ -22,6 +22,14 @@ public struct EntryPageWriter: Sendable {
     public var fields: [UInt8]
     /// As the store's flag says; it does not travel.
     public var isRegained: Bool
+    /// What it has become is nothing to the reader.
+    public var isStranger = false
+
+    static func stranger(_ version: Seq) -> Head {
+      var head = Head(version: version, created: 0, isDeleted: false, type: 0, isOwn: false)
+      head.isStranger = true
+      return head
+    }
 
     public init(
       version: Seq, created: Seq, isDeleted: Bool, type: UInt32, isOwn: Bool, expires: Int64 = 0, fields: [UInt8] = [],
@@ -59,6 +67,7 @@ public struct EntryPageWriter: Sendable {
     if !head.fields.isEmpty {
       bytes.append(0x52, varint: UInt64(head.fields.count)) { $0.append(contentsOf: head.fields) }
     }
+    if head.isStranger { bytes.append(0x58, varint: 1) }
     precondition(
       bytes.count - start == size(head, nameBytes: nameBytes, bodyBytes: bodyBytes, writerBytes: writer.count),
       "an entry has another size than it announced")
@@ -90,7 +99,7 @@ public struct EntryPageWriter: Sendable {
     func number(_ value: UInt64) -> Int { value > 0 ? 1 + value.varintBytes : 0 }
     return field(nameBytes) + number(head.version) + number(head.created) + (head.isDeleted ? 2 : 0)
       + number(UInt64(head.type)) + field(bodyBytes) + (head.isOwn ? 2 : 0) + field(writerBytes)
-      + number(UInt64(head.expires)) + field(head.fields.count)
+      + number(UInt64(head.expires)) + field(head.fields.count) + (head.isStranger ? 2 : 0)
   }
 }
 

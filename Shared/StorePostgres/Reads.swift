@@ -22,13 +22,13 @@ struct Reads {
     let (partition, database) = (Int32(Partition(of: query.zone.database).number), query.zone.database.key)
     let (from, isBack) = query.edge
     let reader = query.reader
-    let count = PostgresLimits.scanned(records: query.recordBound, bytes: query.byteBound)
+    let count = PostgresLimits.scanned(records: query.recordBound, bytes: query.readBound)
     let answers = try snapshot { pipeline in
       pipeline.add(Statements.aliveZone, partition, database, query.zone.name)
       pipeline.add(
         DeviceStatements.footprints, partition, [database], [query.zone.name], [reader?.writer ?? ""])
       if query.dependsOnPast { pipeline.add(DeviceStatements.lastLives, partition, database, query.zone.name) }
-      let (writer, epoch, bytes) = (reader?.writer ?? "", reader?.epoch ?? 0, Int64(query.byteBound))
+      let (writer, epoch, bytes) = (reader?.writer ?? "", reader?.epoch ?? 0, Int64(query.readBound))
       if let target = query.target {
         pipeline.add(
           DeviceStatements.changesOfSnapshot, partition, database, query.zone.name, from, writer, epoch, count, bytes,
@@ -62,7 +62,7 @@ struct Reads {
         fill(&page, rows, isReader: query.reader != nil)
         // As many as were asked for: there may be more.
         let bytes = rows.reduce(0) { $0 + Int($1.integer(7)) + $1.byteCount(10) }
-        if rows.count == count || bytes >= query.byteBound { page.stop() }
+        if rows.count == count || bytes >= query.readBound { page.stop() }
       }
       return page.finish()
     }

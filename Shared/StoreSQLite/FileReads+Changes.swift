@@ -82,7 +82,7 @@ extension FileReads {
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
         fields: isOwn ? [] : row.bytes(8), isRegained: flags.contains(.regained))
-      if head.isDeleted, page.reach == nil { page.reach = try footprint(of: query.reader, zone)?.reach ?? 0 }
+      if page.asksForReach(head) { page.reach = try footprint(of: query.reader, zone)?.reach ?? 0 }
       return page.add(
         head, endsBatch: flags.contains(.endsBatch), writer: try writers.name(writer, db),
         nameBytes: row.byteCount(5), bodyBytes: row.byteCount(6)

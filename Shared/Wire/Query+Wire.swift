@@ -78,3 +78,45 @@ extension QueryRequest {
       sort: sort.map { Model.SortKey($0.field, isDescending: $0.descending) }, limit: Int(limit), cursor: cursor)
   }
 }
+
+extension FilterTerm {
+  public init(_ term: RowFilter.Term) {
+    switch term {
+    case .test(let test):
+      let value = test.value == .null ? nil : Field(id: 0, test.value)
+      self.init(
+        field: test.field, kind: FieldKind(test.kind), comparison: Comparison(test.comparison), value: value)
+    case .all(let count): self.init(all: count)
+    case .any(let count): self.init(any: count)
+    }
+  }
+
+  /// - Throws: `invalidData` when it is neither one comparison, nor `all`, nor `any`.
+  fileprivate func model() throws(CaravanError) -> RowFilter.Term {
+    switch (field, all, any) {
+    case (0, 1..., 0): return .all(all)
+    case (0, 0, 1...): return .any(any)
+    case (1..., 0, 0):
+      guard let comparison = comparison.model, let kind = kind.model else {
+        throw CaravanError(.invalidData, "field \(field) is compared in a way this release does not know")
+      }
+      return .test(RowFilter.Test(field, kind, comparison, try value?.model() ?? .null))
+    default:
+      throw CaravanError(.invalidData, "a filter's term must be either a comparison of a field, or 'all', or 'any'")
+    }
+  }
+}
+
+extension RowFilter {
+  /// nil: there are no terms.
+  /// - Throws: `invalidData` or `limitExceeded` for terms that are no filter.
+  public init?(_ terms: [FilterTerm]) throws(CaravanError) {
+    guard !terms.isEmpty else { return nil }
+    guard terms.count <= Limits.predicateTerms else {
+      throw CaravanError(.limitExceeded, "a filter has \(terms.count) terms: the limit is \(Limits.predicateTerms)")
+    }
+    var list: [Term] = []
+    for term in terms { list.append(try term.model()) }
+    try self.init(list)
+  }
+}

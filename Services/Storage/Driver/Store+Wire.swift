@@ -29,13 +29,14 @@ extension ReadLogReply {
 }
 
 extension ReadChangesRequest {
-  func query(_ zone: ZoneID) -> ChangeQuery {
+  /// - Throws: `invalidData` or `limitExceeded` for a filter that is none.
+  func query(_ zone: ZoneID) throws(CaravanError) -> ChangeQuery {
     ChangeQuery(
       zone: zone, position: from?.model(), mode: mode.model,
       maxRecords: RequestRules.bounded(maxRecords, by: StoreLimits.recordsPerPage),
       maxBytes: RequestRules.bounded(maxBytes, by: Limits.pageBytes),
       reader: reader.isEmpty ? nil : ChangeQuery.Reader(writer: reader, epoch: readerEpoch, ownThrough: ownThrough),
-      isFresh: fresh, bySnapshots: snapshot)
+      isFresh: fresh, bySnapshots: snapshot, filter: try RowFilter(filter))
   }
 }
 

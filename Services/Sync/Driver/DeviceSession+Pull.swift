@@ -40,7 +40,7 @@ extension DeviceSession {
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text,
       readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { Wire.ChangePosition($0) }, fresh: pull.fresh,
-      mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough)
+      mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough, filter: pull.filter)
     return try await cloud.storage.changes(of: zone, request)
   }
 

@@ -160,14 +160,15 @@ public struct ChangeScan: Sendable, Hashable {
   /// the zone (CK-50).
   public var snapshot: Seq? { start.target > 0 ? start.target : nil }
 
-  /// Whether a tombstone can be the end of something the reader holds. Going forward it holds what pages showed it,
+  /// Whether an entry that shows nothing, a tombstone or what the reader's filter excludes, can be the end of something
+  /// the reader holds. Going forward it holds what pages showed it,
   /// which is nothing created after its position nor gone before it began (CK-43, with the oldest unpurged creation:
   /// E11). In any case it holds what its own commits wrote or were shown, which is nothing created beyond their reach.
   /// Of what was regained after a restore, the lost creation says nothing about either.
-  func concerns(_ tombstone: EntryPageWriter.Head, reach: Seq) -> Bool {
-    if tombstone.isRegained { return true }
-    if !isReverse, tombstone.created <= start.seq, tombstone.version > start.settled { return true }
-    return tombstone.created <= reach
+  func concerns(_ entry: EntryPageWriter.Head, reach: Seq) -> Bool {
+    if entry.isRegained { return true }
+    if !isReverse, entry.created <= start.seq, entry.version > start.settled { return true }
+    return entry.created <= reach
   }
 
   /// The page has taken in the entry at `last`, and has no room for the next.

@@ -14,6 +14,8 @@ public struct ChangeQuery: Sendable, Hashable {
   public var isFresh: Bool
   /// Going forward: by snapshots, each of which the reader can reach however fast others write (CK-49).
   public var bySnapshots: Bool
+  /// What the reader may want; nil: everything. What it surely does not want comes without a body, or not at all.
+  public var filter: RowFilter?
 
   public enum Mode: Sendable, Hashable {
     /// In the order of seqs. From a position that goes backwards: what is older than that is given up.
@@ -39,7 +41,8 @@ public struct ChangeQuery: Sendable, Hashable {
 
   public init(
     zone: ZoneID, position: ChangePosition? = nil, mode: Mode = .forward, maxRecords: Int = 1_000,
-    maxBytes: Int = Limits.pageBytes, reader: Reader? = nil, isFresh: Bool = false, bySnapshots: Bool = false
+    maxBytes: Int = Limits.pageBytes, reader: Reader? = nil, isFresh: Bool = false, bySnapshots: Bool = false,
+    filter: RowFilter? = nil
   ) {
     self.zone = zone
     self.position = position
@@ -49,6 +52,7 @@ public struct ChangeQuery: Sendable, Hashable {
     self.reader = reader
     self.isFresh = isFresh
     self.bySnapshots = bySnapshots
+    self.filter = filter
   }
 }
 

@@ -589,6 +589,7 @@ public struct Pull: WireMessage, Equatable {
   public var mode: ChangeMode
   public var snapshot: Bool
   public var ownThrough: UInt64
+  public var filter: [FilterTerm]
 
   public init(
     container: String = "",
@@ -600,7 +601,8 @@ public struct Pull: WireMessage, Equatable {
     fresh: Bool = false,
     mode: ChangeMode = .forward,
     snapshot: Bool = false,
-    ownThrough: UInt64 = 0
+    ownThrough: UInt64 = 0,
+    filter: [FilterTerm] = []
   ) {
     self.container = container
     self.zone = zone
@@ -612,6 +614,7 @@ public struct Pull: WireMessage, Equatable {
     self.mode = mode
     self.snapshot = snapshot
     self.ownThrough = ownThrough
+    self.filter = filter
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -626,6 +629,7 @@ public struct Pull: WireMessage, Equatable {
     if mode != .forward { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     if snapshot { m.pointee.has_snapshot = 1; m.pointee.snapshot = snapshot ? 1 : 0 }
     if ownThrough != 0 { m.pointee.has_own_through = 1; m.pointee.own_through = ownThrough }
+    (m.pointee.n_filter, m.pointee.filter) = arena.messages(filter) { $0.pack(into: &$1) }
     return m
   }
 
@@ -640,6 +644,7 @@ public struct Pull: WireMessage, Equatable {
     mode = m.pointee.has_mode != 0 ? ChangeMode(c: m.pointee.mode) : .forward
     snapshot = m.pointee.has_snapshot != 0 ? m.pointee.snapshot != 0 : false
     ownThrough = m.pointee.has_own_through != 0 ? m.pointee.own_through : 0
+    filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
   public func encoded() -> [UInt8] {

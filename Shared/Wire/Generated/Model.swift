@@ -451,6 +451,7 @@ public struct Entry: WireMessage, Equatable {
   public var writer: String
   public var expires: UInt64?
   public var fields: [UInt8]
+  public var stranger: Bool
 
   public init(
     name: String = "",
@@ -462,7 +463,8 @@ public struct Entry: WireMessage, Equatable {
     own: Bool = false,
     writer: String = "",
     expires: UInt64? = nil,
-    fields: [UInt8] = []
+    fields: [UInt8] = [],
+    stranger: Bool = false
   ) {
     self.name = name
     self.version = version
@@ -474,6 +476,7 @@ public struct Entry: WireMessage, Equatable {
     self.writer = writer
     self.expires = expires
     self.fields = fields
+    self.stranger = stranger
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Entry> {
@@ -488,6 +491,7 @@ public struct Entry: WireMessage, Equatable {
     if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
     if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
     if !fields.isEmpty { m.pointee.has_fields = 1; m.pointee.fields = arena.bytes(fields) }
+    if stranger { m.pointee.has_stranger = 1; m.pointee.stranger = stranger ? 1 : 0 }
     return m
   }
 
@@ -502,6 +506,7 @@ public struct Entry: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
     expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
     fields = m.pointee.has_fields != 0 ? copyBytes(m.pointee.fields) : []
+    stranger = m.pointee.has_stranger != 0 ? m.pointee.stranger != 0 : false
   }
 
   public func encoded() -> [UInt8] {

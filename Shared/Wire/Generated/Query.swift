@@ -79,6 +79,61 @@ public struct PredicateTerm: WireMessage, Equatable {
   }
 }
 
+public struct FilterTerm: WireMessage, Equatable {
+  public var field: UInt32
+  public var kind: FieldKind
+  public var comparison: Comparison
+  public var value: Field?
+  public var all: UInt32
+  public var any: UInt32
+
+  public init(
+    field: UInt32 = 0,
+    kind: FieldKind = .unspecified,
+    comparison: Comparison = .unspecified,
+    value: Field? = nil,
+    all: UInt32 = 0,
+    any: UInt32 = 0
+  ) {
+    self.field = field
+    self.kind = kind
+    self.comparison = comparison
+    self.value = value
+    self.all = all
+    self.any = any
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FilterTerm> {
+    let m = arena.make(Caravan__V1__FilterTerm.self, caravan__v1__filter_term__init)
+    if field != 0 { m.pointee.has_field = 1; m.pointee.field = field }
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    if comparison != .unspecified { m.pointee.has_comparison = 1; m.pointee.comparison = comparison.c }
+    if let value { m.pointee.value = value.pack(into: &arena) }
+    if all != 0 { m.pointee.has_all = 1; m.pointee.all = all }
+    if any != 0 { m.pointee.has_any = 1; m.pointee.any = any }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FilterTerm>) throws(WireError) {
+    field = m.pointee.has_field != 0 ? m.pointee.field : 0
+    kind = m.pointee.has_kind != 0 ? FieldKind(c: m.pointee.kind) : .unspecified
+    comparison = m.pointee.has_comparison != 0 ? Comparison(c: m.pointee.comparison) : .unspecified
+    value = if let p = m.pointee.value { try Field(c: p) } else { nil }
+    all = m.pointee.has_all != 0 ? m.pointee.all : 0
+    any = m.pointee.has_any != 0 ? m.pointee.any : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__filter_term__get_packed_size(m)) { caravan__v1__filter_term__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__filter_term__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
 public struct SortKey: WireMessage, Equatable {
   public var field: String
   public var descending: Bool

@@ -1007,6 +1007,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
   public var mode: ChangeMode
   public var snapshot: Bool
   public var ownThrough: UInt64
+  public var filter: [FilterTerm]
 
   public init(
     zone: ZoneRef? = nil,
@@ -1018,7 +1019,8 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     fresh: Bool = false,
     mode: ChangeMode = .forward,
     snapshot: Bool = false,
-    ownThrough: UInt64 = 0
+    ownThrough: UInt64 = 0,
+    filter: [FilterTerm] = []
   ) {
     self.zone = zone
     self.maxRecords = maxRecords
@@ -1030,6 +1032,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     self.mode = mode
     self.snapshot = snapshot
     self.ownThrough = ownThrough
+    self.filter = filter
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesRequest> {
@@ -1044,6 +1047,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     if mode != .forward { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     if snapshot { m.pointee.has_snapshot = 1; m.pointee.snapshot = snapshot ? 1 : 0 }
     if ownThrough != 0 { m.pointee.has_own_through = 1; m.pointee.own_through = ownThrough }
+    (m.pointee.n_filter, m.pointee.filter) = arena.messages(filter) { $0.pack(into: &$1) }
     return m
   }
 
@@ -1058,6 +1062,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     mode = m.pointee.has_mode != 0 ? ChangeMode(c: m.pointee.mode) : .forward
     snapshot = m.pointee.has_snapshot != 0 ? m.pointee.snapshot != 0 : false
     ownThrough = m.pointee.has_own_through != 0 ? m.pointee.own_through : 0
+    filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
   public func encoded() -> [UInt8] {

@@ -26,6 +26,29 @@ extension FuzzTarget {
       let again = sure { try PageCursor(cursor.bytes, fingerprint: 5, keys: 2) }
       hold(again.bytes == cursor.bytes, "a cursor is read again as another")
     },
+    FuzzTarget("filter", seeds: [Pull(filter: filter.map { FilterTerm($0) }).encoded()]) { bytes in
+      let pull = try Pull.decode(bytes)
+      guard let filter = try RowFilter(pull.filter) else { return }
+      let again = sure {
+        try RowFilter(Pull(decoding: Pull(filter: filter.terms.map { FilterTerm($0) }).encoded()).filter)
+      }
+      hold(again == filter, "a filter is read again as another")
+      // Whatever it says, and of whatever bytes, it comes to a result.
+      for body in [Samples.body, bytes, []] { _ = filter.excludes(body) }
+    },
+    FuzzTarget("filtered", seeds: [Samples.body, RecordFields([2: .integer(9)]).body]) { bytes in
+      let record = try RecordFields(body: bytes)
+      let isOut = sure { try RowFilter(filter) }.excludes(bytes)
+      guard case .integer(let number) = record[2] else { return }
+      let isIn = number < 5 && record[1] != .text("")
+      hold(!isIn || !isOut, "a row of \(number) is excluded")
+    },
+  ]
+
+  /// A number below 5, and any text but the empty one.
+  private static let filter: [RowFilter.Term] = [
+    .test(RowFilter.Test(2, .integer, .less, .integer(5))), .test(RowFilter.Test(1, .text, .notEqual, .text(""))),
+    .all(2),
   ]
 
   private static let query = Query(

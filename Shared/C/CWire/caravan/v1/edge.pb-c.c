@@ -3181,7 +3181,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[11] =
 {
   {
     "container",
@@ -3292,6 +3292,18 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[10] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "filter",
+    34,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Pull, n_filter),
+    offsetof(Caravan__V1__Pull, filter),
+    &caravan__v1__filter_term__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "slack_milliseconds",
     60,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3306,12 +3318,13 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[10] =
 };
 static const unsigned caravan__v1__pull__field_indices_by_name[] = {
   0,   /* field[0] = container */
+  9,   /* field[9] = filter */
   5,   /* field[5] = fresh */
   3,   /* field[3] = max_bytes */
   6,   /* field[6] = mode */
   4,   /* field[4] = own_bodies */
   8,   /* field[8] = own_through */
-  9,   /* field[9] = slack_milliseconds */
+  10,   /* field[10] = slack_milliseconds */
   7,   /* field[7] = snapshot */
   2,   /* field[2] = token */
   1,   /* field[1] = zone */
@@ -3321,8 +3334,8 @@ static const ProtobufCIntRange caravan__v1__pull__number_ranges[4 + 1] =
   { 1, 0 },
   { 6, 4 },
   { 30, 5 },
-  { 60, 9 },
-  { 0, 10 }
+  { 60, 10 },
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -3332,7 +3345,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  10,
+  11,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
   4,  caravan__v1__pull__number_ranges,

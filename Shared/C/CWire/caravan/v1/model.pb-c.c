@@ -1331,7 +1331,7 @@ const ProtobufCMessageDescriptor caravan__v1__fields__descriptor =
   (ProtobufCMessageInit) caravan__v1__fields__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[11] =
 {
   {
     "name",
@@ -1453,6 +1453,18 @@ static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[10] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "stranger",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Entry, has_stranger),
+    offsetof(Caravan__V1__Entry, stranger),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__entry__field_indices_by_name[] = {
   5,   /* field[5] = body */
@@ -1462,6 +1474,7 @@ static const unsigned caravan__v1__entry__field_indices_by_name[] = {
   9,   /* field[9] = fields */
   0,   /* field[0] = name */
   6,   /* field[6] = own */
+  10,   /* field[10] = stranger */
   4,   /* field[4] = type */
   1,   /* field[1] = version */
   7,   /* field[7] = writer */
@@ -1469,7 +1482,7 @@ static const unsigned caravan__v1__entry__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__entry__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
 {
@@ -1479,7 +1492,7 @@ const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
   "Caravan__V1__Entry",
   "caravan.v1",
   sizeof(Caravan__V1__Entry),
-  10,
+  11,
   caravan__v1__entry__field_descriptors,
   caravan__v1__entry__field_indices_by_name,
   1,  caravan__v1__entry__number_ranges,

@@ -52,6 +52,51 @@ void   caravan__v1__predicate_term__free_unpacked
   assert(message->base.descriptor == &caravan__v1__predicate_term__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__filter_term__init
+                     (Caravan__V1__FilterTerm         *message)
+{
+  static const Caravan__V1__FilterTerm init_value = CARAVAN__V1__FILTER_TERM__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__filter_term__get_packed_size
+                     (const Caravan__V1__FilterTerm *message)
+{
+  assert(message->base.descriptor == &caravan__v1__filter_term__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__filter_term__pack
+                     (const Caravan__V1__FilterTerm *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__filter_term__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__filter_term__pack_to_buffer
+                     (const Caravan__V1__FilterTerm *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__filter_term__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FilterTerm *
+       caravan__v1__filter_term__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FilterTerm *)
+     protobuf_c_message_unpack (&caravan__v1__filter_term__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__filter_term__free_unpacked
+                     (Caravan__V1__FilterTerm *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__filter_term__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__sort_key__init
                      (Caravan__V1__SortKey         *message)
 {
@@ -320,6 +365,109 @@ const ProtobufCMessageDescriptor caravan__v1__predicate_term__descriptor =
   caravan__v1__predicate_term__field_indices_by_name,
   1,  caravan__v1__predicate_term__number_ranges,
   (ProtobufCMessageInit) caravan__v1__predicate_term__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__filter_term__field_descriptors[6] =
+{
+  {
+    "field",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FilterTerm, has_field),
+    offsetof(Caravan__V1__FilterTerm, field),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__FilterTerm, has_kind),
+    offsetof(Caravan__V1__FilterTerm, kind),
+    &caravan__v1__field_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "comparison",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__FilterTerm, has_comparison),
+    offsetof(Caravan__V1__FilterTerm, comparison),
+    &caravan__v1__comparison__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "value",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__FilterTerm, value),
+    &caravan__v1__field__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "all",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FilterTerm, has_all),
+    offsetof(Caravan__V1__FilterTerm, all),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "any",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FilterTerm, has_any),
+    offsetof(Caravan__V1__FilterTerm, any),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__filter_term__field_indices_by_name[] = {
+  4,   /* field[4] = all */
+  5,   /* field[5] = any */
+  2,   /* field[2] = comparison */
+  0,   /* field[0] = field */
+  1,   /* field[1] = kind */
+  3,   /* field[3] = value */
+};
+static const ProtobufCIntRange caravan__v1__filter_term__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__filter_term__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FilterTerm",
+  "FilterTerm",
+  "Caravan__V1__FilterTerm",
+  "caravan.v1",
+  sizeof(Caravan__V1__FilterTerm),
+  6,
+  caravan__v1__filter_term__field_descriptors,
+  caravan__v1__filter_term__field_indices_by_name,
+  1,  caravan__v1__filter_term__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__filter_term__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__sort_key__field_descriptors[2] =

@@ -4297,7 +4297,7 @@ const ProtobufCMessageDescriptor caravan__v1__change_position__descriptor =
   (ProtobufCMessageInit) caravan__v1__change_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_descriptors[11] =
 {
   {
     "zone",
@@ -4419,8 +4419,21 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "filter",
+    14,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ReadChangesRequest, n_filter),
+    offsetof(Caravan__V1__ReadChangesRequest, filter),
+    &caravan__v1__filter_term__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_changes_request__field_indices_by_name[] = {
+  10,   /* field[10] = filter */
   6,   /* field[6] = fresh */
   5,   /* field[5] = from */
   2,   /* field[2] = max_bytes */
@@ -4437,7 +4450,7 @@ static const ProtobufCIntRange caravan__v1__read_changes_request__number_ranges[
   { 1, 0 },
   { 4, 1 },
   { 9, 5 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
 {
@@ -4447,7 +4460,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
   "Caravan__V1__ReadChangesRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ReadChangesRequest),
-  10,
+  11,
   caravan__v1__read_changes_request__field_descriptors,
   caravan__v1__read_changes_request__field_indices_by_name,
   3,  caravan__v1__read_changes_request__number_ranges,

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"
 
 typedef struct Caravan__V1__Frame Caravan__V1__Frame;
@@ -413,10 +414,17 @@ struct  Caravan__V1__Pull
    */
   protobuf_c_boolean has_own_through;
   uint64_t own_through;
+  /*
+   * What the device may want of the rows (UNI-15); none: all of them. A row of which this surely does not hold comes
+   * without its body, or, where the device cannot have it, not at all. The token knows nothing of it: who comes to want
+   * what was left out begins anew.
+   */
+  size_t n_filter;
+  Caravan__V1__FilterTerm **filter;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0 }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__ZoneSubscription

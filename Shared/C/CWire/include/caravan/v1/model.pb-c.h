@@ -331,10 +331,15 @@ struct  Caravan__V1__Entry
    */
   protobuf_c_boolean has_fields;
   ProtobufCBinaryData fields;
+  /*
+   * what it has become the pull's filter leaves out: here are its name and version only
+   */
+  protobuf_c_boolean has_stranger;
+  protobuf_c_boolean stranger;
 };
 #define CARAVAN__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__entry__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, {0,NULL} }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
 /*

@@ -17,6 +17,7 @@ PROTOBUF_C__BEGIN_DECLS
 #include "caravan/v1/model.pb-c.h"
 
 typedef struct Caravan__V1__PredicateTerm Caravan__V1__PredicateTerm;
+typedef struct Caravan__V1__FilterTerm Caravan__V1__FilterTerm;
 typedef struct Caravan__V1__SortKey Caravan__V1__SortKey;
 typedef struct Caravan__V1__QueryRequest Caravan__V1__QueryRequest;
 typedef struct Caravan__V1__QueryHit Caravan__V1__QueryHit;
@@ -61,6 +62,36 @@ struct  Caravan__V1__PredicateTerm
 #define CARAVAN__V1__PREDICATE_TERM__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__predicate_term__descriptor) \
     , NULL, 0, CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED, NULL, 0, 0, 0, 0 }
+
+
+/*
+ * One term of what a reader may want of a zone's rows (UNI-15), in postfix order like a PredicateTerm, about a field by
+ * its id. What is absent, or of another kind, is null.
+ */
+struct  Caravan__V1__FilterTerm
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_field;
+  uint32_t field;
+  protobuf_c_boolean has_kind;
+  Caravan__V1__FieldKind kind;
+  /*
+   * no prefix
+   */
+  protobuf_c_boolean has_comparison;
+  Caravan__V1__Comparison comparison;
+  /*
+   * its id is not used; absent: null
+   */
+  Caravan__V1__Field *value;
+  protobuf_c_boolean has_all;
+  uint32_t all;
+  protobuf_c_boolean has_any;
+  uint32_t any;
+};
+#define CARAVAN__V1__FILTER_TERM__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__filter_term__descriptor) \
+    , 0, 0, 0, CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED, 0, CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__SortKey
@@ -157,6 +188,25 @@ Caravan__V1__PredicateTerm *
 void   caravan__v1__predicate_term__free_unpacked
                      (Caravan__V1__PredicateTerm *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__FilterTerm methods */
+void   caravan__v1__filter_term__init
+                     (Caravan__V1__FilterTerm         *message);
+size_t caravan__v1__filter_term__get_packed_size
+                     (const Caravan__V1__FilterTerm   *message);
+size_t caravan__v1__filter_term__pack
+                     (const Caravan__V1__FilterTerm   *message,
+                      uint8_t             *out);
+size_t caravan__v1__filter_term__pack_to_buffer
+                     (const Caravan__V1__FilterTerm   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FilterTerm *
+       caravan__v1__filter_term__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__filter_term__free_unpacked
+                     (Caravan__V1__FilterTerm *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__SortKey methods */
 void   caravan__v1__sort_key__init
                      (Caravan__V1__SortKey         *message);
@@ -238,6 +288,9 @@ void   caravan__v1__query_reply__free_unpacked
 typedef void (*Caravan__V1__PredicateTerm_Closure)
                  (const Caravan__V1__PredicateTerm *message,
                   void *closure_data);
+typedef void (*Caravan__V1__FilterTerm_Closure)
+                 (const Caravan__V1__FilterTerm *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__SortKey_Closure)
                  (const Caravan__V1__SortKey *message,
                   void *closure_data);
@@ -258,6 +311,7 @@ typedef void (*Caravan__V1__QueryReply_Closure)
 
 extern const ProtobufCEnumDescriptor    caravan__v1__comparison__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__predicate_term__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__filter_term__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__sort_key__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor;

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/query.pb-c.h"
 
 typedef struct Caravan__V1__Mutation Caravan__V1__Mutation;
 typedef struct Caravan__V1__FieldStamp Caravan__V1__FieldStamp;
@@ -651,10 +652,15 @@ struct  Caravan__V1__ReadChangesRequest
    */
   protobuf_c_boolean has_own_through;
   uint64_t own_through;
+  /*
+   * what the reader may want; none: everything
+   */
+  size_t n_filter;
+  Caravan__V1__FilterTerm **filter;
 };
 #define CARAVAN__V1__READ_CHANGES_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_request__descriptor) \
-    , NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__ReadChangesReply
