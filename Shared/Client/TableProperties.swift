@@ -9,7 +9,8 @@ public struct TableProperties: Sendable, Hashable {
     case full
     /// The rows that changed last, those that were made last, or what is both. At least one bound is needed.
     case recent(rows: UInt64? = nil, age: Duration? = nil)
-    /// The rows that a selection over the table's columns finds at the cloud, with values for its `?`.
+    /// The rows that a selection over the table's columns finds at the cloud, with values for its `?`. Rows that
+    /// comparisons of columns with values rule out do not travel.
     case query(String, [Value] = [])
     case localOnly
   }

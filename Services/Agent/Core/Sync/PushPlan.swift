@@ -72,10 +72,13 @@ public struct IncomingEntry: Sendable, Hashable {
   public var entry: Entry
   /// Written by this device in this epoch: it comes without a body.
   public var isOwn: Bool
+  /// Nothing that the table keeps, as the cloud says: it comes without a body (UNI-15).
+  public var isStranger: Bool
 
-  public init(entry: Entry, isOwn: Bool = false) {
+  public init(entry: Entry, isOwn: Bool = false, isStranger: Bool = false) {
     self.entry = entry
     self.isOwn = isOwn
+    self.isStranger = isStranger
   }
 }
 
@@ -92,6 +95,11 @@ public struct PullSummary: Sendable, Hashable {
   /// The page echoes writes this store knows nothing about: its file is older than what it once sent. Begin a new
   /// epoch and reset the table.
   public var isUnexplained = false
+  /// Nothing of the page was taken in: what has become of a row that it does not have the body of concerns what was
+  /// changed here. It is to be asked for without a filter.
+  public var lacksBodies = false
+  /// Its resync has left strangers out, and rows were changed here meanwhile: another one has to name all there are.
+  public var lacksStrangers = false
 
   public init() {}
 }

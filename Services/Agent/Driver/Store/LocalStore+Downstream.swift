@@ -24,6 +24,12 @@ extension LocalStore {
       }
       var summary = PullSummary()
       var newest = try state.rows.newestID(database)
+      guard try knowsEnough(of: page, in: state) else {
+        summary.lacksBodies = true
+        state.bytesDown += bytesDown
+        try state.save(database)
+        return summary
+      }
       for chunk in sound { try chunkTable.put(chunk.bytes, hash: chunk.hash) }
       for incoming in page { try receive(incoming, &state, &newest, &summary) }
       state.token = token
@@ -61,7 +67,7 @@ extension LocalStore {
     if state.showsSnapshots, !incoming.isOwn { return try keepAside(entry, &state, &summary) }
     let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
-    let decision = try decide(entry, isOwn: incoming.isOwn, row, in: state)
+    let decision = try decide(entry, isOwn: incoming.isOwn, isStranger: incoming.isStranger, row, in: state)
     switch decision {
     case .hold: try wait(entry, &state, &summary)
     case .insert, .apply:
@@ -84,8 +90,9 @@ extension LocalStore {
     summary.staged += 1
   }
 
+  /// - Parameter isStranger: the entry has no body; what it would have does not belong to the table.
   func decide(
-    _ entry: Entry, isOwn: Bool, _ row: StoredRow?, in state: TableState
+    _ entry: Entry, isOwn: Bool, isStranger: Bool = false, _ row: StoredRow?, in state: TableState
   ) throws(CaravanError) -> ArrivalDecision {
     if isOwn, state.properties.isPartial {
       guard let row else { return .ignore }
@@ -98,7 +105,7 @@ extension LocalStore {
     var isBusy = false
     if let row {
       isBusy = resolutions[state.table] != nil || !openWrites.isEmpty && isOpen(row: row.id, of: state.table)
-      if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn {
+      if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn, !isStranger {
         if row.head.presence.isVisible {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
         }
@@ -110,7 +117,8 @@ extension LocalStore {
     }
     let policy = state.type?.settings?.conflicts ?? .manual
     let decision = ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
-    guard decision == .insert || decision == .apply, try !belongs(entry, to: state) else { return decision }
+    guard decision == .insert || decision == .apply else { return decision }
+    if try isStranger ? false : belongs(entry, to: state) { return decision }
     return row == nil ? .ignore : .remove
   }
 
@@ -310,6 +318,7 @@ extension LocalStore {
     state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
+    state.skipsStrangers = try maySkipStrangers(state)
     try chunkTable.sweepUnlessWriting(openWrites)
     try state.save(database)
   }
@@ -328,7 +337,12 @@ extension LocalStore {
     let named = state.showsSnapshots ? "AND version <= \(state.point)" : ""
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0 \(named)"
     let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
-    for key in try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database) {
+    let keys = try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database)
+    guard try !lacksStrangers(among: keys, in: state) else {
+      summary.lacksStrangers = true
+      return
+    }
+    for key in keys {
       guard var row = try state.rows.row(key: key, database) else { continue }
       switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
       case .stay: try state.rows.updateHead(row, database)
@@ -342,6 +356,6 @@ extension LocalStore {
         summary.conflicts += 1
       }
     }
-    (state.isResyncing, state.lacksOwnRows) = (false, false)
+    (state.isResyncing, state.lacksOwnRows, state.skipsStrangers) = (false, false, false)
   }
 }

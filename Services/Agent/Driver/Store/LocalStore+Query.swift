@@ -63,6 +63,40 @@ extension LocalStore {
     if state.hasStrangers != before { try state.save(database) }
   }
 
+  /// Whether a page says enough of the rows whose bodies it left out: they are not here, are no news, or go.
+  func knowsEnough(of page: [IncomingEntry], in state: TableState) throws(CaravanError) -> Bool {
+    for incoming in page where incoming.isStranger {
+      let row = try state.rows.row(id: incoming.entry.name, database)
+      switch try decide(incoming.entry, isOwn: false, isStranger: true, row, in: state) {
+      case .ignore, .remove: continue
+      case .insert, .apply, .adopt, .conflict, .hold, .unexplained: return false
+      }
+    }
+    return true
+  }
+
+  /// Whether a resync loses nothing by not naming strangers: a row that it does not name goes, whatever it has become.
+  func maySkipStrangers(_ state: TableState) throws(CaravanError) -> Bool {
+    guard state.properties.query != nil, !openWrites.values.contains(where: { $0.table == state.table }) else {
+      return false
+    }
+    let changed = "_presence NOT IN (0, 3) OR _presence = 3 AND _flags <> 0"
+    return try state.rows.count(where: changed, database) == 0
+  }
+
+  /// In a resync that names no strangers, a row that it did not name and that has been changed here meanwhile, or is
+  /// open, may be gone, or not.
+  func lacksStrangers(among keys: [Int64], in state: TableState) throws(CaravanError) -> Bool {
+    guard state.skipsStrangers else { return false }
+    for key in keys {
+      guard let row = try state.rows.unverified(key: key, database)?.row else { continue }
+      if row.head.flags != .clean || row.head.presence != .unconfirmed || isOpen(row: row.id, of: state.table) {
+        return true
+      }
+    }
+    return false
+  }
+
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
   /// - Returns: whether anything waited.
   @discardableResult

@@ -47,7 +47,8 @@ extension LocalStore: SyncStore {
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: lacking ?? false,
       lacksRows: torn > 0 || state.mustStartOver || state.lacksOwnRows,
-      isResyncing: state.isResyncing, showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
+      isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
+      showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
       mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
       isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused)
   }
@@ -158,7 +159,7 @@ extension LocalStore: SyncStore {
     let items = try storedRegistrations().filter { $0.direction == .read }.map {
       SubscriptionList.Item(
         table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
-        isToldOnly: toldOnly?.contains($0.table) ?? false)
+        isToldOnly: (toldOnly?.contains($0.table) ?? false) || tables[$0.table]?.properties.query != nil)
     }
     if toldOnly != nil { try number(items) }
     return SubscriptionList(generation: meta.listGeneration, items: items)

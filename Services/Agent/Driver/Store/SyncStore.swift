@@ -211,6 +211,9 @@ public struct TableSyncState: Sendable, Hashable {
   public let isResyncing: Bool
   /// What was told of the table is told again: its next pull begins with a reset.
   public let mustStartOver: Bool
+  /// A query says what it keeps, and, once the type is agreed, what the cloud may leave out of its pages.
+  public let keepsQuery: Bool
+  public let filter: RowFilter?
   /// Its apps see the zone as it once was (UNI-13).
   public let showsSnapshots: Bool
   /// Entries are kept aside.
@@ -227,7 +230,8 @@ public struct TableSyncState: Sendable, Hashable {
     proposal: RecordType, type: RecordType?, token: [UInt8], newestFirst: UInt64? = nil, dirtyRows: Int,
     toleratedRows: Int = 0,
     deadline: Int64? = nil, isLocalOnly: Bool = false, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false,
-    isResyncing: Bool = false, showsSnapshots: Bool = false, keepsEntries: Bool = false,
+    isResyncing: Bool = false, keepsQuery: Bool = false,
+    filter: RowFilter? = nil, showsSnapshots: Bool = false, keepsEntries: Bool = false,
     mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
   ) {
     self.proposal = proposal
@@ -242,6 +246,8 @@ public struct TableSyncState: Sendable, Hashable {
     self.lacksChunks = lacksChunks
     self.lacksRows = lacksRows
     self.isResyncing = isResyncing
+    self.keepsQuery = keepsQuery
+    self.filter = filter
     self.showsSnapshots = showsSnapshots
     self.keepsEntries = keepsEntries
     self.mustStartOver = mustStartOver

@@ -21,6 +21,8 @@ struct TableState {
   var lacksOwnRows = false
   /// Rows that the query does not ask for were kept because an app had them open.
   var hasStrangers = false
+  /// Of a resync: what the query does not ask for need not be named, for all rows here were as the cloud's.
+  var skipsStrangers = false
   /// The token leads back in time: the table has yet to come to as many rows as it is to keep (UNI-15).
   var lacksOlder = false
   /// Of a table that shows its zone as it once was (UNI-13): pages have brought all of the zone at this version, and
@@ -91,6 +93,12 @@ struct TableState {
   /// In a resync everything has to be named.
   var readsBackwards: Bool { !isResyncing && (token.isEmpty || lacksOlder) }
 
+  /// What the cloud need not bring; in a resync, where what is not named is gone, only as long as that loses nothing.
+  var filter: RowFilter? {
+    guard let query = properties.query, let type, !isResyncing || skipsStrangers else { return nil }
+    return RowFilter(query, columns: schema.columns, type: type)
+  }
+
   /// How its objects are cut, as far as it is known already what the record type says (SIM-93); nil: as all others.
   var chunking: ChunkingParameters? {
     guard let average = type?.settings?.chunkBytes, TypeSettings.chunkSizes.contains(average) else { return nil }
@@ -130,7 +138,7 @@ struct TableState {
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
     (lacksOwnRows, hasStrangers) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
-    lacksOlder = row.integer(7) & 16 != 0
+    (lacksOlder, skipsStrangers) = (row.integer(7) & 16 != 0, row.integer(7) & 32 != 0)
     lastSync = row.integer(8)
     (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
     refused = row.text(11)
@@ -167,7 +175,7 @@ struct TableState {
   /// How far its pulls have come, as `resyncing` has it.
   private var progress: Int64 {
     (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0)
-      + (lacksOlder ? 16 : 0)
+      + (lacksOlder ? 16 : 0) + (skipsStrangers ? 32 : 0)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {

@@ -27,6 +27,10 @@ struct Downstream: Sendable {
   private var lacksChunks = false
   /// What the device itself wrote up to here need not come.
   private var ownThrough: Seq = 0
+  /// What the cloud may leave out.
+  private var filter: RowFilter?
+  /// Only once the type is agreed is it known what that is: the table is pulled then.
+  private var agreesFirst = false
   /// Rows are torn, or were left to the cloud, and may be the device's own.
   private var lacksRows = false
   /// What has come of it, for whoever finds the session cut off (SIM-70).
@@ -67,10 +71,11 @@ struct Downstream: Sendable {
     // pulled hears of no restore.
     if state.type == nil || state.token.isEmpty || state.isResyncing {
       if state.type == nil, let fault = state.fault { throw state.resting(table, fault) }
-      isAgreeing = true
+      (isAgreeing, agreesFirst) = (true, state.keepsQuery)
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }
-    operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds))
+    filter = state.filter
+    if !agreesFirst { operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds)) }
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     if hasObjects,
       let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: false))
@@ -83,17 +88,22 @@ struct Downstream: Sendable {
   mutating func finish(_ first: [Result.Kind]) async throws(CaravanError) {
     var results = first[...]
     if isAgreeing, let result = results.popFirst() { try await agree(result) }
-    if case .ticket(let ticket)? = results.dropFirst().first {
+    if case .ticket(let ticket)? = results.last {
       await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: false))
     }
-    guard let result = results.first else { throw .unknownResult }
     // What is to be shown lacks these; what the page brings might overtake it, again and again.
     if showsSnapshots, lacksChunks { try await fetchBetweenPages() }
-    var page: PullResult? = try await opened(result)
+    var page: PullResult?
+    if agreesFirst {
+      page = try await opened(ask(token).get())
+    } else {
+      guard let result = results.first else { throw .unknownResult }
+      page = try await opened(result)
+    }
     while let current = page {
       guard current.more else {
-        try await takeIn(current, end: .last)
-        break
+        page = try await takeInLast(current)
+        continue
       }
       if newestFirst != nil {
         page = try await back(current)
@@ -103,11 +113,21 @@ struct Downstream: Sendable {
       async let following = reading.ask(current.token)
       // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
       try? await crew.clock.sleep(for: .microseconds(100))
-      try await takeIn(current, end: .more)
-      page = isUnexplained ? nil : try await opened(following.get())
+      if try await takeIn(current, end: .more).lacksBodies {
+        page = try await opened(ask(token, isWhole: true).get())
+      } else {
+        page = isUnexplained ? nil : try await opened(following.get())
+      }
     }
     answer = .whole
     try await fetchObjects()
+  }
+
+  /// - Returns: what has to be taken in instead, or behind it.
+  private mutating func takeInLast(_ page: PullResult) async throws(CaravanError) -> PullResult? {
+    let summary = try await takeIn(page, end: .last)
+    if summary.lacksBodies { return try await opened(ask(token, isWhole: true).get()) }
+    return summary.lacksStrangers ? try await opened(startOver(from: beginning())) : nil
   }
 
   /// Takes in a page, and asks for the one before it, or turns: what has changed since the newest page comes then, and
@@ -144,23 +164,30 @@ struct Downstream: Sendable {
     return true
   }
 
-  private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
+  private func pull(
+    _ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0, isWhole: Bool = false
+  ) -> Operation.Kind {
     let wanted = newestFirst.map { Int(clamping: min($0, UInt64(maximumBytes))) * EngineLimits.rowGuess }
     return .pull(
       Pull(
         container: table.app.text, zone: table.name, token: token,
         maxBytes: UInt32(clamping: min(wanted ?? .max, maximumBytes)), ownBodies: lacksRows,
         slackMilliseconds: slackMilliseconds, mode: newestFirst == nil ? .forward : .reverse,
-        snapshot: showsSnapshots, ownThrough: ownThrough))
+        snapshot: showsSnapshots, ownThrough: ownThrough,
+        filter: isWhole ? [] : filter?.terms.map { FilterTerm($0) } ?? []))
   }
 
   var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
 
-  private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
+  /// - Parameter isWhole: nothing is left out.
+  private func ask(
+    _ token: [UInt8], isWhole: Bool = false
+  ) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
       try await gate.check()
       let maximumBytes = min(Limits.pageBytes, crew.exchanger.fragment.bytes)
-      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)], by: courier)[0])
+      let pull = pull(token, maximumBytes: maximumBytes, isWhole: isWhole)
+      return .success(try await crew.exchanger.exchange([pull], by: courier)[0])
     } catch {
       return .failure(error)
     }
@@ -176,6 +203,7 @@ struct Downstream: Sendable {
       throw error
     }
     try await crew.store.agree(on: type.model(), for: table)
+    filter = try await crew.store.syncState(of: table).filter
   }
 
   /// The page in the result; nil: there is no such zone, so there is nothing to have.
@@ -247,13 +275,13 @@ struct Downstream: Sendable {
     try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
     (token, isResyncing, ownThrough, newestFirst) = (beginning.token, true, 0, nil)
     let state = try await crew.store.syncState(of: table)
-    lacksRows = lacksRows || state.lacksRows
+    (lacksRows, filter) = (lacksRows || state.lacksRows, state.filter)
   }
 
   @discardableResult
   private mutating func takeIn(_ result: PullResult, end: PageEnd) async throws(CaravanError) -> PullSummary {
     let entries = try EntryPage.decode(result.page).entries.map {
-      IncomingEntry(entry: $0.model(), isOwn: $0.own)
+      IncomingEntry(entry: $0.model(), isOwn: $0.own, isStranger: $0.stranger)
     }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
     let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
@@ -262,6 +290,7 @@ struct Downstream: Sendable {
     let summary = try await crew.store.apply(
       entries, with: brought.chunks, to: table, token: result.token, end: end, point: point,
       bytesDown: result.page.count + brought.bytes)
+    guard !summary.lacksBodies else { return summary }
     crew.tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
     token = result.token
     if !result.more { isResyncing = false }

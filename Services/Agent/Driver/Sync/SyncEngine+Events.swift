@@ -29,6 +29,8 @@ extension SyncEngine {
   }
 
   public func askForWhatIsLacking() async {
+    // A table that is kept by a query is told only.
+    await renumberList()
     for table in await store.syncedTables() { await askForWhatIsLacking(of: table) }
   }
 

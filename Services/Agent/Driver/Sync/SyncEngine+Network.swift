@@ -96,7 +96,7 @@ extension SyncEngine {
       to: list.generation, by: host.clock.now.nanoseconds + (isPressing ? 0 : patience * 1_000_000))
   }
 
-  private func renumberList() async {
+  func renumberList() async {
     // Before the registrations have been read there is none.
     guard !registered.isEmpty else { return }
     do throws(CaravanError) { try await numberList(patience: 0) } catch {

@@ -373,7 +373,8 @@ extension FramePacking.Load {
         $0 + 56 + $1.name.utf8.count + $1.body.count + $1.ancestor.count + 16 * $1.fieldStamps.count
       }
       self.init(bytes: push.chunks.reduce(rows) { $0 + 48 + $1.bases.count + $1.data.count })
-    case .pull(let pull): self.init(bytes: 192 + pull.token.count, isPull: true)
+    case .pull(let pull):
+      self.init(bytes: pull.filter.reduce(192 + pull.token.count) { $0 + 4 + $1.encoded().count }, isPull: true)
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
