@@ -58,6 +58,16 @@ struct StatusTextTests {
     #expect(AppSyncCommands.text(Client.SyncEvent(fetched)) == "fetched  photos  3 rows received, nothing is left")
   }
 
+  @Test("UNI-15: of a table that keeps what a query finds is said what that is")
+  func query() {
+    let query = Wire.Selection(
+      text: "list = ? AND n < ?", arguments: [Cell(value: .text("home")), Cell(value: .integer(3))])
+    let kept = TableStatus(
+      table: "todo", properties: Wire.TableProperties(replication: Replication(sync: .query, query: query)))
+    let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), kept])))
+    #expect(text.hasSuffix("\ntodo: only rows with list = ? AND n < ? (home, 3)") && !text.contains("notes:"))
+  }
+
   @Test("a full disk is said as long as it lasts")
   func fullDisk() {
     for isFull in [false, true] {

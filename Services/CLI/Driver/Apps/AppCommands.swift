@@ -26,7 +26,8 @@ enum AppCommands {
   private static let eager = Flag<[String]>("eager", "COLUMNS", "objects that come with their rows", default: [])
   private static let lazy = Flag<[String]>("lazy", "COLUMNS", "objects that come when they are read", default: [])
   private static let never = Flag<[String]>("never-fetch", "COLUMNS", "objects that stay in the cloud", default: [])
-  private static let query = Flag<String?>("query", "WHERE", "keep the rows that this finds here, and no others")
+  private static let query = Flag<String?>(
+    "query", "WHERE", "keep the rows that this finds here, and no others; with '?' for the arguments, which follow")
   private static let consistency = Flag<String?>(
     "consistency", "WHAT", "what is seen of rows that others change: row (each by itself) or snapshot (all as of once)")
   private static let propertyFlags: FlagList = [
@@ -35,20 +36,25 @@ enum AppCommands {
 
   private static let tables = [
     AppSession.tool(
-      "create-table", "Makes a table, or confirms that it is there.", .init("TABLE SCHEMA", 2...2), flags: propertyFlags
+      "create-table", "Makes a table, or confirms that it is there.",
+      .init("TABLE SCHEMA [ARGUMENT ...]", 2...operandLimit), flags: propertyFlags
     ) { session in
       let table = session.operands[0]
-      let wanted = try Self.properties(session.options)
+      let wanted = try Self.properties(
+        session.options, session.operands.dropFirst(2), schema: try? SchemaText(parsing: session.operands[1]))
       try await session.client.createTable(
         table, session.operands[1], isLocalOnly: session.options[localOnly],
         properties: wanted == TableProperties() ? nil : wanted)
       session.say("table '\(table)' is there", json: ["table": .string(table)])
     },
     AppSession.tool(
-      "update-table", "Changes what is done with a table; its rows stay.", .init("TABLE", 1...1), flags: propertyFlags
+      "update-table", "Changes what is done with a table; its rows stay.",
+      .init("TABLE [ARGUMENT ...]", 1...operandLimit), flags: propertyFlags
     ) { session in
       let table = session.operands[0]
-      try await session.client.updateTable(table, Self.properties(session.options))
+      let arguments = session.operands.dropFirst()
+      let schema = arguments.isEmpty ? nil : try await session.schema()
+      try await session.client.updateTable(table, properties(session.options, arguments, schema: schema))
       session.say("table '\(table)' is changed", json: ["table": .string(table)])
     },
     AppSession.tool(
@@ -70,13 +76,18 @@ enum AppCommands {
     },
   ]
 
-  private static func properties(_ options: Options) throws(CaravanError) -> TableProperties {
+  /// - Parameter arguments: of the query.
+  private static func properties(
+    _ options: Options, _ arguments: some Sequence<String>, schema: SchemaText?
+  ) throws(CaravanError) -> TableProperties {
+    let found = try AppSelection(options[query], arguments, schema: schema, flag: "--query")
+    try found.requireNothingElse()
     var wanted = TableProperties()
     let isRecent = options[recentRows] != nil || options[recentAge] != nil
     guard [options[full], options[localOnly], isRecent, options[query] != nil].count(where: { $0 }) <= 1 else {
       throw CaravanError(.invalidData, "--full, --local-only, --recent-… or --query: which?")
     }
-    if let text = options[query] { wanted.replication = .query(text) }
+    if let text = found.selection.text { wanted.replication = .query(text, found.selection.arguments) }
     if options[full] { wanted.replication = .full }
     if options[localOnly] { wanted.replication = .localOnly }
     if isRecent {

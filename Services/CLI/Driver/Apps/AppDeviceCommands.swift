@@ -107,7 +107,15 @@ enum AppDeviceCommands {
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
     let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
-    return "\(head)\n\(table.text)\(remedies.joined())\(torn.joined())"
+    let queries = status.tables.compactMap(queryText)
+    return "\(head)\n\(table.text)\(queries.joined())\(remedies.joined())\(torn.joined())"
+  }
+
+  /// Why some rows are not here.
+  private static func queryText(_ table: DeviceStatus.Table) -> String? {
+    guard case .query(let text, let arguments)? = table.properties.replication else { return nil }
+    let values = arguments.isEmpty ? "" : " (\(arguments.map(\.shown).joined(separator: ", ")))"
+    return "\n\(table.name): only rows with \(text)\(values)"
   }
 
   private static func tornText(_ table: DeviceStatus.Table) -> String {
@@ -159,7 +167,9 @@ enum AppDeviceCommands {
       kept["replication"] = .string("recent")
       if let rows { kept["recent_rows"] = .int(Int64(clamping: rows)) }
       if let age { kept["recent_seconds"] = .double(Double(age.wholeMilliseconds) / 1_000) }
-    case .query(let template, _): (kept["replication"], kept["query"]) = (.string("query"), .string(template))
+    case .query(let template, let arguments):
+      (kept["replication"], kept["query"]) = (.string("query"), .string(template))
+      if !arguments.isEmpty { kept["query_arguments"] = .array(arguments.map(\.json)) }
     }
     kept["store_mode"] = .string((properties.mode ?? .copyOnWrite).rawValue)
     kept["consistency"] = .string((properties.consistency ?? .row).rawValue)

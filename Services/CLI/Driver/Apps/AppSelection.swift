@@ -3,7 +3,7 @@ internal import Client
 internal import Model
 internal import Runtime
 
-/// `--where TEXT` and the operands that are its arguments.
+/// `--where TEXT`, or `--query TEXT`, and the operands that are its arguments.
 struct AppSelection: Sendable {
   static let flag = Flag<String?>(
     "where", "TEXT", "which rows: an SQL expression with '?' for the arguments, which follow as operands")
@@ -11,10 +11,16 @@ struct AppSelection: Sendable {
   let selection: Table.Selection
   /// Operands that are no arguments.
   let rest: [String]
+  private let flag: String
 
-  /// - Parameter operands: behind the table's name.
-  init(_ text: String?, _ operands: some Sequence<String>, schema: SchemaText?) throws(CaravanError) {
+  /// - Parameters:
+  ///   - operands: behind the table's name.
+  ///   - flag: that the text came with.
+  init(
+    _ text: String?, _ operands: some Sequence<String>, schema: SchemaText?, flag: String = "--where"
+  ) throws(CaravanError) {
     let operands = Array(operands)
+    self.flag = flag
     guard let text else {
       selection = .all
       rest = operands
@@ -23,7 +29,7 @@ struct AppSelection: Sendable {
     let kinds = try ArgumentKinds(text, schema: schema)
     guard operands.count >= kinds.count else {
       throw CaravanError(
-        .invalidData, "--where has \(kinds.count) '?' and \(operands.count) arguments follow: give one for each")
+        .invalidData, "\(flag) has \(kinds.count) '?' and \(operands.count) arguments follow: give one for each")
     }
     selection = Table.Selection(text, try kinds.values(operands.prefix(kinds.count)))
     rest = Array(operands.dropFirst(kinds.count))
@@ -32,6 +38,6 @@ struct AppSelection: Sendable {
   /// For commands that take no other operands.
   func requireNothingElse() throws(CaravanError) {
     guard let first = rest.first else { return }
-    throw CaravanError(.invalidData, "'\(first)' is one argument too many: --where has a '?' for each")
+    throw CaravanError(.invalidData, "'\(first)' is one argument too many: \(flag) has a '?' for each")
   }
 }
