@@ -157,6 +157,39 @@ extension AppConnection {
     guard case .done = try await request(kind) else { throw Self.surprise("request") }
   }
 
+  // MARK: Writes
+
+  func open(_ request: Wire.BeginWrite) async throws(CaravanError) -> WriteOpened {
+    guard case .writeOpened(let opened) = try await self.request(.beginWrite(request)) else {
+      throw Self.surprise("write")
+    }
+    return opened
+  }
+
+  /// Ends a write, if the agent has not done so at once.
+  func close(_ opened: WriteOpened) async throws(CaravanError) -> WriteClosed {
+    guard opened.write != 0 else { return WriteClosed(rows: opened.rows, promise: opened.promise) }
+    return try await close([opened.write])
+  }
+
+  /// - Throws: why the agent refused; then nothing has happened, and the writes are open no more.
+  func close(_ writes: [UInt64], isAtomic: Bool = false) async throws(CaravanError) -> WriteClosed {
+    do throws(CaravanError) {
+      let answer = try await request(.closeWrite(Wire.CloseWrite(writes: writes, atomic: isAtomic)))
+      guard case .writeClosed(let closed) = answer else { throw Self.surprise("close") }
+      return closed
+    } catch {
+      await abandon(writes)
+      throw error
+    }
+  }
+
+  func abandon(_ writes: [UInt64]) async {
+    guard !writes.isEmpty else { return }
+    // Where the agent has gone, so have they.
+    _ = try? await request(.closeWrite(Wire.CloseWrite(writes: writes, abandon: true)))
+  }
+
   static func surprise(_ what: String) -> CaravanError {
     CaravanError(.internalError, "the agent answered a \(what) with something else: do app and agent fit together?")
   }

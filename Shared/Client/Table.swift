@@ -55,26 +55,11 @@ public struct Table: Sendable {
   /// - Returns: the row's id.
   @discardableResult
   public func write(_ cells: [String: Value], contents: [String: [UInt8]]) async throws(CaravanError) -> String {
-    let bytes = contents.values.reduce(0) { $0 + $1.count }
-    guard bytes <= ClientLimits.objectPieceBytes else { return try await writeLong(cells, contents) }
-    let objects = contents.sorted { $0.key < $1.key }.map { Wire.ObjectContent(object: $0.key, data: $0.value) }
-    let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells), contents: objects)
-    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)),
-      let row = opened.rows.first
-    else { throw AppConnection.surprise("write") }
-    return row
-  }
-
-  private func writeLong(
-    _ cells: [String: Value], _ contents: [String: [UInt8]]
-  ) async throws(CaravanError) -> String {
-    do {
-      return try await write(cells, objects: contents.keys.sorted()) { objects in
-        for (object, bytes) in contents { try await objects.write(bytes, to: object, at: 0) }
-      }
-    } catch {
-      throw (error as? CaravanError) ?? CaravanError(.internalError, "\(error)")
+    let request = Wire.BeginWrite(table: name, cells: try Wire.Cell.list(cells))
+    guard let row = try await connection.close(try await open(request, contents)).rows.first else {
+      throw AppConnection.surprise("write")
     }
+    return row
   }
 
   /// Changes every row selected, all at once; only the objects named are opened (SIM-14).
@@ -95,41 +80,53 @@ public struct Table: Sendable {
   @discardableResult
   public func update(
     _ selection: Selection, _ cells: [String: Value], contents: [String: [UInt8]]
-  ) async throws -> [String] {
-    let objects = contents.sorted { $0.key < $1.key }
-    guard objects.reduce(0, { $0 + $1.value.count }) <= ClientLimits.objectPieceBytes else {
-      return try await update(selection, cells, objects: objects.map(\.key)) { writer in
-        for row in writer.rows.indices {
-          for (object, bytes) in objects { try await writer.replace(object, with: bytes, row: row) }
-        }
-      }
-    }
+  ) async throws(CaravanError) -> [String] {
     let request = Wire.BeginWrite(
-      table: name, cells: try Wire.Cell.list(cells), selection: try selection.wire(),
-      contents: objects.map { Wire.ObjectContent(object: $0.key, data: $0.value) })
-    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {
-      throw AppConnection.surprise("write")
-    }
-    return opened.rows
+      table: name, cells: try Wire.Cell.list(cells), selection: try selection.wire())
+    return try await connection.close(try await open(request, contents)).rows
   }
 
   private nonisolated(nonsending) func run(
     _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
   ) async throws -> WriteClosed {
-    guard case .writeOpened(let opened) = try await connection.request(.beginWrite(request)) else {
-      throw AppConnection.surprise("write")
-    }
-    guard opened.write != 0 else { return WriteClosed(rows: opened.rows, promise: opened.promise) }
+    try await connection.close(try await open(request, fill))
+  }
+
+  /// Begins a write and gives its objects their bytes; if that fails, nothing has happened.
+  nonisolated(nonsending) func open(
+    _ request: Wire.BeginWrite, _ fill: (ObjectWriter) async throws -> Void
+  ) async throws -> WriteOpened {
+    let opened = try await connection.open(request)
+    guard opened.write != 0 else { return opened }
     do {
       try await fill(ObjectWriter(write: opened.write, rows: opened.rows, connection: connection))
     } catch {
-      _ = try? await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write, abandon: true)))
+      await connection.abandon([opened.write])
       throw error
     }
-    guard
-      case .writeClosed(let closed) = try await connection.request(.closeWrite(Wire.CloseWrite(write: opened.write)))
-    else { throw AppConnection.surprise("close") }
-    return closed
+    return opened
+  }
+
+  /// The same with whole objects, in one request as long as they are small.
+  func open(
+    _ request: Wire.BeginWrite, _ contents: [String: [UInt8]]
+  ) async throws(CaravanError) -> WriteOpened {
+    var request = request
+    let objects = contents.sorted { $0.key < $1.key }
+    guard objects.reduce(0, { $0 + $1.value.count }) > ClientLimits.objectPieceBytes else {
+      request.contents = objects.map { Wire.ObjectContent(object: $0.key, data: $0.value) }
+      return try await connection.open(request)
+    }
+    request.objects = objects.map(\.key)
+    do {
+      return try await open(request) { writer in
+        for row in writer.rows.indices {
+          for (object, bytes) in objects { try await writer.replace(object, with: bytes, row: row) }
+        }
+      }
+    } catch {
+      throw (error as? CaravanError) ?? CaravanError(.internalError, "\(error)")
+    }
   }
 
   /// Removes rows; they disappear at once here and, with the next sync, everywhere (SIM-16).

@@ -49,6 +49,7 @@ import Testing
       SeenGroup("g1", size: 4, seen: 4, isCommitted: true), SeenGroup("g2", size: 2, seen: 0, isCommitted: false),
     ]
     history.trees = [SeenTree(["parent": [], "child": ["parent"]])]
+    history.batches = [[tag(3), tag(9)]]
     history.twins = [SeenTwins(device: "d1", pairs: ["p1a": 3, "p1b": 3])]
     history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
     history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
@@ -148,6 +149,7 @@ import Testing
     ("CK-53", "a reader comes to no state", { $0.starved = ["30 pages and no state"] }),
     ("UNI-05", "half a group", { $0.groups = [SeenGroup("g", size: 4, seen: 2, isCommitted: false)] }),
     ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
+    ("REC-23", "half of it comes later", { $0.batches.append([tag(1), tag(3)]) }),
     ("UNI-13", "one of two", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 4, "p1b": 3])) }),
     ("UNI-13", "an older state", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 2, "p1b": 2])) }),
     ("UNI-13", "not the app's own", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], lacksOwn: ["r"])) }),

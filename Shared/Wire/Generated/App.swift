@@ -962,6 +962,8 @@ public struct BeginWrite: WireMessage, Equatable {
   public var selection: Selection?
   public var contents: [ObjectContent]
   public var intent: WriteIntent?
+  public var hold: Bool
+  public var deletion: Bool
 
   public init(
     table: String = "",
@@ -969,7 +971,9 @@ public struct BeginWrite: WireMessage, Equatable {
     objects: [String] = [],
     selection: Selection? = nil,
     contents: [ObjectContent] = [],
-    intent: WriteIntent? = nil
+    intent: WriteIntent? = nil,
+    hold: Bool = false,
+    deletion: Bool = false
   ) {
     self.table = table
     self.cells = cells
@@ -977,6 +981,8 @@ public struct BeginWrite: WireMessage, Equatable {
     self.selection = selection
     self.contents = contents
     self.intent = intent
+    self.hold = hold
+    self.deletion = deletion
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginWrite> {
@@ -987,6 +993,8 @@ public struct BeginWrite: WireMessage, Equatable {
     if let selection { m.pointee.selection = selection.pack(into: &arena) }
     (m.pointee.n_contents, m.pointee.contents) = arena.messages(contents) { $0.pack(into: &$1) }
     if let intent { m.pointee.intent = intent.pack(into: &arena) }
+    if hold { m.pointee.has_hold = 1; m.pointee.hold = hold ? 1 : 0 }
+    if deletion { m.pointee.has_deletion = 1; m.pointee.deletion = deletion ? 1 : 0 }
     return m
   }
 
@@ -999,6 +1007,8 @@ public struct BeginWrite: WireMessage, Equatable {
       try ObjectContent(c: p)
     }
     intent = if let p = m.pointee.intent { try WriteIntent(c: p) } else { nil }
+    hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
+    deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -1239,27 +1249,32 @@ public struct TruncateObject: WireMessage, Equatable {
 }
 
 public struct CloseWrite: WireMessage, Equatable {
-  public var write: UInt64
+  public var writes: [UInt64]
   public var abandon: Bool
+  public var atomic: Bool
 
   public init(
-    write: UInt64 = 0,
-    abandon: Bool = false
+    writes: [UInt64] = [],
+    abandon: Bool = false,
+    atomic: Bool = false
   ) {
-    self.write = write
+    self.writes = writes
     self.abandon = abandon
+    self.atomic = atomic
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CloseWrite> {
     let m = arena.make(Caravan__V1__CloseWrite.self, caravan__v1__close_write__init)
-    if write != 0 { m.pointee.has_write = 1; m.pointee.write = write }
+    (m.pointee.n_writes, m.pointee.writes) = arena.scalars(writes)
     if abandon { m.pointee.has_abandon = 1; m.pointee.abandon = abandon ? 1 : 0 }
+    if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__CloseWrite>) throws(WireError) {
-    write = m.pointee.has_write != 0 ? m.pointee.write : 0
+    writes = copyScalars(m.pointee.n_writes, m.pointee.writes)
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
+    atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -32,13 +32,21 @@ struct AppSessionFuzzTests {
       return of([nil, Wire.Selection(text: of(texts), arguments: arguments)])
     }
 
+    private mutating func handles() -> [UInt64] {
+      switch below(4) {
+      case 0: []
+      case 1: [handle(), handle()]
+      default: [handle()]
+      }
+    }
+
     mutating func object() -> AppRequest.Kind {
       switch below(5) {
       case 0:
         .beginWrite(
           BeginWrite(
             table: table(), cells: cells(), objects: [column()], selection: selection(),
-            contents: of([[], [ObjectContent(object: column(), data: bytes())]])))
+            contents: of([[], [ObjectContent(object: column(), data: bytes())]]), hold: below(3) == 0))
       case 1:
         .writeObject(
           WriteObject(
@@ -49,13 +57,17 @@ struct AppSessionFuzzTests {
           ReadObject(
             table: table(), row: "row-\(below(4))", object: column(), offset: offset(), length: of([0, 9, .max]),
             cursor: handle(), copy: of([.mine, .theirs, .ancestor])))
-      default: .closeWrite(CloseWrite(write: handle(), abandon: below(3) == 0))
+      default: .closeWrite(CloseWrite(writes: handles(), abandon: below(3) == 0, atomic: below(2) == 0))
       }
     }
 
     mutating func row() -> AppRequest.Kind {
       switch below(9) {
-      case 0: .beginWrite(BeginWrite(table: table(), cells: cells(), selection: selection()))
+      case 0:
+        .beginWrite(
+          BeginWrite(
+            table: table(), cells: of([[], cells()]), selection: selection(), hold: below(2) == 0,
+            deletion: below(3) == 0))
       case 1:
         .beginRead(
           Select(

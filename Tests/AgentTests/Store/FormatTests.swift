@@ -9,17 +9,21 @@ import Testing
 /// format before, with everything in it that the format has.
 @Suite("Store formats")
 struct FormatTests {
-  /// In format 4 no table shows its zone as it once was; in format 3 pushes in vain are not remembered; in format 2
-  /// rows have no checksum and tables no properties; in format 1 all chunks are in the database, and have none either.
+  /// In format 5 each row goes to the cloud by itself; in format 4 no table shows its zone as it once was; in format 3
+  /// pushes in vain are not remembered; in format 2 rows have no checksum and tables no properties; in format 1 all
+  /// chunks are in the database, and have none either.
   private static func make(format: Int, in directory: String) throws {
     let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
     defer { database.close() }
+    try database.statement(text: "DROP TABLE batch_rows").run()
+    try database.statement(text: "ALTER TABLE plans DROP COLUMN batch").run()
+    try database.setUserVersion(format)
+    guard format < 5 else { return }
     for index in ["incoming_by_version", "incoming_lacking"] {
       try database.statement(text: "DROP INDEX \(index)").run()
     }
     try database.statement(text: "ALTER TABLE tables DROP COLUMN point").run()
     if format < 4 { try database.statement(text: "DROP TABLE pushed").run() }
-    try database.setUserVersion(format)
     guard format < 3 else { return }
     let table = "\(StoreFixture.photos.app)/\(StoreFixture.photos.name)"
     try database.statement(text: "ALTER TABLE \"\(table)\" DROP COLUMN _sum").run()
@@ -33,8 +37,8 @@ struct FormatTests {
   }
 
   @Test(
-    "formats 1 to 4 become format 5: rows, dirty ones, plans and objects are there; what is new gets checksums",
-    arguments: [1, 2, 3, 4])
+    "formats 1 to 5 become format 6: rows, dirty ones, plans and objects are there; what is new gets checksums",
+    arguments: [1, 2, 3, 4, 5])
   func older(format: Int) async throws {
     var options = LocalStoreOptions()
     options.inlineBytes = 1 << 30

@@ -195,6 +195,11 @@ public struct History: Sendable, Hashable {
   public var versions: [Version] = []
   /// How many the cloud had committed when it had each change for the first time, whatever it forgot since.
   public var arrivals: [ChangeTag: Int] = [:]
+  /// With which of its commits.
+  public var commits: [ChangeTag: Int] = [:]
+  private var commitCount = 0
+  /// What an app changed together (REC-23).
+  public var batches: [[ChangeTag]] = []
   public var log: [Logged] = []
   public var readings: [Reading] = []
   /// What devices were told to keep of a table, one after the other; those that never left a row to the cloud are not
@@ -227,11 +232,13 @@ public struct History: Sendable, Hashable {
 
   public init() {}
 
-  /// The cloud commits these, in their order.
+  /// The cloud commits these at once, in their order.
   public mutating func commit(_ new: [Version]) {
     for case (let index, let tag?) in new.map(\.tag).enumerated() where arrivals[tag] == nil {
       arrivals[tag] = committed + index
+      commits[tag] = commitCount
     }
+    commitCount += 1
     versions += new
   }
 

@@ -4,7 +4,7 @@ internal import Model
 internal import Runtime
 
 extension App {
-  private mutating func fresh(_ table: Scale.Table) -> Content {
+  mutating func fresh(_ table: Scale.Table) -> Content {
     var content = Content()
     if table.hasKey { content.name = "k\(dice.below(12))" }
     content.n = Int64(dice.below(1_000))
@@ -22,7 +22,7 @@ extension App {
     return dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000))
   }
 
-  private func begin(_ write: LocalWrite, _ content: Content?) {
+  func begin(_ write: LocalWrite, _ content: Content?) {
     if let content { contents.keep(content, of: write.tag) }
     ground.recorder.attempt(write)
   }

@@ -40,12 +40,12 @@ struct App: Sendable {
   static let owner: UInt64 = 1
 
   private enum Action {
-    case insert, update, editObject, delete, read, resolve, sync, burst, flurry, register
+    case insert, update, editObject, delete, read, resolve, sync, burst, flurry, batch, register
   }
 
   private static let actions: [(weight: Int, element: Action)] = [
     (20, .insert), (22, .update), (16, .editObject), (9, .delete), (14, .read), (10, .resolve), (6, .sync), (3, .burst),
-    (5, .flurry), (2, .register),
+    (5, .flurry), (5, .batch), (2, .register),
   ]
 
   /// Until `end`.
@@ -87,6 +87,7 @@ struct App: Sendable {
     case .read: await read(place, session)
     case .resolve: await resolve(table, place, session)
     case .sync: await sync(place, session)
+    case .batch: await batch(table, place, session)
     case .register: await register(table, place, session)
     case .burst, .flurry: preconditionFailure("\(action) is many actions")
     }

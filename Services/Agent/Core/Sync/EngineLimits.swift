@@ -111,6 +111,8 @@ public enum EngineLimits {
   public static let passedOverAtOnce = 1_000
   /// Beside what an operation asks for or brings back itself: its result.
   public static let answerBytes: UInt64 = 256
+  /// Of the outcomes of a batch that went in parts, those of one part.
+  public static let partOutcomeBytes: UInt64 = 32 << 10
   /// Between two times that what the links carried is written down.
   public static let usageSaveMilliseconds: UInt64 = 60_000
   public static let usageDays: Int64 = 31

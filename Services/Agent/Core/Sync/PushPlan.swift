@@ -11,6 +11,11 @@ public struct PushPlan: Sendable, Hashable {
   public let type: UInt32
   /// Oldest local change first, at most one for each row.
   public let mutations: [Mutation]
+  /// False: read back after a restart, it lacks what the cloud needs to decide conflicts of it. It can be settled, and
+  /// made anew.
+  public let canBeSent: Bool
+  /// An app has changed them together: the cloud takes all of them or none (REC-23).
+  public let isAtomic: Bool
   /// So many of them may be lost.
   public let toleratedRows: Int
   /// So many of those within what the table may lose now.
@@ -18,14 +23,16 @@ public struct PushPlan: Sendable, Hashable {
 
   /// - Parameter mayLose: rows that the table may lose now.
   public init(
-    op: UInt64, epoch: UInt64, table: TableID, type: UInt32, mutations: [Mutation], toleratedRows: Int = 0,
-    mayLose: UInt64 = 0
+    op: UInt64, epoch: UInt64, table: TableID, type: UInt32, mutations: [Mutation], isAtomic: Bool = false,
+    canBeSent: Bool = true, toleratedRows: Int = 0, mayLose: UInt64 = 0
   ) {
     self.op = op
     self.epoch = epoch
     self.table = table
     self.type = type
     self.mutations = mutations
+    self.isAtomic = isAtomic
+    self.canBeSent = canBeSent
     self.toleratedRows = toleratedRows
     losableRows = min(toleratedRows, Int(clamping: mayLose))
   }
@@ -44,11 +51,11 @@ public struct PushPlan: Sendable, Hashable {
   }
 
   /// Bytes of the bodies.
-  public var bodyBytes: Int {
-    mutations.reduce(0) { sum, mutation in
-      if case .save(_, let body, _) = mutation.change { sum + body.count } else { sum }
-    }
-  }
+  public var bodyBytes: Int { mutations.reduce(0) { $0 + $1.bodyBytes } }
+}
+
+extension Mutation {
+  public var bodyBytes: Int { if case .save(_, let body, _) = change { body.count } else { 0 } }
 }
 
 /// What applying a push's outcomes came to.

@@ -118,12 +118,12 @@ public actor AppSession {
         request.write, row: Int(request.row), object: request.object, size: request.size, owner: owner)
     case .closeWrite(let request):
       guard !request.abandon else {
-        try await store.abandonWrite(request.write, owner: owner)
+        try await store.abandonWrites(request.writes, owner: owner)
         return .writeClosed(WriteClosed())
       }
-      let promise = WriteClass(await store.promise(ofWrite: request.write))
-      return .writeClosed(
-        WriteClosed(rows: try await store.closeWrite(request.write, owner: owner), promise: promise))
+      let promise = WriteClass(await store.promise(ofWrites: request.writes))
+      let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
+      return .writeClosed(WriteClosed(rows: rows, promise: promise))
     case .beginRead(let request):
       return .rows(RowPage(try await store.beginRead(ReadRequest(request, table: table(request.table)), owner: owner)))
     case .nextPage(let request): return .rows(RowPage(try await store.nextPage(request.cursor, owner: owner)))
@@ -159,27 +159,39 @@ public actor AppSession {
   nonisolated func table(_ name: String) -> TableID { TableID(app: app, name: name) }
 
   private func beginWrite(_ request: BeginWrite) async throws(CaravanError) -> AppReply.Kind {
+    let table = table(request.table)
+    if request.deletion { return try await beginDeletion(request, in: table) }
     let cells = request.cells.map { CellValue($0.column, $0.model) }
     // An empty selection is an update of every row, none at all an insert.
     let selection = request.selection.map { $0.store ?? Selection("1") }
     let intent = request.intent?.store ?? AgentCore.WriteIntent()
-    let promise = WriteClass(
-      try await store.promise(intent, isInsert: selection == nil, in: table(request.table)))
-    if !request.contents.isEmpty {
-      guard request.objects.isEmpty else {
-        throw CaravanError(.invalidData, "a write gives whole objects, or opens some: not both at once")
+    let contents = request.contents.map { ObjectValue($0.object, $0.data) }
+    guard contents.isEmpty || request.objects.isEmpty else {
+      throw CaravanError(.invalidData, "a write gives whole objects, or opens some: not both at once")
+    }
+    if request.hold || !request.objects.isEmpty {
+      let opened = try await store.openWrite(
+        table, cells: cells, objects: request.objects + contents.map(\.column), selection: selection, intent: intent,
+        owner: owner, isHeld: request.hold)
+      do throws(CaravanError) { try await store.fill(opened, contents, owner: owner) } catch {
+        try await store.abandonWrites([opened.handle], owner: owner)
+        throw error
       }
-      let contents = request.contents.map { ObjectValue($0.object, $0.data) }
-      let rows = try await store.write(
-        table(request.table), cells: cells, contents: contents, selection: selection, intent: intent)
-      return .writeOpened(WriteOpened(rows: rows, promise: promise))
+      return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
     }
-    guard !request.objects.isEmpty else {
-      let rows = try await store.write(table(request.table), cells: cells, selection: selection, intent: intent)
-      return .writeOpened(WriteOpened(rows: rows, promise: promise))
+    let promise = WriteClass(try await store.promise(intent, isInsert: selection == nil, in: table))
+    let rows =
+      contents.isEmpty
+      ? try await store.write(table, cells: cells, selection: selection, intent: intent)
+      : try await store.write(table, cells: cells, contents: contents, selection: selection, intent: intent)
+    return .writeOpened(WriteOpened(rows: rows, promise: promise))
+  }
+
+  private func beginDeletion(_ request: BeginWrite, in table: TableID) async throws(CaravanError) -> AppReply.Kind {
+    guard request.hold, request.cells.isEmpty, request.objects.isEmpty, request.contents.isEmpty else {
+      throw CaravanError(.invalidData, "a deletion among writes is held and has no values: delete rows for themselves")
     }
-    let opened = try await store.openWrite(
-      table(request.table), cells: cells, objects: request.objects, selection: selection, intent: intent, owner: owner)
+    let opened = try await store.openDeletion(table, selection: request.selection?.store, owner: owner)
     return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
   }
 

@@ -11,10 +11,13 @@ extension Wire.Operation.Kind {
     case .settle(let settle): TableID(container: settle.container, name: settle.zone)
     case .propose(let proposal): TableID(container: proposal.container, name: proposal.type?.name ?? "")
     case .drop(let drop): TableID(container: drop.container, name: drop.zone)
+    case .beginGroup(let group): TableID(container: group.container, name: group.zone)
+    case .upload(let part): TableID(container: part.container, name: part.zone)
+    case .commitGroup(let group): TableID(container: group.container, name: group.zone)
     case .hello, .subscribe, .ack, .ticket: nil
     // Not an agent's to ask.
     case .read, .zones, .changedZones, .createZone, .whoAmI: nil
-    case .lock, .unlock, .beginGroup, .upload, .commitGroup, .operation, .removeOperation: nil
+    case .lock, .unlock, .operation, .removeOperation: nil
     case .syncBegin, .syncContinue: nil
     }
   }
@@ -31,7 +34,7 @@ extension Wire.Operation.Kind {
     case .hello, .propose, .settle, .subscribe, .ack, .ticket, .drop: EngineLimits.answerBytes
     case .read, .zones, .changedZones, .createZone, .whoAmI: UInt64(Limits.pageBytes)
     case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
-    case .commitGroup: UInt64(Limits.frameBytes)
+    case .commitGroup(let group): EngineLimits.answerBytes + UInt64(group.parts) * EngineLimits.partOutcomeBytes
     case .syncBegin, .syncContinue: UInt64(Limits.pageBytes)
     }
   }

@@ -27,6 +27,7 @@ extension LocalStore {
         }
       }
       problems += try loosePlans(of: state)
+      problems += try looseBatches(of: state)
     }
     return problems + (try miscounts(namedChunks()))
   }
@@ -50,6 +51,14 @@ extension LocalStore {
     let lists = try database.prepare("SELECT hash FROM chunks WHERE present = 2").all { row in ChunkHash(row.bytes(0)) }
     for case let list? in lists { count(try chunkReader(database).listed(list)) }
     return named
+  }
+
+  /// What belongs to a batch is there.
+  private func looseBatches(of state: TableState) throws(CaravanError) -> [String] {
+    let rows = "SELECT _row FROM \(state.rows.quotedName)"
+    return try database.prepare("SELECT row FROM batch_rows WHERE table_id = ? AND row NOT IN (\(rows))").all(
+      state.number
+    ) { row in "row \(row.integer(0)) of \(state.table) is in a batch, and nowhere else" }
   }
 
   /// UNI-08: SP=1 ⇔ the row is in a plan.

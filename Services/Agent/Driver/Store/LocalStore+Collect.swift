@@ -14,6 +14,14 @@ private struct PlanBounds {
   var start = RowTable.Place.first
 }
 
+private struct Choice {
+  var rows: [StoredRow] = []
+  /// That they are; 0: each goes by itself.
+  var batch: Int64 = 0
+  /// Where to go on, when as many rows as one turn looks at were too large.
+  var rest: RowTable.Place?
+}
+
 // What goes next.
 extension LocalStore {
   public func collect(
@@ -29,7 +37,7 @@ extension LocalStore {
       guard state.type != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
-      let found = try collectable(in: state, within: bounds)
+      let found = try choose(in: state, within: bounds)
       if !found.rows.isEmpty { break }
       guard let rest = found.rest else { return nil }
       bounds.start = rest
@@ -44,18 +52,19 @@ extension LocalStore {
   /// Runs in the transaction of its caller.
   private func plan(_ state: inout TableState, within bounds: PlanBounds) throws(CaravanError) -> PushPlan? {
     try expireTolerated(in: state)
-    let rows = try collectable(in: state, within: bounds).rows
+    let choice = try choose(in: state, within: bounds)
+    let rows = choice.rows
     guard let type = state.type, state.op == nil, !rows.isEmpty else { return nil }
     let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
     try lossTable.clearDeadline(of: state.number)
     let op = try meta.takeOp(database)
-    try database.run("INSERT INTO plans VALUES (?, ?, ?)", op, meta.epoch, state.number)
+    try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, meta.epoch, state.number, choice.batch)
     var mutations: [Mutation] = []
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
     return PushPlan(
-      op: op, epoch: meta.epoch, table: state.table, type: type.id, mutations: mutations, toleratedRows: tolerated,
-      mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
+      op: op, epoch: meta.epoch, table: state.table, type: type.id, mutations: mutations, isAtomic: choice.batch != 0,
+      toleratedRows: tolerated, mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
   public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
@@ -76,35 +85,68 @@ extension LocalStore {
       &state, within: PlanBounds(rows: EngineLimits.rowsPerPush, bytes: EngineLimits.bytesPerPush))
   }
 
-  /// - Returns: also where to go on, when as many rows as one turn looks at were too large.
-  private func collectable(
-    in state: TableState, within bounds: PlanBounds
-  ) throws(CaravanError) -> (rows: [StoredRow], rest: RowTable.Place?) {
-    var rows: [StoredRow] = []
-    var rest: RowTable.Place?
+  /// What goes next, the oldest change first: rows for themselves, or one batch, whole as it is.
+  private func choose(in state: TableState, within bounds: PlanBounds) throws(CaravanError) -> Choice {
+    var choice = Choice()
     var (bytes, room, passedOver) = (0, bounds.room, 0)
+    var (seen, refused): (Set<Int64>, Set<Int64>) = ([], [])
     try state.rows.visitCollectable(database, after: bounds.start) { (row) throws(CaravanError) in
-      let isDeleted = row.head.presence.isDeleted
-      guard !bounds.onlyDeletions || isDeleted else { return true }
-      let body = row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+      let batch = try batch(of: row.key, in: state)
+      // What goes by itself and was changed before goes first.
+      if let batch, !choice.rows.isEmpty || !seen.insert(batch).inserted { return true }
+      var rows = [row]
+      if let batch {
+        guard let others = try self.rows(of: batch, in: state) else { return true }
+        rows = others
+      }
+      guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
+      if let batch, try wasRefused(rows, in: state) {
+        refused.insert(batch)
+        return true
+      }
       if let left = room {
-        // The answer may hold another copy of the row.
-        let cost = EngineLimits.rowCost + (isDeleted ? 0 : 2 * body + (try unsentBytes(of: row, in: state)))
+        let cost = try cost(of: rows, in: state)
         guard cost <= left else {
           passedOver += 1
           guard passedOver < EngineLimits.passedOverAtOnce else {
-            rest = RowTable.Place(row)
+            choice.rest = RowTable.Place(row)
             return false
           }
           return true
         }
         room = left - cost
       }
-      bytes += body + state.codec.listedBytes(row.cells)
-      guard rows.isEmpty || bytes <= bounds.bytes else { return false }
-      rows.append(row)
-      return rows.count < bounds.rows
+      if let batch {
+        (choice.batch, choice.rows) = (batch, rows)
+        return false
+      }
+      bytes += row.bodyBytes + state.codec.listedBytes(row.cells)
+      guard choice.rows.isEmpty || bytes <= bounds.bytes else { return false }
+      choice.rows.append(row)
+      return choice.rows.count < bounds.rows
     }
-    return (rows, rest)
+    // Nothing waits behind what the cloud would not have.
+    if choice.rows.isEmpty, choice.rest == nil, let batch = try refusedFirst(among: refused, in: state),
+      let rows = try rows(of: batch, in: state)
+    {
+      let cost = try bounds.room == nil ? 0 : cost(of: rows, in: state)
+      if cost <= bounds.room ?? 0 { (choice.batch, choice.rows) = (batch, rows) }
+    }
+    return choice
+  }
+
+  /// What of them was refused has not been changed since.
+  private func wasRefused(_ rows: [StoredRow], in state: TableState) throws(CaravanError) -> Bool {
+    rows.contains { state.refusals[$0.key]?.reason(atChange: $0.change) != nil }
+  }
+
+  /// Of a link's budget. The answer may hold another copy of each row.
+  private func cost(of rows: [StoredRow], in state: TableState) throws(CaravanError) -> Int {
+    var cost = 0
+    for row in rows {
+      cost += EngineLimits.rowCost
+      if !row.head.presence.isDeleted { cost += 2 * row.bodyBytes + (try unsentBytes(of: row, in: state)) }
+    }
+    return cost
   }
 }

@@ -169,6 +169,7 @@ extension LocalStore {
     try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
     if old.head.flags != .clean || old.head.presence != .live {
       try forgetAncestor(of: old.key, in: state)
+      try leaveBatch(old.key, in: state)
       for role in [IncomingRole.serverCopy, .repair] { try dropIncoming(named: old.id, role: role, of: state) }
     }
     if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }

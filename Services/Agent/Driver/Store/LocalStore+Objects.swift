@@ -114,11 +114,14 @@ extension LocalStore {
       for key in keys { try deleteRow(key, of: state) }
       try chunkTable.sweepUnlessWriting(openWrites)
     }
-    tellDirtied(state, bytes: 64 * keys.count)
+    tellDirtied(state, bytes: Self.deletionBytes * keys.count)
     return keys.count
   }
 
-  private func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
+  /// What is sent of a deletion, about.
+  static let deletionBytes = 64
+
+  func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
     guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
     var row = old
     switch row.head.delete(wasSent: try wasPushed(key, in: state)) {

@@ -18,6 +18,7 @@ extension LocalStore {
     try recallDiscarded()
     mayLose = try lossTable.tables()
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
+    batched = try BatchTable.tables(database)
     if let report { try takeStock(after: report) }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
@@ -45,6 +46,7 @@ extension LocalStore {
     for case let hash? in absent { damage.note(hash) }
     for table in tables.keys {
       try change(table) { (state) throws(CaravanError) in
+        try leaveBatches(in: state)
         state.refused = "\(report)"
         try state.save(database)
       }
@@ -113,6 +115,7 @@ extension LocalStore {
   /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
   func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
     try settleTolerated(row: row.key, in: state)
+    try leaveBatch(row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)

@@ -162,7 +162,7 @@ extension LocalStore {
 
   private func checkedSize(of row: StoredRow, in state: TableState) throws(CaravanError) -> Int {
     // Field ids and lengths take a few bytes a field beyond the values.
-    let bytes = row.cells.reduce(row.extra.count) { $0 + $1.bodyBytes }
+    let bytes = row.bodyBytes
     guard bytes <= Limits.recordBytes else {
       throw CaravanError(
         .limitExceeded,

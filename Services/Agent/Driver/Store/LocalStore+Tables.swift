@@ -178,6 +178,7 @@ extension LocalStore {
     try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
     try database.run("DELETE FROM refusals WHERE table_id = ?", state.number)
     try database.run("DELETE FROM discarded WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM batch_rows WHERE table_id = ?", state.number)
     try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
     try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)
     try database.run("DELETE FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)

@@ -9,6 +9,11 @@ extension Outcome {
   }
 }
 
+extension ConflictPolicy {
+  /// Who decides wants to know which fields were edited, and when.
+  fileprivate var needsTerms: Bool { self != .manual && self != .deterministic }
+}
+
 extension LocalStore {
   /// Writes the row down as it is now; it may change while the plan is in flight, the plan does not.
   func writeDown(
@@ -25,17 +30,20 @@ extension LocalStore {
       body,
       armed.objects ? 2 : 1)
     var mutation = Self.mutation(id: row.id, base: row.head.base, type, body, chunks)
-    mutation.isOffer =
-      if mutation.base == .absent { try wasPushed(row.key, in: state) } else { row.head.presence == .lost }
+    mutation.isOffer = try isOffer(row.key, base: mutation.base, isLost: row.head.presence == .lost, in: state)
     mutation.terms = try terms(of: row, body, in: state)
     return mutation
   }
+
+  private func isOffer(
+    _ key: Int64, base: Base, isLost: Bool, in state: TableState
+  ) throws(CaravanError) -> Bool { base == .absent ? try wasPushed(key, in: state) : isLost }
 
   /// What the cloud needs to decide a conflict of the row, where its type wants that (UNI-02): which fields were edited
   /// since they came from there, and when; and for a program all three copies (CK-34, CK-36). Edits that wait together
   /// count as of the last of them.
   private func terms(of row: StoredRow, _ body: [UInt8]?, in state: TableState) throws(CaravanError) -> WriteTerms? {
-    guard let policy = state.type?.settings?.conflicts, policy != .manual, policy != .deterministic else { return nil }
+    guard let policy = state.type?.settings?.conflicts, policy.needsTerms else { return nil }
     // What is offered is from before the restore, and the cloud knows best when that was.
     guard row.head.presence != .lost else { return nil }
     let edited = HybridStamp(rawValue: UInt64(max(0, row.change)))
@@ -60,8 +68,8 @@ extension LocalStore {
   public func plansInFlight() throws(CaravanError) -> [PushPlan] {
     planned.waiting = [:]
     var plans: [PushPlan] = []
-    let heads = try database.all("SELECT op, epoch, table_id FROM plans ORDER BY op") { row in
-      (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2))
+    let heads = try database.all("SELECT op, epoch, table_id, batch FROM plans ORDER BY op") { row in
+      (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2), isAtomic: row.integer(3) != 0)
     }
     for head in heads {
       guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
@@ -69,11 +77,14 @@ extension LocalStore {
       let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
       let mutations = try rows.map { (row) throws(CaravanError) in
         let chunks = try row.body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
-        return Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
+        var mutation = Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
+        mutation.isOffer = try isOffer(row.key, base: row.base, isLost: false, in: state)
+        return mutation
       }
       plans.append(
         PushPlan(
           op: head.op, epoch: head.epoch, table: state.table, type: state.type?.id ?? 0, mutations: mutations,
+          isAtomic: head.isAtomic, canBeSent: state.type?.settings?.conflicts.needsTerms != true,
           toleratedRows: tolerated))
     }
     return plans
@@ -115,10 +126,8 @@ extension LocalStore {
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
     let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
-      for (row, outcome) in zip(rows, outcomes) {
-        try note(outcome, ofRow: row.key, in: &state)
-        try settle(row, outcome, in: state, &summary)
-      }
+      for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, in: &state) }
+      try settle(op, rows, outcomes, in: state, &summary)
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
       state.lastSync = now
@@ -137,7 +146,7 @@ extension LocalStore {
     let rows = try plannedRows(of: op)
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
       var summary = PushSummary()
-      for row in rows { try settle(row, .aborted, in: state, &summary) }
+      try settle(op, rows, rows.map { _ in .aborted }, in: state, &summary)
       try finish(op, rows, &state)
     }
     try afterSettling(table)
@@ -172,8 +181,23 @@ extension LocalStore {
   }
 
   private func settle(
-    _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
+    _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
+    let batch = try database.first("SELECT batch FROM plans WHERE op = ?", op) { row in row.integer(0) } ?? 0
+    var left: [Int64] = []
+    for (row, outcome) in zip(rows, outcomes) {
+      if try settle(row, outcome, in: state, &summary) { left.append(row.key) }
+    }
+    guard batch != 0 else { return }
+    let waiting = Set(left)
+    for row in rows where !waiting.contains(row.key) { try leave(batch, row: row.key, in: state) }
+    try rejoin(batch, left, in: state)
+  }
+
+  /// - Returns: whether the cloud still has to be told of what was sent.
+  private func settle(
+    _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
+  ) throws(CaravanError) -> Bool {
     let table = state.table
     switch outcome {
     case .merged(_, let server?): try keepMerged(server, in: state, &summary)
@@ -181,7 +205,7 @@ extension LocalStore {
     case .accepted, .conflict, .aborted, .merged, .read: break
     }
     // Its head counts, whatever has become of its content.
-    guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return }
+    guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return false }
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
     let (isLost, version) = (row.head.presence.isLost, row.head.version)
@@ -190,10 +214,12 @@ extension LocalStore {
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
       summary.dirty += 1
-      return try adopt(server, by: row, in: state)
+      try adopt(server, by: row, in: state)
+      return true
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: state) }
+    var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try forgetAncestor(of: row.key, in: state)
@@ -214,17 +240,21 @@ extension LocalStore {
       } else if let server {
         try outdate(row.id, version: server.version, in: state)
       }
-      return try removeRow(row, of: state)
+      try removeRow(row, of: state)
+      return false
     case .conflict:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
       let lacking = try keepIncoming(entry, role: .serverCopy, of: state)
       summary.conflicts += 1
+      isLeft = true
       summary.lacksChunks = summary.lacksChunks || lacking > 0
     case .rearmed:
       if case .aborted = outcome, let body = planned.body { try keepPushed(body, of: row.key, in: state) }
       summary.dirty += 1
+      isLeft = true
     }
     try state.rows.updateHead(row, database)
+    return isLeft
   }
 
   /// Whether the cloud's copy is what the row's change was made from.

@@ -44,16 +44,11 @@ extension LocalStore {
     intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
-    let opened = try await openWrite(
-      table, cells: cells, objects: contents.map(\.column), selection: selection, intent: intent, owner: 0,
-      staysOpen: false)
+    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    let opened = try await open(
+      .write(values), .closedAtOnce, in: table, contents.map(\.column), selection, intent, owner: 0)
     do {
-      for row in opened.rows.indices {
-        for object in contents {
-          try truncateObject(opened.handle, row: row, object: object.column, size: 0, owner: 0)
-          try writeObject(opened.handle, row: row, object: object.column, offset: 0, bytes: object.bytes, owner: 0)
-        }
-      }
+      try fill(opened, contents, owner: 0)
       return try closeWrite(opened.handle, owner: 0)
     } catch {
       try abandonWrite(opened.handle, owner: 0)
@@ -61,53 +56,96 @@ extension LocalStore {
     }
   }
 
-  /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrite`.
-  /// - Parameter owner: the session that may use the handle, and whose end abandons it.
+  /// Gives objects of an open write these contents, in every one of its rows.
+  public func fill(_ opened: OpenedWrite, _ contents: [ObjectValue], owner: UInt64) throws(CaravanError) {
+    for row in opened.rows.indices {
+      for object in contents {
+        try truncateObject(opened.handle, row: row, object: object.column, size: 0, owner: owner)
+        try writeObject(opened.handle, row: row, object: object.column, offset: 0, bytes: object.bytes, owner: owner)
+      }
+    }
+  }
+
+  /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrites`.
+  /// - Parameters:
+  ///   - owner: the session that may use the handle, and whose end abandons it.
+  ///   - isHeld: the write waits to be closed together with others, objects or not.
   /// - Throws: besides what `write` does, `serverBusy` when another open write has one of the objects.
   public func openWrite(
     _ table: TableID, cells: [CellValue], objects: [String], selection: Selection? = nil,
-    intent: WriteIntent = WriteIntent(), owner: UInt64
+    intent: WriteIntent = WriteIntent(), owner: UInt64, isHeld: Bool = false
   ) async throws(CaravanError) -> OpenedWrite {
-    try await openWrite(
-      table, cells: cells, objects: objects, selection: selection, intent: intent, owner: owner, staysOpen: true)
+    guard !isHeld || intent.loss != .tolerated else {
+      throw CaravanError(.invalidData, "rows written together are never lost: leave the tolerance out")
+    }
+    var intent = intent
+    if isHeld { intent.loss = .none }
+    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    return try await open(
+      .write(values), isHeld ? .held : .open, in: table, objects, selection, intent, owner: owner)
   }
 
-  private func openWrite(
-    _ table: TableID, cells: [CellValue], objects: [String], selection: Selection?, intent: WriteIntent,
-    owner: UInt64, staysOpen: Bool
+  /// Opens a deletion, which waits to be closed together with writes. The rows are there until then.
+  /// - Throws: what `delete` does.
+  public func openDeletion(
+    _ table: TableID, selection: Selection?, owner: UInt64
+  ) async throws(CaravanError) -> OpenedWrite {
+    try await open(
+      .deletion, .held, in: table, [], selection ?? Selection("1"), WriteIntent(loss: .none), owner: owner)
+  }
+
+  private func open(
+    _ deed: OpenWrite.Deed, _ life: OpenWrite.Life, in table: TableID, _ objects: [String], _ selection: Selection?,
+    _ intent: WriteIntent, owner: UInt64
   ) async throws(CaravanError) -> OpenedWrite {
     var state = try state(table)
-    let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
-    try reserve.hold()
+    if case .write = deed { try reserve.hold() }
     var selected: [Int64]?
     if let selection {
       selected = try await keys(of: selection, in: table)
       state = try self.state(table)
     }
-    guard openWrites.values.count(where: { $0.table.app == table.app }) < StoreLimits.openWritesPerApp else {
-      throw CaravanError(
-        .limitExceeded, "app '\(table.app)' has \(StoreLimits.openWritesPerApp) open writes: close some")
-    }
+    try requireRoom(for: selected?.count ?? 1, life, of: table.app)
     var targets: [OpenWrite.Target] = []
     if let keys = selected {
-      guard keys.count <= StoreLimits.rowsPerObjectWrite else {
+      guard columns.isEmpty || keys.count <= StoreLimits.rowsPerObjectWrite else {
         throw CaravanError(
           .limitExceeded,
           "the selection has \(keys.count) rows, objects of \(StoreLimits.rowsPerObjectWrite) can be open: narrow it")
       }
       for key in keys { targets.append(try target(key, columns, of: state)) }
-    } else {
+    } else if case .write(let values) = deed {
       let id = try newID(values, of: state)
       let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
-    if staysOpen { try countOpen(&targets, of: state) }
+    if life != .closedAtOnce, !columns.isEmpty { try countOpen(&targets, of: state) }
     let handle = newHandle()
     openWrites[handle] = OpenWrite(
-      owner: owner, table: table, cells: values, intent: intent, promise: promise, targets: targets)
+      owner: owner, table: table, deed, life, intent: intent, promise: promise, targets: targets)
     return OpenedWrite(handle: handle, rows: targets.map(\.id), promise: promise)
+  }
+
+  private func requireRoom(for rows: Int, _ life: OpenWrite.Life, of app: ContainerID) throws(CaravanError) {
+    let others = openWrites.values.filter { $0.table.app == app && $0.isHeld == (life == .held) }
+    guard life == .held else {
+      guard others.count < StoreLimits.openWritesPerApp else {
+        throw CaravanError(.limitExceeded, "app '\(app)' has \(others.count) open writes: close some")
+      }
+      return
+    }
+    guard others.count < StoreLimits.heldWritesPerApp else {
+      throw CaravanError(
+        .limitExceeded, "\(others.count) writes of app '\(app)' wait to be closed together: that is the limit")
+    }
+    let held = others.reduce(rows) { $0 + $1.targets.count }
+    guard held <= Limits.groupRecords else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(held) rows of app '\(app)' would be written together: the limit is \(Limits.groupRecords), write fewer")
+    }
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
@@ -156,97 +194,9 @@ extension LocalStore {
     return chunks
   }
 
-  /// Makes the write visible, all of it in one transaction (SIM-13). Durable on return. When it throws, nothing has
-  /// changed and the write is still open: try again, or abandon it.
-  /// - Returns: ids of the rows.
-  /// - Throws: `noSuchObject` when a row was deleted meanwhile; `storageFull`; `limitExceeded`.
-  @discardableResult
-  public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
-    var write = try openWrite(handle, owner: owner)
-    let state = try state(write.table)
-    var bytes = 0
-    // Rows of this write are free from here on, unless another one has them.
-    openWrites[handle] = nil
-    do {
-      try write.fold(chunkTable)
-      try chunkFile.beginSync(by: helper)
-      try change(write.table, write.promise.durability) { (state) throws(CaravanError) in
-        for target in write.targets { bytes += try carryOut(write, target, in: state) }
-        try note(write.intent, write.promise, in: state)
-        try planAtOnce(&state)
-        try applyWaiting(&state)
-        try leaveStrangers(among: write.targets.compactMap(\.key), in: &state)
-        try chunkTable.sweepUnlessWriting(openWrites)
-      }
-    } catch {
-      openWrites[handle] = write
-      throw error
-    }
-    damage.overwrote(write.claimed)
-    tellDirtied(state, bytes: bytes, write.intent, write.promise)
-    tellNewsIfAny(of: write.table)
-    return write.rows
-  }
-
-  /// Forgets an open write; the rows stay as they were.
-  public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
-    let write = try openWrite(handle, owner: owner)
-    openWrites[handle] = nil
-    try discard([write])
-    try afterAbandoning([write.table], [write])
-  }
-
-  /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
-  public func release(owner: UInt64) {
-    let writes = openWrites.filter { $0.value.owner == owner }
-    for handle in writes.keys { openWrites[handle] = nil }
-    for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
-    var tables = Set(writes.values.map(\.table))
-    for (table, session) in resolutions where session.owner == owner {
-      resolutions[table] = nil
-      tables.insert(table)
-    }
-    // What waited for those rows can also wait for the next call; nothing is lost.
-    do throws(CaravanError) {
-      try discard(writes.values)
-      try afterAbandoning(tables, Array(writes.values))
-    } catch {
-      host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
-    }
-  }
-
-  func discard(_ writes: some Sequence<OpenWrite>) throws(CaravanError) {
-    let table = try chunkTable
-    for write in writes {
-      for target in write.targets {
-        for var draft in target.drafts.values { draft.discard(table) }
-      }
-    }
-  }
-
-  private func afterAbandoning(_ tables: Set<TableID>, _ writes: [OpenWrite]) throws(CaravanError) {
-    for write in writes { damage.overwrote(write.claimed) }
-    for table in tables.sorted() where self.tables[table] != nil {
-      let isTorn = try change(table) { (state) throws(CaravanError) in
-        let given = writes.filter { $0.table == table }
-        let isTorn = try restore(given, in: &state)
-        try applyWaiting(&state)
-        // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
-        for id in given.flatMap(\.rows) {
-          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: &state) }
-        }
-        try leaveOld(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
-        return isTorn
-      }
-      tellNewsIfAny(of: table)
-      if isTorn { damage.tell?() }
-    }
-  }
-
   // MARK: Handles
 
-  private func openWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> OpenWrite {
+  func openWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> OpenWrite {
     guard let write = openWrites[handle], write.owner == owner else {
       throw CaravanError(.invalidData, "write \(handle) is not open here: begin a new one")
     }
@@ -303,33 +253,13 @@ extension LocalStore {
 
   private func isOpen(_ row: StoredRow, column: Int, of table: TableID) -> Bool {
     openWrites.values.contains { write in
-      write.table == table && write.targets.contains { $0.isRow(row) && $0.drafts[column] != nil }
+      write.table == table && write.has(row: row.id)
+        && write.targets.contains { $0.isRow(row) && $0.drafts[column] != nil }
     }
   }
 
   /// An app has the row open: what arrives for it waits.
   func isOpen(row id: String, of table: TableID) -> Bool {
-    openWrites.values.contains { write in write.table == table && write.targets.contains { $0.id == id } }
-  }
-
-  /// - Returns: bytes of its body, about.
-  private func carryOut(
-    _ write: OpenWrite, _ target: OpenWrite.Target, in state: TableState
-  ) throws(CaravanError) -> Int {
-    guard let key = target.key else {
-      let bytes = try insertRow(id: target.id, cells: write.cells, drafts: target.drafts, into: state)
-      if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
-      return bytes
-    }
-    let row = try state.rows.row(key: key, database)
-    guard row?.head.presence != .torn else {
-      throw CaravanError(
-        .rowTorn, "row \(target.id) was found damaged while it was open and is being restored: abandon the write")
-    }
-    guard var row, target.isRow(row), row.head.presence.isVisible else {
-      throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
-    }
-    try countClosed(target, &row, in: state)
-    return try rewrite(row, cells: write.cells, drafts: target.drafts, of: state).bytes
+    openWrites.values.contains { write in write.table == table && write.has(row: id) }
   }
 }

@@ -57,6 +57,8 @@ public actor LocalStore {
   var deletions = RecentDeletions()
   /// Some push came to nothing; most of the time none has, and then nobody looks for it.
   var hasPushedInVain = false
+  /// Numbers of tables with rows that go to the cloud together; those that have had such since the start, too.
+  var batched: Set<Int64> = []
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Numbers of the tables that are registered with a tolerance of loss.

@@ -60,13 +60,48 @@ struct OpenWrite {
     func isRow(_ row: StoredRow) -> Bool { key == row.key && id == row.id }
   }
 
+  enum Deed {
+    /// Values by column; what is not listed stays as it is.
+    case write([Int: SQLValue])
+    case deletion
+  }
+
+  enum Life {
+    /// Opened and closed by one call: no crash finds it open.
+    case closedAtOnce
+    case open
+    /// Closed together with others.
+    case held
+  }
+
   let owner: UInt64
   let table: TableID
-  /// By column; what is not listed stays as it is.
-  let cells: [Int: SQLValue]
+  let deed: Deed
+  let isHeld: Bool
   let intent: WriteIntent
   let promise: WritePromise
   var targets: [Target]
+  /// Ids of the targets.
+  private let names: Set<String>
+
+  init(
+    owner: UInt64, table: TableID, _ deed: Deed, _ life: Life, intent: WriteIntent, promise: WritePromise,
+    targets: [Target]
+  ) {
+    (self.owner, self.table, self.deed) = (owner, table, deed)
+    isHeld = life == .held
+    (self.intent, self.promise, self.targets) = (intent, promise, targets)
+    names = Set(targets.map(\.id))
+  }
+
+  var isDeletion: Bool {
+    switch deed {
+    case .write: false
+    case .deletion: true
+    }
+  }
+
+  func has(row id: String) -> Bool { names.contains(id) }
 
   var rows: [String] { targets.map(\.id) }
 

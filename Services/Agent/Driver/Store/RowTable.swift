@@ -15,6 +15,9 @@ struct StoredRow {
   /// By column of the schema.
   var cells: [SQLValue]
 
+  /// Of its body, about.
+  var bodyBytes: Int { cells.reduce(extra.count) { $0 + $1.bodyBytes } }
+
   var sum: UInt64 { Self.sum(id: id, extra: extra, cells: cells) }
 
   /// Most rows are no larger.

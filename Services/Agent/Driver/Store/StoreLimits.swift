@@ -8,6 +8,8 @@ public enum StoreLimits {
   /// Open writes of one app, and the rows with objects of one of them.
   public static let openWritesPerApp = 32
   public static let rowsPerObjectWrite = 100
+  /// Writes of one app that wait to be closed together; their rows are `Limits.groupRecords` at most.
+  public static let heldWritesPerApp = 1_000
   /// Rows that one update or delete may touch.
   public static let rowsPerChange = 100_000
   /// Bytes and separate pieces an open object keeps in memory before they become chunks.

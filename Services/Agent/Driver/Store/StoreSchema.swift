@@ -3,7 +3,7 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 5
+  static let version = 6
   /// How a refusal begins that no salvage helps against.
   static let newerFormat = "the store is of format"
   /// Beyond it, a number is damage.
@@ -24,7 +24,8 @@ enum StoreSchema {
     if found == 1 { try addChunkFile(to: database) }
     if (1...2).contains(found) { try addRowSums(to: database) }
     if (1...3).contains(found) { try addPushes(to: database) }
-    if (1...4).contains(found) { return try addPoints(to: database) }
+    if (1...4).contains(found) { try addPoints(to: database) }
+    if (1...5).contains(found) { return try addBatches(to: database) }
     guard found == 0 else {
       let isNewer = (Int64(version)...farthestVersion).contains(Int64(found))
       throw CaravanError(
@@ -76,6 +77,15 @@ enum StoreSchema {
     try database.transaction { () throws(CaravanError) in
       try database.execute("ALTER TABLE tables ADD COLUMN point INTEGER NOT NULL DEFAULT 0")
       try database.execute(incomingIndexes)
+      try database.setUserVersion(5)
+    }
+  }
+
+  /// Until then each row went to the cloud by itself.
+  private static func addBatches(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      try database.execute("ALTER TABLE plans ADD COLUMN batch INTEGER NOT NULL DEFAULT 0")
+      try database.execute(BatchTable.statements)
       try database.setUserVersion(version)
     }
   }
@@ -120,7 +130,10 @@ enum StoreSchema {
       PRIMARY KEY (table_id, row));
     \(pushed)
 
-    CREATE TABLE plans (op INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, table_id INTEGER NOT NULL);
+    -- `batch`: all of its rows are committed, or none; 0: each by itself.
+    CREATE TABLE plans (
+      op INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, table_id INTEGER NOT NULL, batch INTEGER NOT NULL DEFAULT 0);
+    \(BatchTable.statements)
     CREATE TABLE plan_rows (
       op INTEGER NOT NULL, position INTEGER NOT NULL, row INTEGER NOT NULL, id TEXT NOT NULL, base INTEGER NOT NULL,
       type INTEGER NOT NULL, body BLOB, armed INTEGER NOT NULL, PRIMARY KEY (op, position));

@@ -233,6 +233,10 @@ extension CaravanError {
 extension Operation.Kind {
   /// It says when edits were made.
   fileprivate var isStamped: Bool {
-    if case .push(let push) = self { push.mutations.contains { $0.stamp > 0 } } else { false }
+    switch self {
+    case .push(let push): push.mutations.contains { $0.stamp > 0 }
+    case .upload(let part): part.mutations.contains { $0.stamp > 0 }
+    default: false
+    }
   }
 }

@@ -24,10 +24,14 @@ struct Upstream: Sendable {
     /// Times in a row that no answer came.
     var losses = 0
     var bytesUp = 0
+    /// Nil: one push takes it.
+    var group: GroupUpload?
 
     init(_ plan: PushPlan, mustSettle: Bool) {
       self.plan = plan
-      self.mustSettle = mustSettle
+      group = GroupUpload(plan)
+      // A group says itself how far it has come.
+      self.mustSettle = mustSettle && (group == nil || !plan.canBeSent)
       mayHaveArrived = mustSettle
     }
   }
@@ -142,7 +146,9 @@ struct Upstream: Sendable {
   private mutating func shrink() {
     guard let current = pending else { return }
     let room = crew.exchanger.fragment.bytes
-    if current.plan.mutations.count > 1, current.plan.bodyBytes > room { pending?.mustSettle = true }
+    if current.plan.mutations.count > 1, !current.plan.isAtomic, current.plan.bodyBytes > room {
+      pending?.mustSettle = true
+    }
     guard current.riders.reduce(0, { $0 + $1.data.count }) > room / 4 else { return }
     pending?.riders = []
     pending?.lacksTicket = true
@@ -186,7 +192,7 @@ struct Upstream: Sendable {
     // Whatever fails from here on, the plan is there, and the store makes no other before it has ended.
     var next = Pending(plan, mustSettle: false)
     pending = next
-    guard plan.mutations.contains(where: \.hasChunks) else { return }
+    guard next.group == nil, plan.mutations.contains(where: \.hasChunks) else { return }
     let needs = try await crew.store.unsentChunks(of: plan.op)
     let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
     // The cloud keeps for an hour what no row names: what is too much for today would be paid for in vain.
@@ -212,11 +218,17 @@ struct Upstream: Sendable {
     if current.mustSettle {
       return [.settle(Settle(container: table.app.text, zone: table.name, op: plan.op))]
     }
-    if current.mayHaveArrived { crew.metrics.resent.add() }
+    if current.mayHaveArrived, current.group == nil { crew.metrics.resent.add() }
+    let mutations = plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }
+    if let group = current.group {
+      let operation = group.next(plan.op, floor: await crew.store.opFloor, of: table, mutations)
+      pending?.bytesUp += FramePacking.Load(operation).bytes
+      return [operation]
+    }
     let push = Push(
       container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
-      mutations: plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }, chunks: current.riders,
-      slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
+      mutations: mutations, chunks: current.riders,
+      atomic: plan.isAtomic, slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
     slackMilliseconds = 0
     pending?.bytesUp += FramePacking.Load(.push(push)).bytes
     guard current.lacksTicket,
@@ -236,6 +248,8 @@ struct Upstream: Sendable {
       try await crew.store.agree(on: type.model(), for: table)
     case (.agreeing, .failure(let failure)): try await refuse(failure.model(), isWhole: true)
     case (.pushing, .commit(let reply)): try await answered(reply.model())
+    case (.pushing, .operation(let state)): begun(state)
+    case (.pushing, .part(let part)): try await staged(part)
     case (.pushing, .failure(let failure)): try await refused(failure.model())
     case (.agreeing, let other): throw .unexpected(other, to: "a proposal")
     case (.pushing, let other): throw .unexpected(other, to: "a push")
@@ -258,33 +272,51 @@ struct Upstream: Sendable {
       pending = nil
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
       if let refusal = summary.refusal { try await refuse(refusal) }
-    case .missing(let hashes):
-      guard current.stagings < EngineLimits.stagingRounds else {
-        throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
-      }
-      // A patch that has been taken along in vain is not tried again.
-      let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
-      pending?.riders = []
-      let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
-      do throws(CaravanError) {
-        let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
-        pending?.bytesUp += bytes
-        // Only what has arrived in vain counts: a link that breaks again and again must not end it.
-        pending?.stagings += 1
-      } catch {
-        if error.code == .quotaExceeded { return giveWay(error) }
-        // The push has been heard of, and may have been doubled on the way.
-        if error.isForTomorrow { pending?.mayHaveArrived = true }
-        guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
-        // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
-        hasLostChunks = true
-        pending?.mustSettle = true
-      }
+    case .missing(let hashes): try await stage(hashes, of: current)
     case .aborted:
       try await crew.store.abort(current.plan.op)
       pending = nil
       if let refusal = current.refusal { try await refuse(refusal) }
     }
+  }
+
+  /// The cloud lacks chunks of what was sent.
+  private mutating func stage(_ hashes: [ChunkHash], of current: Pending) async throws(CaravanError) {
+    guard current.stagings < EngineLimits.stagingRounds else {
+      throw CaravanError(.unavailable, "the cloud still lacks \(hashes.count) chunks of \(table) after staging them")
+    }
+    // A patch that has been taken along in vain is not tried again.
+    let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
+    pending?.riders = []
+    let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
+    do throws(CaravanError) {
+      let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
+      pending?.bytesUp += bytes
+      // Only what has arrived in vain counts: a link that breaks again and again must not end it.
+      pending?.stagings += 1
+    } catch {
+      if error.code == .quotaExceeded { return giveWay(error) }
+      // The push has been heard of, and may have been doubled on the way.
+      if error.isForTomorrow { pending?.mayHaveArrived = true }
+      guard error.code == .chunkDamaged, !hasLostChunks else { throw error }
+      // The op ends, so that the store can see to the rows concerned; the others go with the next one (SIM-108).
+      hasLostChunks = true
+      pending?.mustSettle = true
+    }
+  }
+
+  /// The cloud has a group of this op, maybe since long.
+  private mutating func begun(_ state: OperationState) {
+    pending?.mayHaveArrived = true
+    if pending?.group?.begin(state) != true { pending?.mustSettle = true }
+  }
+
+  private mutating func staged(_ part: PartState) async throws(CaravanError) {
+    guard let current = pending else { return }
+    let missing = try ChunkHash.list(part.missingChunks)
+    guard missing.isEmpty else { return try await stage(missing, of: current) }
+    pending?.group?.took()
+    pending?.stagings = 0
   }
 
   private mutating func refused(_ error: CaravanError) async throws(CaravanError) {
@@ -360,29 +392,6 @@ extension CommitResult {
     case .applied: "applied"
     case .missing: "missing"
     case .aborted: "aborted"
-    }
-  }
-}
-
-extension FramePacking.Load {
-  /// What an operation takes of a frame, a little more than less.
-  init(_ operation: Operation.Kind) {
-    switch operation {
-    case .push(let push):
-      let rows = push.mutations.reduce(128) {
-        $0 + 56 + $1.name.utf8.count + $1.body.count + $1.ancestor.count + 16 * $1.fieldStamps.count
-      }
-      self.init(bytes: push.chunks.reduce(rows) { $0 + 48 + $1.bases.count + $1.data.count })
-    case .pull(let pull):
-      self.init(bytes: pull.filter.reduce(192 + pull.token.count) { $0 + 4 + $1.encoded().count }, isPull: true)
-    case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
-    case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
-    case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
-    case .settle, .ack, .ticket, .drop, .read, .zones, .changedZones, .createZone, .whoAmI: self.init(bytes: 256)
-    case .lock, .unlock, .beginGroup, .commitGroup, .operation, .removeOperation: self.init(bytes: 256)
-    // Not an agent's to send.
-    case .upload: self.init(bytes: Limits.frameBytes)
-    case .syncBegin, .syncContinue: self.init(bytes: 256)
     }
   }
 }

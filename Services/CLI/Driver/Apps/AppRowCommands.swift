@@ -14,7 +14,6 @@ enum AppRowCommands {
   private static let mayBeLost = Flag<Bool>("may-be-lost", "it only goes along with other data, or is lost")
   private static let never = Flag<Bool>("never-lost", "it is not lost, whatever is registered")
   private static let life = Flag<Seconds?>("ttl", "S", "a row that may be lost is not sent later than this")
-  private static let all = Flag<Bool>("all", "every row of the table")
 
   private static func operands(_ text: String, from least: Int) -> Command.Operands {
     .init(text, least...AppCommands.operandLimit)
@@ -31,11 +30,11 @@ enum AppRowCommands {
     ) { session in try await read(session) },
     AppSession.tool(
       "update", "Changes every row selected.", operands("TABLE [ARGUMENT ...] COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
-      flags: [AppSelection.flag, all]
+      flags: AppSelection.flags
     ) { session in try await update(session) },
     AppSession.tool(
       "delete", "Removes every row selected.", operands("TABLE [ARGUMENT ...]", from: 1),
-      flags: [AppSelection.flag, all]
+      flags: AppSelection.flags
     ) { session in try await delete(session) },
   ]
 
@@ -43,7 +42,7 @@ enum AppRowCommands {
 
   private static func write(_ session: AppSession) async throws {
     let schema = try await session.schema()
-    let content = try Content(Assignment.list(session.operands.dropFirst(), schema: schema))
+    let content = try RowContent(Assignment.list(session.operands.dropFirst(), schema: schema))
     let written = try await session.table.write(
       content.cells, objects: content.objects, intent: try intent(session.options)
     ) { try await content.fill($0) }
@@ -63,10 +62,7 @@ enum AppRowCommands {
   private static func update(_ session: AppSession) async throws {
     let schema = try await session.schema()
     let selected = try selection(session, schema)
-    guard !selected.rest.isEmpty else {
-      throw CaravanError(.invalidData, "nothing to change: name COLUMN=VALUE behind the arguments of --where")
-    }
-    let content = try Content(Assignment.list(selected.rest, schema: schema))
+    let content = try RowContent(Assignment.list(try selected.requireMore(), schema: schema))
     let rows = try await session.table.update(selected.selection, content.cells, objects: content.objects) {
       try await content.fill($0)
     }
@@ -80,13 +76,8 @@ enum AppRowCommands {
     session.say(Self.counted(Int(clamping: count), "removed"), json: ["rows": .int(Int64(clamping: count))])
   }
 
-  /// - Throws: `invalidData` when neither `--where` nor `--all` is given: a slip must not cost a table.
   private static func selection(_ session: AppSession, _ schema: SchemaText?) throws(CaravanError) -> AppSelection {
-    let text = session.options[AppSelection.flag]
-    guard (text != nil) != session.options[all] else {
-      throw CaravanError(.invalidData, "which rows? Give either --where TEXT or --all")
-    }
-    return try AppSelection(text, session.operands.dropFirst(), schema: schema)
+    try AppSelection(required: session.options, session.operands.dropFirst(), schema: schema)
   }
 
   private static func counted(_ count: Int, _ what: String) -> String {
@@ -137,67 +128,6 @@ enum AppRowCommands {
     for file in files { paths[file.column] = .string(file.path) }
     object["files"] = .object(paths)
     return .object(object)
-  }
-}
-
-/// What a write puts into a row.
-private struct Content: Sendable {
-  let cells: [String: Value]
-  /// Files by column.
-  let files: [(column: String, path: String)]
-
-  var objects: [String] { files.map(\.column) }
-
-  /// Reads the files that become cells; looks whether those that become objects are there.
-  init(_ assignments: [Assignment]) throws(CaravanError) {
-    var cells: [String: Value] = [:]
-    var files: [(column: String, path: String)] = []
-    for assignment in assignments {
-      switch assignment.source {
-      case .value(let value): cells[assignment.column] = value
-      case .file(let path, isObject: true):
-        if path != "-" { _ = try LocalFile(reading: path) }
-        files.append((assignment.column, path))
-      case .file(let path, isObject: false): cells[assignment.column] = .data(try Self.bytes(path))
-      }
-    }
-    self.cells = cells
-    self.files = files
-  }
-
-  private static func bytes(_ path: String) throws(CaravanError) -> [UInt8] {
-    let file = try LocalFile(reading: path)
-    var bytes: [UInt8] = []
-    while true {
-      let piece = try file.read()
-      if piece.isEmpty { return bytes }
-      bytes += piece
-      guard bytes.count <= Limits.recordBytes else {
-        throw CaravanError(
-          .limitExceeded, "'\(path)' has more than \(Limits.recordBytes) bytes: keep it in an OBJECT column")
-      }
-    }
-  }
-
-  /// Streams the files; a file that is longer than memory is no matter.
-  func fill(_ writer: ObjectWriter) async throws {
-    for (column, path) in files {
-      guard path != "-" || writer.rows.count == 1 else {
-        throw CaravanError(
-          .invalidData, "standard input can be written to one row, and \(writer.rows.count) are selected")
-      }
-      for row in writer.rows.indices {
-        let file = try LocalFile(reading: path)
-        try await writer.truncate(column, to: 0, row: row)
-        var offset: UInt64 = 0
-        while true {
-          let piece = try file.read()
-          if piece.isEmpty { break }
-          try await writer.write(piece, to: column, at: offset, row: row)
-          offset += UInt64(piece.count)
-        }
-      }
-    }
   }
 }
 

@@ -8,6 +8,10 @@ struct AppSelection: Sendable {
   static let flag = Flag<String?>(
     "where", "TEXT", "which rows: an SQL expression with '?' for the arguments, which follow as operands")
 
+  private static let all = Flag<Bool>("all", "every row of the table")
+  /// Of commands that change what they select.
+  static let flags: FlagList = [flag, all]
+
   let selection: Table.Selection
   /// Operands that are no arguments.
   let rest: [String]
@@ -33,6 +37,25 @@ struct AppSelection: Sendable {
     }
     selection = Table.Selection(text, try kinds.values(operands.prefix(kinds.count)))
     rest = Array(operands.dropFirst(kinds.count))
+  }
+
+  /// - Throws: also `invalidData` when neither `--where` nor `--all` is given: a slip must not cost a table.
+  init(
+    required options: Options, _ operands: some Sequence<String>, schema: SchemaText?
+  ) throws(CaravanError) {
+    let text = options[Self.flag]
+    guard (text != nil) != options[Self.all] else {
+      throw CaravanError(.invalidData, "which rows? Give either --where TEXT or --all")
+    }
+    try self.init(text, operands, schema: schema)
+  }
+
+  /// For commands that say what to change.
+  func requireMore() throws(CaravanError) -> [String] {
+    guard !rest.isEmpty else {
+      throw CaravanError(.invalidData, "nothing to change: name COLUMN=VALUE behind the arguments of --where")
+    }
+    return rest
   }
 
   /// For commands that take no other operands.

@@ -4,6 +4,7 @@ internal import Model
 /// A file of the user's, read or written in pieces.
 final class LocalFile {
   static let pieceBytes = 256 << 10
+  private static let textBytes = 16 << 20
 
   private let path: String
   private let descriptor: Int32
@@ -43,6 +44,25 @@ final class LocalFile {
       guard count > 0 else { throw Self.failure("write", path) }
       rest = rest.dropFirst(count)
     }
+  }
+
+  /// All of a file, which is text.
+  /// - Throws: also `limitExceeded` when it has more than 16 MiB.
+  static func text(of path: String) throws(CaravanError) -> String {
+    let file = try LocalFile(reading: path)
+    var bytes: [UInt8] = []
+    while true {
+      let piece = try file.read()
+      guard !piece.isEmpty else { break }
+      bytes += piece
+      guard bytes.count <= textBytes else {
+        throw CaravanError(.limitExceeded, "'\(path)' has more than \(textBytes >> 20) MiB of text: cut it")
+      }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CaravanError(.invalidData, "'\(path)' is no text in UTF-8")
+    }
+    return text
   }
 
   private static func failure(_ verb: String, _ path: String) -> CaravanError {

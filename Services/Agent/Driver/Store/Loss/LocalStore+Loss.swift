@@ -17,8 +17,10 @@ extension LocalStore {
     _ intent: WriteIntent, isInsert: Bool, in table: TableID
   ) throws(CaravanError) -> WritePromise { try promise(intent, isInsert: isInsert, in: try state(table)) }
 
-  /// The same, of an open write.
-  public func promise(ofWrite handle: UInt64) -> WritePromise { openWrites[handle]?.promise ?? .durable }
+  /// The same, of open writes that end together.
+  public func promise(ofWrites handles: [UInt64]) -> WritePromise {
+    handles.allSatisfy { openWrites[$0]?.promise == .accepted } ? .accepted : .durable
+  }
 
   /// What a write to the table with this intent is promised.
   /// - Throws: `invalidData` when the intent asks for what the table is not registered for.
@@ -155,7 +157,8 @@ extension LocalStore {
 
   /// Rows that can be collected: those that may start a transfer, and those that only ride along.
   func collectable(in state: TableState) throws(CaravanError) -> (dirty: Int, tolerated: Int) {
-    let dirty = try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database)
+    let all = try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database)
+    let dirty = try all - rowsHeldBack(in: state)
     guard mayLose.contains(state.number), dirty > 0 else { return (dirty, 0) }
     let tolerated = try state.rows.count(
       where:
@@ -181,8 +184,13 @@ extension LocalStore {
   }
 
   func tellDirtied(_ state: TableState, bytes: Int, _ intent: WriteIntent, _ promise: WritePromise) {
+    tellDirtied(state, LocalChange(bytes: bytes, intent, promise))
+  }
+}
+
+extension LocalChange {
+  init(bytes: Int, _ intent: WriteIntent, _ promise: WritePromise) {
     let isTolerated = promise == .accepted
-    let within = isTolerated ? nil : intent.withinMilliseconds
-    tellDirtied(state, LocalChange(bytes: bytes, withinMilliseconds: within, isTolerated: isTolerated))
+    self.init(bytes: bytes, withinMilliseconds: isTolerated ? nil : intent.withinMilliseconds, isTolerated: isTolerated)
   }
 }

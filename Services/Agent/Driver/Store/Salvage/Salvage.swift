@@ -242,6 +242,7 @@ struct Salvage {
       """
       DELETE FROM ancestors WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM pushed WHERE table_id NOT IN (SELECT id FROM tables);
+      DELETE FROM batch_rows WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM incoming WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM registrations WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM tolerances WHERE table_id NOT IN (SELECT id FROM tables);

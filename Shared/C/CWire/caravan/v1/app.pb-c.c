@@ -3508,7 +3508,7 @@ const ProtobufCMessageDescriptor caravan__v1__selection__descriptor =
   (ProtobufCMessageInit) caravan__v1__selection__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptors[8] =
 {
   {
     "table",
@@ -3582,10 +3582,36 @@ static const ProtobufCFieldDescriptor caravan__v1__begin_write__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "hold",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__BeginWrite, has_hold),
+    offsetof(Caravan__V1__BeginWrite, hold),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deletion",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__BeginWrite, has_deletion),
+    offsetof(Caravan__V1__BeginWrite, deletion),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
   1,   /* field[1] = cells */
   4,   /* field[4] = contents */
+  7,   /* field[7] = deletion */
+  6,   /* field[6] = hold */
   5,   /* field[5] = intent */
   2,   /* field[2] = objects */
   3,   /* field[3] = selection */
@@ -3594,7 +3620,7 @@ static const unsigned caravan__v1__begin_write__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__begin_write__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
 {
@@ -3604,7 +3630,7 @@ const ProtobufCMessageDescriptor caravan__v1__begin_write__descriptor =
   "Caravan__V1__BeginWrite",
   "caravan.v1",
   sizeof(Caravan__V1__BeginWrite),
-  6,
+  8,
   caravan__v1__begin_write__field_descriptors,
   caravan__v1__begin_write__field_indices_by_name,
   1,  caravan__v1__begin_write__number_ranges,
@@ -3983,15 +4009,15 @@ const ProtobufCMessageDescriptor caravan__v1__truncate_object__descriptor =
   (ProtobufCMessageInit) caravan__v1__truncate_object__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__close_write__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__close_write__field_descriptors[3] =
 {
   {
-    "write",
+    "writes",
     1,
-    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_UINT64,
-    offsetof(Caravan__V1__CloseWrite, has_write),
-    offsetof(Caravan__V1__CloseWrite, write),
+    offsetof(Caravan__V1__CloseWrite, n_writes),
+    offsetof(Caravan__V1__CloseWrite, writes),
     NULL,
     NULL,
     0,             /* flags */
@@ -4009,15 +4035,28 @@ static const ProtobufCFieldDescriptor caravan__v1__close_write__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "atomic",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__CloseWrite, has_atomic),
+    offsetof(Caravan__V1__CloseWrite, atomic),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__close_write__field_indices_by_name[] = {
   1,   /* field[1] = abandon */
-  0,   /* field[0] = write */
+  2,   /* field[2] = atomic */
+  0,   /* field[0] = writes */
 };
 static const ProtobufCIntRange caravan__v1__close_write__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__close_write__descriptor =
 {
@@ -4027,7 +4066,7 @@ const ProtobufCMessageDescriptor caravan__v1__close_write__descriptor =
   "Caravan__V1__CloseWrite",
   "caravan.v1",
   sizeof(Caravan__V1__CloseWrite),
-  2,
+  3,
   caravan__v1__close_write__field_descriptors,
   caravan__v1__close_write__field_indices_by_name,
   1,  caravan__v1__close_write__number_ranges,

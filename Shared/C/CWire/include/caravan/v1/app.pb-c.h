@@ -534,7 +534,8 @@ struct  Caravan__V1__Selection
 
 
 /*
- * An insert (no selection), or an update of every row selected. Rows change when the write is closed.
+ * An insert (no selection), or an update of every row selected. Rows change when the write is closed. Several writes of
+ * one table that are held can be closed together.
  */
 struct  Caravan__V1__BeginWrite
 {
@@ -549,15 +550,26 @@ struct  Caravan__V1__BeginWrite
   char **objects;
   Caravan__V1__Selection *selection;
   /*
-   * Whole objects, for every row concerned. With them the write is closed at once, and `objects` must be empty.
+   * Whole objects, for every row concerned. With them the write is closed at once, unless it is held, and `objects` must
+   * be empty.
    */
   size_t n_contents;
   Caravan__V1__ObjectContent **contents;
   Caravan__V1__WriteIntent *intent;
+  /*
+   * stays open until it is closed, whatever it opens; its rows are never lost
+   */
+  protobuf_c_boolean has_hold;
+  protobuf_c_boolean hold;
+  /*
+   * the rows selected go when it is closed; held, and with nothing but table and selection
+   */
+  protobuf_c_boolean has_deletion;
+  protobuf_c_boolean deletion;
 };
 #define CARAVAN__V1__BEGIN_WRITE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__begin_write__descriptor) \
-    , NULL, 0,NULL, 0,NULL, NULL, 0,NULL, NULL }
+    , NULL, 0,NULL, 0,NULL, NULL, 0,NULL, NULL, 0, 0, 0, 0 }
 
 
 /*
@@ -667,14 +679,22 @@ struct  Caravan__V1__TruncateObject
 struct  Caravan__V1__CloseWrite
 {
   ProtobufCMessage base;
-  protobuf_c_boolean has_write;
-  uint64_t write;
+  /*
+   * of one table: all of them change their rows, in this order and at once, or none does
+   */
+  size_t n_writes;
+  uint64_t *writes;
   protobuf_c_boolean has_abandon;
   protobuf_c_boolean abandon;
+  /*
+   * the cloud, too, commits all of their rows or none (REC-23)
+   */
+  protobuf_c_boolean has_atomic;
+  protobuf_c_boolean atomic;
 };
 #define CARAVAN__V1__CLOSE_WRITE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__close_write__descriptor) \
-    , 0, 0, 0, 0 }
+    , 0,NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__WriteClosed

@@ -1,0 +1,150 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+
+/// Rows that an app has changed together, as long as the cloud does not have them (REC-23). They go to it in one commit
+/// that takes all of them or none; a row that was changed by two batches makes them one.
+enum BatchTable {
+  static let statements = """
+    CREATE TABLE batch_rows (
+      table_id INTEGER NOT NULL, row INTEGER NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (table_id, row)
+    ) WITHOUT ROWID;
+    CREATE INDEX batch_rows_by_batch ON batch_rows (table_id, batch);
+    """
+
+  /// Numbers of the tables that have some.
+  static func tables(_ database: Connection) throws(CaravanError) -> Set<Int64> {
+    Set(try database.all("SELECT DISTINCT table_id FROM batch_rows") { row in row.integer(0) })
+  }
+}
+
+// Everything here runs in the transaction of its caller.
+extension LocalStore {
+  // MARK: Joining
+
+  /// Rows become one batch, with all that those of them which are not on their way were to go together with.
+  /// - Throws: `limitExceeded` when that are more than the cloud takes at once.
+  func join(_ rows: [StoredRow], in state: TableState) throws(CaravanError) {
+    guard !state.isLocalOnly else { return }
+    let joined = try newBatch(in: state)
+    for row in rows {
+      if let old = try batch(of: row.key, in: state), old != joined, !row.head.flags.syncPending {
+        try merge(old, into: joined, in: state)
+      }
+      try database.run("INSERT OR REPLACE INTO batch_rows VALUES (?, ?, ?)", state.number, row.key, joined)
+    }
+    let count = try database.first(
+      "SELECT count(*) FROM batch_rows WHERE table_id = ? AND batch = ?", state.number, joined
+    ) { row in Int(row.integer(0)) }
+    guard count ?? 0 <= Limits.groupRecords else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(count ?? 0) rows of '\(state.table.name)' would have to go to the cloud at once, those of earlier batches "
+          + "included that wait: the limit is \(Limits.groupRecords), sync first")
+    }
+  }
+
+  private func newBatch(in state: TableState) throws(CaravanError) -> Int64 {
+    batched.insert(state.number)
+    return nextChange()
+  }
+
+  private func merge(_ old: Int64, into batch: Int64, in state: TableState) throws(CaravanError) {
+    try database.run(
+      "UPDATE batch_rows SET batch = ? WHERE table_id = ? AND batch = ?", batch, state.number, old)
+  }
+
+  // MARK: Leaving
+
+  /// The row has nothing more to go together with others.
+  func leaveBatch(_ key: Int64, in state: TableState) throws(CaravanError) {
+    guard batched.contains(state.number) else { return }
+    try database.run("DELETE FROM batch_rows WHERE table_id = ? AND row = ?", state.number, key)
+  }
+
+  /// Rows that are no more have left.
+  func leaveBatches(in state: TableState) throws(CaravanError) {
+    try database.statement(
+      text: "DELETE FROM batch_rows WHERE table_id = ? AND row NOT IN (SELECT _row FROM \(state.rows.quotedName))"
+    ).run(state.number)
+  }
+
+  /// The cloud has the row as it was in `batch`; what it was changed in since is another one.
+  func leave(_ batch: Int64, row key: Int64, in state: TableState) throws(CaravanError) {
+    try database.run(
+      "DELETE FROM batch_rows WHERE table_id = ? AND row = ? AND batch = ?", state.number, key, batch)
+  }
+
+  /// The cloud has not taken a batch: what its rows were changed together with since waits for them.
+  func rejoin(_ batch: Int64, _ rows: [Int64], in state: TableState) throws(CaravanError) {
+    for key in rows {
+      if let newer = try self.batch(of: key, in: state), newer != batch { try merge(newer, into: batch, in: state) }
+    }
+  }
+
+  // MARK: Collecting
+
+  /// Nil: the row goes by itself.
+  func batch(of key: Int64, in state: TableState) throws(CaravanError) -> Int64? {
+    guard batched.contains(state.number) else { return nil }
+    return try database.first("SELECT batch FROM batch_rows WHERE table_id = ? AND row = ?", state.number, key) { row in
+      row.integer(0)
+    }
+  }
+
+  /// What is to be sent of a batch, oldest change first. Nil: one of its rows may not go now, so none does.
+  func rows(of batch: Int64, in state: TableState) throws(CaravanError) -> [StoredRow]? {
+    let members = try heads(in: state, where: "batch_rows.batch = \(batch)").filter { !$0.isDone }
+    guard members.allSatisfy(\.mayGo) else { return nil }
+    var rows: [StoredRow] = []
+    for member in members {
+      guard let row = try state.rows.soundRow(key: member.key, database) else { return nil }
+      rows.append(row)
+    }
+    return rows
+  }
+
+  /// Of batches that the cloud has refused, the one that was refused longest ago.
+  func refusedFirst(among batches: Set<Int64>, in state: TableState) throws(CaravanError) -> Int64? {
+    let refused = try database.all(
+      """
+      SELECT batch FROM refusals JOIN batch_rows ON batch_rows.table_id = refusals.table_id
+        AND batch_rows.row = refusals.row
+      WHERE refusals.table_id = ? ORDER BY refusals.id
+      """, state.number
+    ) { row in row.integer(0) }
+    return refused.first(where: batches.contains)
+  }
+
+  /// Dirty rows that wait for others of their batch.
+  func rowsHeldBack(in state: TableState) throws(CaravanError) -> Int {
+    guard batched.contains(state.number) else { return 0 }
+    let heads = try heads(in: state, where: "1")
+    let waiting = Set(heads.lazy.filter { !$0.isDone && !$0.mayGo }.map(\.batch))
+    return heads.count { $0.mayGo && waiting.contains($0.batch) }
+  }
+
+  private struct Member {
+    let key: Int64
+    let batch: Int64
+    let head: RowHead
+
+    /// Came to be as the cloud has it, one way or another.
+    var isDone: Bool { head.flags == .clean && head.presence == .live }
+    var mayGo: Bool { head.flags.isCollectable && !head.presence.isUnconfirmed }
+  }
+
+  private func heads(in state: TableState, where condition: String) throws(CaravanError) -> [Member] {
+    let rows = state.rows.quotedName
+    let text = """
+      SELECT batch_rows.row, batch, _flags, _presence FROM batch_rows JOIN \(rows) ON _row = batch_rows.row
+      WHERE table_id = \(state.number) AND \(condition) ORDER BY _change, _row
+      """
+    return try database.prepare(text).all { row in
+      Member(
+        key: row.integer(0), batch: row.integer(1),
+        head: RowHead(
+          flags: RowFlags(packed: row.integer(2)), presence: RowHead.Presence(rawValue: row.integer(3)) ?? .torn))
+    }
+  }
+}

@@ -1,0 +1,196 @@
+internal import AgentCore
+internal import ChunkFiles
+public import Model
+internal import Runtime
+internal import SQLite
+
+// How open writes end.
+extension LocalStore {
+  /// Makes open writes to one table visible, all of them in one transaction (SIM-13). Durable on return. If it throws,
+  /// nothing has changed and they are still open: try again, or abandon them.
+  /// - Parameters:
+  ///   - handles: in the order in which they are to be carried out.
+  ///   - isAtomic: the cloud commits all of their rows or none, too (REC-23).
+  /// - Returns: ids of the rows.
+  /// - Throws: `noSuchObject` when a row was deleted meanwhile; `objectExists`, `storageFull`, `limitExceeded`.
+  @discardableResult
+  public func closeWrites(
+    _ handles: [UInt64], isAtomic: Bool = false, owner: UInt64
+  ) throws(CaravanError) -> [String] {
+    var writes = try openWrites(handles, owner: owner)
+    let table = writes[0].table
+    let state = try state(table)
+    let durability = promise(ofWrites: handles).durability
+    let changes: [LocalChange]
+    // Rows of these writes are free from here on, unless another one has them.
+    for handle in handles { openWrites[handle] = nil }
+    do {
+      for index in writes.indices { try writes[index].fold(chunkTable) }
+      try chunkFile.beginSync(by: helper)
+      changes = try change(table, durability, isFreeing: writes.allSatisfy(\.isDeletion)) {
+        (state) throws(CaravanError) in
+        let changes = try carryOut(writes, in: &state)
+        if isAtomic { try join(writes, in: state) }
+        try planAtOnce(&state)
+        try applyWaiting(&state)
+        try leaveStrangers(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
+        try chunkTable.sweepUnlessWriting(openWrites)
+        return changes
+      }
+    } catch {
+      for (handle, write) in zip(handles, writes) { openWrites[handle] = write }
+      throw error
+    }
+    for write in writes { damage.overwrote(write.claimed) }
+    for change in changes { tellDirtied(state, change) }
+    tellNewsIfAny(of: table)
+    return writes.flatMap(\.rows)
+  }
+
+  /// The same, of one.
+  @discardableResult
+  public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
+    try closeWrites([handle], owner: owner)
+  }
+
+  /// Forgets open writes; their rows stay as they were.
+  public func abandonWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
+    let writes = try openWrites(handles, owner: owner)
+    for handle in handles { openWrites[handle] = nil }
+    try discard(writes)
+    try afterAbandoning(Set(writes.map(\.table)), writes)
+  }
+
+  /// The same, of one.
+  public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
+    try abandonWrites([handle], owner: owner)
+  }
+
+  /// - Returns: at least one.
+  /// - Throws: `invalidData` when there is none, or one is not open here, is named twice, or is of another table.
+  private func openWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) -> [OpenWrite] {
+    var writes: [OpenWrite] = []
+    for handle in handles { writes.append(try openWrite(handle, owner: owner)) }
+    guard Set(handles).count == handles.count, Set(writes.map(\.table)).count == 1 else {
+      throw CaravanError(.invalidData, "writes end together when they are of one table: name one at least, each once")
+    }
+    return writes
+  }
+
+  // MARK: Carrying out
+
+  private func carryOut(_ writes: [OpenWrite], in state: inout TableState) throws(CaravanError) -> [LocalChange] {
+    var changes: [LocalChange] = []
+    for write in writes {
+      var bytes = 0
+      for target in write.targets { bytes += try carryOut(write, target, in: state) }
+      try note(write.intent, write.promise, in: state)
+      changes.add(LocalChange(bytes: bytes, write.intent, write.promise))
+    }
+    return changes
+  }
+
+  /// Their rows belong together until the cloud has them.
+  private func join(_ writes: [OpenWrite], in state: TableState) throws(CaravanError) {
+    var rows: [StoredRow] = []
+    for id in Set(writes.flatMap(\.rows)).sorted() {
+      // What the cloud never had is gone when it is deleted.
+      if let row = try state.rows.row(id: id, database) { rows.append(row) }
+    }
+    if rows.count > 1 { try join(rows, in: state) }
+  }
+
+  /// - Returns: bytes that will be sent of it, about.
+  private func carryOut(
+    _ write: OpenWrite, _ target: OpenWrite.Target, in state: TableState
+  ) throws(CaravanError) -> Int {
+    switch (write.deed, target.key) {
+    case (.write(let cells), nil):
+      let bytes = try insertRow(id: target.id, cells: cells, drafts: target.drafts, into: state)
+      if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
+      return bytes
+    case (.write(let cells), let key?):
+      guard var row = try row(key, of: target, in: state) else {
+        throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
+      }
+      try countClosed(target, &row, in: state)
+      return try rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
+    case (.deletion, let key?):
+      guard try row(key, of: target, in: state) != nil else { return 0 }
+      try deleteRow(key, of: state)
+      return Self.deletionBytes
+    case (.deletion, nil): return 0
+    }
+  }
+
+  /// The row as it is now; nil: it is there no more.
+  private func row(_ key: Int64, of target: OpenWrite.Target, in state: TableState) throws(CaravanError) -> StoredRow? {
+    let row = try state.rows.row(key: key, database)
+    guard row?.head.presence != .torn else {
+      throw CaravanError(
+        .rowTorn, "row \(target.id) was found damaged while it was open and is being restored: abandon the write")
+    }
+    guard let row, target.isRow(row), row.head.presence.isVisible else { return nil }
+    return row
+  }
+
+  // MARK: Abandoning
+
+  /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
+  public func release(owner: UInt64) {
+    let writes = openWrites.filter { $0.value.owner == owner }
+    for handle in writes.keys { openWrites[handle] = nil }
+    for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
+    var tables = Set(writes.values.map(\.table))
+    for (table, session) in resolutions where session.owner == owner {
+      resolutions[table] = nil
+      tables.insert(table)
+    }
+    // What waited for those rows can also wait for the next call; nothing is lost.
+    do throws(CaravanError) {
+      try discard(writes.values)
+      try afterAbandoning(tables, Array(writes.values))
+    } catch {
+      host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
+    }
+  }
+
+  func discard(_ writes: some Sequence<OpenWrite>) throws(CaravanError) {
+    let table = try chunkTable
+    for write in writes {
+      for target in write.targets {
+        for var draft in target.drafts.values { draft.discard(table) }
+      }
+    }
+  }
+
+  private func afterAbandoning(_ tables: Set<TableID>, _ writes: [OpenWrite]) throws(CaravanError) {
+    for write in writes { damage.overwrote(write.claimed) }
+    for table in tables.sorted() where self.tables[table] != nil {
+      let isTorn = try change(table) { (state) throws(CaravanError) in
+        let given = writes.filter { $0.table == table }
+        let isTorn = try restore(given, in: &state)
+        try applyWaiting(&state)
+        // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
+        for id in given.flatMap(\.rows) {
+          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: &state) }
+        }
+        try leaveOld(&state)
+        try chunkTable.sweepUnlessWriting(openWrites)
+        return isTorn
+      }
+      tellNewsIfAny(of: table)
+      if isTorn { damage.tell?() }
+    }
+  }
+}
+
+extension [LocalChange] {
+  /// Changes that are to travel alike are told as one.
+  fileprivate mutating func add(_ change: LocalChange) {
+    guard let last = indices.last, self[last].withinMilliseconds == change.withinMilliseconds,
+      self[last].isTolerated == change.isTolerated
+    else { return append(change) }
+    self[last].bytes += change.bytes
+  }
+}
