@@ -8,14 +8,6 @@ import Wire
 /// Goal: an app's batch is one change. Method: apps on the socket.
 @Suite("Batches of apps (REC-23)", .timeLimit(.minutes(2)))
 struct BatchTests {
-  private func refusal(
-    _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> CaravanError {
-    do { try await body() } catch let error as CaravanError { return error }
-    Issue.record("nothing was refused", sourceLocation: sourceLocation)
-    throw CaravanError(.internalError, "")
-  }
-
   @Test("REC-23: rows, objects, changes and deletions take effect when the closure has returned, and not before")
   func together() async throws {
     try await AppFixture.with { f in

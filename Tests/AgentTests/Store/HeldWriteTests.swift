@@ -6,14 +6,6 @@ import Testing
 /// Goal: writes that are closed together change their rows together or not at all. Method: the store itself.
 @Suite("Writes closed together (REC-23)")
 struct HeldWriteTests {
-  private func refusal(
-    _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> CaravanError {
-    do { try await body() } catch let error as CaravanError { return error }
-    Issue.record("nothing was refused", sourceLocation: sourceLocation)
-    throw CaravanError(.internalError, "")
-  }
-
   private func hold(_ f: StoreFixture, _ name: String, photo: [UInt8]? = nil) async throws -> OpenedWrite {
     let opened = try await f.store.openWrite(
       StoreFixture.photos, cells: [CellValue("name", .text(name))], objects: photo == nil ? [] : ["photo"],

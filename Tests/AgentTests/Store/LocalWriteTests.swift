@@ -5,14 +5,6 @@ import Testing
 
 @Suite("Local writes and reads")
 struct LocalWriteTests {
-  private func refusal(
-    _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws -> CaravanError {
-    do { try await body() } catch let error as CaravanError { return error }
-    Issue.record("nothing was refused", sourceLocation: sourceLocation)
-    throw CaravanError(.internalError, "")
-  }
-
   @Test("SIM-13: a row with an object appears as a whole when the write is closed")
   func wholeRow() async throws {
     try await StoreFixture.with { f in

@@ -138,7 +138,8 @@ extension LocalStore {
     }
     guard others.count < StoreLimits.heldWritesPerApp else {
       throw CaravanError(
-        .limitExceeded, "\(others.count) writes of app '\(app)' wait to be closed together: that is the limit")
+        .limitExceeded,
+        "\(others.count) writes of app '\(app)' wait to be closed together, which is the limit: make more batches")
     }
     let held = others.reduce(rows) { $0 + $1.targets.count }
     guard held <= Limits.groupRecords else {
