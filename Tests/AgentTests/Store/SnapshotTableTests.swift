@@ -184,4 +184,68 @@ struct SnapshotTableTests {
       #expect(try await f.store.takeUpcalls(F.photos).newRows == rows)
     }
   }
+
+  @Test("UNI-13: an echo of the device's own waits for no point")
+  func echo() async throws {
+    try await Self.with { f in
+      try await f.apply([F.entry("r1", 1, "a")], point: 1)
+      try await f.store.write(F.photos, cells: [CellValue("name", .text("mine"))])
+      let plan = try #require(try await f.collect())
+      try await f.accept(plan, from: 2)
+      let name = plan.mutations[0].name
+      let echo = Entry(name: name, version: 2, created: 2, type: 42, body: [], writer: "me")
+      try await f.apply([IncomingEntry(entry: echo, isOwn: true)], token: [2], end: .more)
+      #expect(try await f.store.syncState(of: F.photos).keepsEntries == false)
+      try await f.apply([], token: [3], point: 2)
+      #expect(try await f.names().sorted() == ["a", "mine"])
+    }
+  }
+
+  @Test("UNI-13, UNI-02: what a merge tells of a row gives way to a point that is yet to show, and to what is newer")
+  func merged() async throws {
+    try await Self.with { f in
+      /// The cloud merges what is written here with what it has.
+      func merge(_ old: String, at version: UInt64, meanwhile: () async throws -> Void = {}) async throws {
+        try await f.store.write(
+          F.photos, cells: [CellValue("name", .text("mine"))], selection: Selection("name = ?", [.text(old)]))
+        let plan = try #require(try await f.collect())
+        try await meanwhile()
+        let there = F.entry("r1", version, "merged \(version)").entry
+        try await f.store.record([.merged(version: version, server: there)], of: plan.op, bytesUp: 0)
+      }
+      let photo = F.noise(90_000)
+      try await f.apply([F.entry("r1", 1, "a"), F.entry("r2", 2, "b")], point: 2)
+      try await f.apply([F.entry("r1", 3, "A"), F.entry("r2", 4, "B", photo: photo)], token: [2], point: 4)
+      try await merge("a", at: 5)
+      #expect(try await f.names() == ["mine", "b"])
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["A", "B"], "the point shows whole")
+      // A page that came while the push was on its way tells of something newer.
+      try await merge("A", at: 7) { try await f.apply([F.entry("r1", 9, "AA")], token: [3], end: .more) }
+      try await f.apply([], token: [4], point: 9)
+      #expect(try await f.names() == ["AA", "B"])
+      // Nothing is to be shown: the merge is what waits.
+      try await f.apply([F.entry("r1", 10, "AAA")], token: [5], end: .more)
+      try await merge("AA", at: 11)
+      try await f.apply([], token: [6], point: 11)
+      #expect(try await f.names() == ["merged 11", "B"])
+    }
+  }
+
+  @Test("UNI-13, UNI-18: after a reset, what is newer than the point does not say that its row was there at it")
+  func newerThanReset() async throws {
+    try await Self.with { f in
+      try await f.apply([F.entry("r1", 1, "a"), F.entry("r2", 2, "b")], point: 2)
+      try await f.store.reset(F.photos)
+      let photo = F.noise(90_000)
+      try await f.apply([F.entry("r2", 7, "B", photo: photo)], token: [2], end: .more, point: 8)
+      // Gone since, and made anew.
+      try await f.apply([F.entry("r1", 9, "A")], token: [3], end: .more)
+      #expect(try await f.names() == ["a", "b"])
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["B"])
+      try await f.apply([], token: [4], point: 9)
+      #expect(try await f.names().sorted() == ["A", "B"])
+    }
+  }
 }

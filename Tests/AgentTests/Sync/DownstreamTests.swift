@@ -171,6 +171,31 @@ import Wire
     }
   }
 
+  @Test("UNI-13: what a snapshot lacks is fetched before a page is taken in, which might overtake it")
+  func lackingFirst() throws {
+    let bytes: [UInt8] = [1, 2, 3]
+    let hash = try #require(ChunkHash(SHA256.hash(bytes).bytes))
+    try Bench.run(prepare: { bench in
+      Self.registered(bench)
+      bench.cloud.save("a", "old", in: "album")
+      bench.cloud.save("a", "new", in: "album")
+      bench.cloud.state.withLock { $0.chunks[hash.bytes] = bytes }
+      let held = Entry(name: "a", version: 1, created: 1, type: 1, body: Array("old".utf8), writer: "other")
+      bench.store.state.withLock { state in
+        state.named["a"] = [hash]
+        state.tables[Bench.album]?.showsSnapshots = true
+        state.tables[Bench.album]?.waiting = [held]
+        state.tables[Bench.album]?.token = Array("1/1".utf8)
+        state.beforePage = { number in
+          if number == 1 { #expect(bench.store.texts(Bench.album) == ["a": "old"]) }
+        }
+      }
+    }) { bench in
+      try await settle(bench)
+      #expect(bench.store.texts(Bench.album) == ["a": "new"])
+    }
+  }
+
   @Test("A patch that is damaged, of another base, of an absent one, or a bomb: the chunk is asked for whole, and once")
   func badPatches() throws {
     let random = SeededRandom(seed: 9)

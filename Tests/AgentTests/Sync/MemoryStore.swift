@@ -25,6 +25,7 @@ final class MemoryStore: SyncStore {
     var pages = 0
     /// Entries that wait for chunks.
     var waiting: [Entry] = []
+    var showsSnapshots = false
   }
 
   struct State {
@@ -115,7 +116,8 @@ final class MemoryStore: SyncStore {
         proposal: Self.type(table, id: 0), type: found.type, token: found.token,
         dirtyRows: found.rows.values.count { $0.isDirty && $0.op == nil && $0.server == nil },
         opInFlight: state.plans.values.first { $0.table == table }?.op, lacksChunks: !found.waiting.isEmpty,
-        isResyncing: found.isResyncing, isResolving: false, fault: found.fault, refused: found.refusal ?? "")
+        isResyncing: found.isResyncing, showsSnapshots: found.showsSnapshots, isResolving: false, fault: found.fault,
+        refused: found.refusal ?? "")
     }
   }
 

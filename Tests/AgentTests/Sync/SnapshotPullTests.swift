@@ -1,11 +1,12 @@
 import AgentCore
-import AgentDriver
 import Bus
 import Model
 import Runtime
 import TestKit
 import Testing
 import Wire
+
+@testable import AgentDriver
 
 /// Goal: a device's table shows only states that its zone had, and comes to new ones however fast others write. Method:
 /// the real services, a device whose link is slow, and somebody who writes all rows anew in one batch after the other.
@@ -25,10 +26,14 @@ import Wire
   /// Writes all rows in one batch.
   private struct Writer {
     let bus: InProcessBus
+    let noteBytes: Int
     private var type = Wire.RecordType()
     private(set) var batches: UInt64 = 0
 
-    init(_ suite: SuiteWorld) { bus = suite.hub.connect(as: "writer") }
+    init(_ suite: SuiteWorld, noteBytes: Int = SnapshotPullTests.noteBytes) {
+      bus = suite.hub.connect(as: "writer")
+      self.noteBytes = noteBytes
+    }
 
     private func ask(_ kind: Operation.Kind) async throws -> Wire.Result.Kind? {
       let exchange = Exchange(epoch: 1, operations: [Operation(kind: kind)]).encoded()
@@ -109,6 +114,32 @@ import Wire
       let last = Int64(writer.batches)
       try await device.until("the last batch is here") { try await numbersOf(device).first == last }
       #expect(try await device.store.problems() == [])
+    }
+  }
+
+  @Test("UNI-13: what comes with a notification is a state of the zone, and shows without anybody asking")
+  func notified() throws {
+    let suite = try SuiteWorld(seed: 4)
+    try suite.world.run(deadline: .seconds(3_600)) {
+      var writer = Writer(suite, noteBytes: 20)
+      try await writer.agree()
+      try await writer.write()
+      let device = try await suite.start(Self.device)
+      try await device.createTable()
+      try await device.store.updateTable(RunningDevice.table, TableChange(consistency: .snapshot))
+      try await device.register()
+      let numbersOf = Self.numbers
+      try await device.until("the first batch is here") { try await numbersOf(device).first == 1 }
+      // By then the notifier owns its partitions.
+      try await device.clock.sleep(for: .seconds(60))
+      let takenIn = device.agent.engine.host.metrics.counter(.notifications, [.outcome: "takenIn"])
+      let before = takenIn.value
+      for number in 2...5 {
+        try await writer.write()
+        try await device.clock.sleep(for: .seconds(1))
+        #expect(try await numbersOf(device) == Array(repeating: Int64(number), count: Self.rows))
+      }
+      #expect(takenIn.value == before + 4)
     }
   }
 }
