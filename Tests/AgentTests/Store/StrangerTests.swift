@@ -66,8 +66,10 @@ import Testing
       #expect(summary.lacksBodies && summary.removed == 0)
       #expect(try await f.names() == names)
       #expect(try await f.store.syncState(of: F.photos).token == [1])
-      // The same page as a whole.
+      // The same page as a whole, whichever session asks for it.
+      #expect(try await Self.filter(f) == nil)
       try await f.apply([F.entry("row-2", 3, "zoe"), F.entry("row-1", 4, "zara")], token: [2])
+      #expect(try await Self.filter(f) != nil)
       #expect(try await f.names() == names.filter { $0 != "bob" })
       #expect(try await f.status().conflicts == (tie == .dirty || tie == .deleted ? 1 : 0))
     }

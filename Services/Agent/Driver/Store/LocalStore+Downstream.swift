@@ -25,14 +25,14 @@ extension LocalStore {
       var summary = PullSummary()
       var newest = try state.rows.newestID(database)
       guard try knowsEnough(of: page, in: state) else {
-        summary.lacksBodies = true
+        (summary.lacksBodies, state.lacksBodies) = (true, true)
         state.bytesDown += bytesDown
         try state.save(database)
         return summary
       }
       for chunk in sound { try chunkTable.put(chunk.bytes, hash: chunk.hash) }
       for incoming in page { try receive(incoming, &state, &newest, &summary) }
-      state.token = token
+      (state.token, state.lacksBodies) = (token, false)
       state.lastSync = now
       state.bytesDown += bytesDown
       // Written down with the token that is beyond it: whatever happens before the next epoch, it will be asked for.

@@ -48,6 +48,9 @@ struct TableState {
   var waiting = 0
   /// Rows that wait for chunks that were lost, or that somebody wants to read; most of the time none.
   var repairs = 0
+  /// A page from its token on left out what has to be known: the next one is asked for as a whole, also by a session
+  /// that comes after this one has been cut off.
+  var lacksBodies = false
   /// Its op in flight.
   var op: UInt64?
   /// Highest version that the answer to a push of this process gave a row: the device has no own writes up to here to
@@ -95,7 +98,7 @@ struct TableState {
 
   /// What the cloud need not bring; in a resync, where what is not named is gone, only as long as that loses nothing.
   var filter: RowFilter? {
-    guard let query = properties.query, let type, !isResyncing || skipsStrangers else { return nil }
+    guard let query = properties.query, let type, !lacksBodies, !isResyncing || skipsStrangers else { return nil }
     return RowFilter(query, columns: schema.columns, type: type)
   }
 

@@ -29,6 +29,7 @@ struct Downstream: Sendable {
   private var ownThrough: Seq = 0
   /// What the cloud may leave out.
   private var filter: RowFilter?
+  private var keepsQuery = false
   /// Only once the type is agreed is it known what that is: the table is pulled then.
   private var agreesFirst = false
   /// Rows are torn, or were left to the cloud, and may be the device's own.
@@ -74,7 +75,7 @@ struct Downstream: Sendable {
       (isAgreeing, agreesFirst) = (true, state.keepsQuery)
       operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
     }
-    filter = state.filter
+    (filter, keepsQuery) = (state.filter, state.keepsQuery)
     if !agreesFirst { operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds)) }
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     if hasObjects,
@@ -114,7 +115,7 @@ struct Downstream: Sendable {
       // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
       try? await crew.clock.sleep(for: .microseconds(100))
       if try await takeIn(current, end: .more).lacksBodies {
-        page = try await opened(ask(token, isWhole: true).get())
+        page = try await opened(ask(token).get())
       } else {
         page = isUnexplained ? nil : try await opened(following.get())
       }
@@ -126,7 +127,7 @@ struct Downstream: Sendable {
   /// - Returns: what has to be taken in instead, or behind it.
   private mutating func takeInLast(_ page: PullResult) async throws(CaravanError) -> PullResult? {
     let summary = try await takeIn(page, end: .last)
-    if summary.lacksBodies { return try await opened(ask(token, isWhole: true).get()) }
+    if summary.lacksBodies { return try await opened(ask(token).get()) }
     return summary.lacksStrangers ? try await opened(startOver(from: beginning())) : nil
   }
 
@@ -164,9 +165,7 @@ struct Downstream: Sendable {
     return true
   }
 
-  private func pull(
-    _ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0, isWhole: Bool = false
-  ) -> Operation.Kind {
+  private func pull(_ token: [UInt8], maximumBytes: Int, slackMilliseconds: UInt32 = 0) -> Operation.Kind {
     let wanted = newestFirst.map { Int(clamping: min($0, UInt64(maximumBytes))) * EngineLimits.rowGuess }
     return .pull(
       Pull(
@@ -174,20 +173,16 @@ struct Downstream: Sendable {
         maxBytes: UInt32(clamping: min(wanted ?? .max, maximumBytes)), ownBodies: lacksRows,
         slackMilliseconds: slackMilliseconds, mode: newestFirst == nil ? .forward : .reverse,
         snapshot: showsSnapshots, ownThrough: ownThrough,
-        filter: isWhole ? [] : filter?.terms.map { FilterTerm($0) } ?? []))
+        filter: filter?.terms.map { FilterTerm($0) } ?? []))
   }
 
   var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
 
-  /// - Parameter isWhole: nothing is left out.
-  private func ask(
-    _ token: [UInt8], isWhole: Bool = false
-  ) async -> Swift.Result<Result.Kind, CaravanError> {
+  private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
       try await gate.check()
       let maximumBytes = min(Limits.pageBytes, crew.exchanger.fragment.bytes)
-      let pull = pull(token, maximumBytes: maximumBytes, isWhole: isWhole)
-      return .success(try await crew.exchanger.exchange([pull], by: courier)[0])
+      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)], by: courier)[0])
     } catch {
       return .failure(error)
     }
@@ -290,6 +285,8 @@ struct Downstream: Sendable {
     let summary = try await crew.store.apply(
       entries, with: brought.chunks, to: table, token: result.token, end: end, point: point,
       bytesDown: result.page.count + brought.bytes)
+    // Nothing is left out of the next page, and something again of those behind it.
+    if keepsQuery, summary.lacksBodies || filter == nil { filter = try await crew.store.syncState(of: table).filter }
     guard !summary.lacksBodies else { return summary }
     crew.tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
     token = result.token
