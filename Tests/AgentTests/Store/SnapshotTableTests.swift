@@ -248,4 +248,22 @@ struct SnapshotTableTests {
       #expect(try await f.names().sorted() == ["A", "B"])
     }
   }
+
+  @Test("UNI-13, SIM-78: of what a salvaged store had kept aside nothing shows: there may have been more of it")
+  func salvaged() async throws {
+    try await Self.with { f in
+      let photo = F.noise(90_000)
+      let news = [F.entry("r1", 3, "A", photo: photo), F.entry("r2", 4, "B")]
+      try await f.apply([F.entry("r1", 1, "a"), F.entry("r2", 2, "b")], point: 2)
+      try await f.apply(news, token: [2], point: 4)
+      try await f.crash { Files.write([], to: "\($0)/agent.db-damaged") }
+      #expect(try await f.store.syncState(of: F.photos).mustStartOver)
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["a", "b"])
+      try await f.store.reset(F.photos)
+      try await f.apply(news, token: [3], point: 4)
+      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      #expect(try await f.names() == ["A", "B"])
+    }
+  }
 }

@@ -252,7 +252,7 @@ struct Salvage {
       UPDATE chunks SET present = 0, place = NULL, length = NULL, sum = NULL
         WHERE present > 0 AND place IS NULL AND id NOT IN (SELECT id FROM chunk_bytes);
       DELETE FROM chunk_bytes WHERE id NOT IN (SELECT id FROM chunks WHERE present > 0 AND place IS NULL);
-      UPDATE tables SET resyncing = 2, token = x'', point = 0 WHERE local_only = 0;
+      UPDATE tables SET resyncing = 2, token = x'' WHERE local_only = 0;
       DELETE FROM meta;
       INSERT INTO meta VALUES ('listGeneration', \(generation));
       """)
