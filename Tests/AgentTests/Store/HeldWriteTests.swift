@@ -153,6 +153,26 @@ struct HeldWriteTests {
     }
   }
 
+  @Test("what is held, and what it comes to, has no more bytes than the cloud commits at once")
+  func bytes() async throws {
+    try await StoreFixture.with { f in
+      let text = String(repeating: "x", count: 900_000)
+      func hold() async throws -> OpenedWrite { try await self.hold(f, text) }
+      for _ in 0..<37 { _ = try await hold() }
+      let full = try await refusal { _ = try await hold() }
+      #expect(full.code == .limitExceeded && full.message.contains("38 rows"))
+      await f.store.release(owner: f.owner)
+      for n in 0..<40 { try await f.write("\(n)") }
+      let held = try await f.store.openWrite(
+        StoreFixture.photos, cells: [CellValue("name", .text(text))], objects: [], selection: Selection("1"),
+        owner: f.owner, isHeld: true)
+      let error = try await refusal { try await f.store.closeWrites([held.handle], isAtomic: true, owner: f.owner) }
+      #expect(error.code == .limitExceeded && error.message.contains("40 rows"))
+      try await f.store.closeWrites([held.handle], owner: f.owner)
+      #expect(try await f.rows(Selection("length(name) = 900000")).count > 0)
+    }
+  }
+
   @Test("MOB-05: rows that are written together are not lost")
   func neverLost() async throws {
     try await StoreFixture.with { f in

@@ -26,6 +26,8 @@ extension LocalStore {
   /// - Throws: `limitExceeded` when that are more than the cloud takes at once.
   func join(_ rows: [StoredRow], in state: TableState) throws(CaravanError) {
     guard !state.isLocalOnly else { return }
+    let bytes = rows.reduce(0) { $0 + $1.bodyBytes }
+    try Self.checkBatch(rows: rows.count, bytes: bytes, of: state.table.app)
     let joined = try newBatch(in: state)
     for row in rows {
       if let old = try batch(of: row.key, in: state), old != joined, !row.head.flags.syncPending {

@@ -107,7 +107,6 @@ extension LocalStore {
       selected = try await keys(of: selection, in: table)
       state = try self.state(table)
     }
-    try requireRoom(for: selected?.count ?? 1, life, of: table.app)
     var targets: [OpenWrite.Target] = []
     if let keys = selected {
       guard columns.isEmpty || keys.count <= StoreLimits.rowsPerObjectWrite else {
@@ -121,16 +120,19 @@ extension LocalStore {
       let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
-    if life != .closedAtOnce, !columns.isEmpty { try countOpen(&targets, of: state) }
-    let handle = newHandle()
-    openWrites[handle] = OpenWrite(
+    var write = OpenWrite(
       owner: owner, table: table, deed, life, intent: intent, promise: promise, targets: targets)
-    return OpenedWrite(handle: handle, rows: targets.map(\.id), promise: promise)
+    try requireRoom(for: write)
+    if life != .closedAtOnce, !columns.isEmpty { try countOpen(&write.targets, of: state) }
+    let handle = newHandle()
+    openWrites[handle] = write
+    return OpenedWrite(handle: handle, rows: write.rows, promise: promise)
   }
 
-  private func requireRoom(for rows: Int, _ life: OpenWrite.Life, of app: ContainerID) throws(CaravanError) {
-    let others = openWrites.values.filter { $0.table.app == app && $0.isHeld == (life == .held) }
-    guard life == .held else {
+  private func requireRoom(for write: OpenWrite) throws(CaravanError) {
+    let app = write.table.app
+    let others = openWrites.values.filter { $0.table.app == app && $0.isHeld == write.isHeld }
+    guard write.isHeld else {
       guard others.count < StoreLimits.openWritesPerApp else {
         throw CaravanError(.limitExceeded, "app '\(app)' has \(others.count) open writes: close some")
       }
@@ -141,11 +143,19 @@ extension LocalStore {
         .limitExceeded,
         "\(others.count) writes of app '\(app)' wait to be closed together, which is the limit: make more batches")
     }
-    let held = others.reduce(rows) { $0 + $1.targets.count }
-    guard held <= Limits.groupRecords else {
+    let (rows, bytes) = others.reduce((write.targets.count, write.cellBytes)) {
+      ($0.0 + $1.targets.count, $0.1 + $1.cellBytes)
+    }
+    try Self.checkBatch(rows: rows, bytes: bytes, of: app)
+  }
+
+  /// - Throws: `limitExceeded` when it is more than the cloud commits at once.
+  static func checkBatch(rows: Int, bytes: Int, of app: ContainerID) throws(CaravanError) {
+    guard rows <= Limits.groupRecords, bytes <= Limits.groupBytes else {
       throw CaravanError(
         .limitExceeded,
-        "\(held) rows of app '\(app)' would be written together: the limit is \(Limits.groupRecords), write fewer")
+        "\(rows) rows with \(bytes) bytes of app '\(app)' would be written together: the limit is "
+          + "\(Limits.groupRecords) rows and \(Limits.groupBytes) bytes, make more batches")
     }
   }
 

@@ -101,6 +101,14 @@ struct OpenWrite {
     }
   }
 
+  /// Of the values that wait.
+  var cellBytes: Int {
+    switch deed {
+    case .write(let cells): cells.values.reduce(0) { $0 + $1.bodyBytes }
+    case .deletion: 0
+    }
+  }
+
   func has(row id: String) -> Bool { names.contains(id) }
 
   var rows: [String] { targets.map(\.id) }
