@@ -15,7 +15,8 @@ extension Table {
   /// Selections see the table as it is without the batch. A row of it that the cloud has in another version is in
   /// conflict, and until that is resolved, all the others wait.
   /// - Parameter intent: of all of it; its rows are never lost.
-  /// - Throws: besides what `body` does, `limitExceeded` beyond 1,000 writes and deletions or 10,000 rows.
+  /// - Throws: besides what `body` does, `limitExceeded` beyond 1,000 writes and deletions, 10,000 rows, or 32 MiB of
+  ///   values beside objects.
   public nonisolated(nonsending) func batch<Outcome>(
     intent: WriteIntent = WriteIntent(), _ body: (Batch) async throws -> Outcome
   ) async throws -> Outcome {
