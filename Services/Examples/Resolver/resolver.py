@@ -28,7 +28,7 @@ PROTOS = pathlib.Path(__file__).resolve().parents[3] / "Protos"
 
 def contract():
     """Python classes of Protos/caravan/v1/extension.proto and what it imports."""
-    names = [f"caravan/v1/{name}.proto" for name in ("model", "storage", "extension")]
+    names = [f"caravan/v1/{name}.proto" for name in ("model", "query", "storage", "extension")]
     load = importlib.import_module
     with tempfile.TemporaryDirectory(prefix="caravan-protos-") as out:
         subprocess.run(["protoc", f"-I{PROTOS}", f"--python_out={out}", *names], check=True)
