@@ -83,6 +83,30 @@ struct HeldWriteTests {
     }
   }
 
+  @Test("what was selected and is gone is not what is made in its place, under its key, by the same batch")
+  func sameKey() async throws {
+    try await StoreFixture.with { f in
+      let table = TableID(app: StoreFixture.app, name: "keys")
+      let schema = try SchemaText(parsing: "name VARCHAR PRIMARY KEY, date INTEGER")
+      try await f.store.createTable(table, schema: schema, localOnly: false)
+      try await f.write("a", in: table)
+      let made = try await f.store.openWrite(
+        table, cells: [CellValue("name", .text("a"))], objects: [], owner: f.owner, isHeld: true)
+      let changed = try await f.store.openWrite(
+        table, cells: [CellValue("date", .integer(7))], objects: [], selection: Selection("name = 'a'"), owner: f.owner,
+        isHeld: true)
+      try await f.store.delete(table, selection: nil)
+      let error = try await refusal {
+        try await f.store.closeWrites([made.handle, changed.handle], isAtomic: true, owner: f.owner)
+      }
+      #expect(error.code == .noSuchObject)
+      #expect(try await f.rows(in: table).isEmpty)
+      try await f.store.closeWrites([made.handle], owner: f.owner)
+      #expect(try await f.rows(in: table).count == 1)
+      try await f.store.abandonWrites([changed.handle], owner: f.owner)
+    }
+  }
+
   @Test("they are carried out in the order in which they are named")
   func order() async throws {
     try await StoreFixture.with { f in

@@ -81,9 +81,15 @@ extension LocalStore {
 
   private func carryOut(_ writes: [OpenWrite], in state: inout TableState) throws(CaravanError) -> [LocalChange] {
     var changes: [LocalChange] = []
+    var made: Set<String> = []
     for write in writes {
       var bytes = 0
-      for target in write.targets { bytes += try carryOut(write, target, in: state) }
+      for target in write.targets {
+        // What was selected had this name before, and is gone.
+        guard target.key == nil || !made.contains(target.id) else { throw Self.gone(target.id) }
+        if target.key == nil { made.insert(target.id) }
+        bytes += try carryOut(write, target, in: state)
+      }
       try note(write.intent, write.promise, in: state)
       changes.add(LocalChange(bytes: bytes, write.intent, write.promise))
     }
@@ -111,7 +117,7 @@ extension LocalStore {
       return bytes
     case (.write(let cells), let key?):
       guard var row = try row(key, of: target, in: state) else {
-        throw CaravanError(.noSuchObject, "row \(target.id) was deleted while it was open: abandon the write")
+        throw Self.gone(target.id)
       }
       try countClosed(target, &row, in: state)
       return try rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
@@ -121,6 +127,10 @@ extension LocalStore {
       return Self.deletionBytes
     case (.deletion, nil): return 0
     }
+  }
+
+  private static func gone(_ id: String) -> CaravanError {
+    CaravanError(.noSuchObject, "row \(id) was deleted while it was open: abandon the write")
   }
 
   /// The row as it is now; nil: it is there no more.
