@@ -69,6 +69,9 @@ actor Exchanger {
     }
   }
 
+  /// An operation of the table has been carried out whose answer is still to be fetched.
+  func owesAnswer(to table: TableID) -> Bool { owed[table] != nil }
+
   /// Where the connection ends meanwhile, the same question asked again goes on with this answer.
   private func fetch(
     _ parcel: Parcel, by courier: Courier, _ operations: [Operation.Kind]
@@ -156,10 +159,16 @@ actor Exchanger {
   /// Pages are asked for no larger than what is left of the link's budget lets them be.
   private func withinBudget(_ operations: [Operation.Kind]) -> [Operation.Kind] {
     guard let left = meter.budget?.left else { return operations }
-    let pulls = operations.count { if case .pull = $0 { true } else { false } }
+    var (pulls, others) = (UInt64(0), UInt64(0))
+    for operation in operations {
+      others += UInt64(FramePacking.Load(operation).bytes) + operation.expectedAnswer
+      guard case .pull(let pull) = operation else { continue }
+      pulls += 1
+      others -= UInt64(pull.maxBytes)
+    }
     return operations.map { operation in
       guard case .pull(var pull) = operation else { return operation }
-      pull.maxBytes = min(pull.maxBytes, UInt32(clamping: left / UInt64(2 * pulls)))
+      pull.maxBytes = min(pull.maxBytes, UInt32(clamping: max(1, (left - min(left, others)) / (2 * pulls))))
       return .pull(pull)
     }
   }

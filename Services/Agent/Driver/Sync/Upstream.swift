@@ -98,7 +98,10 @@ struct Upstream: Sendable {
     var answer = first
     while true {
       do throws(CaravanError) {
-        if case .failure(let error) = answer { unanswered(error) }
+        if case .failure(let error) = answer {
+          unanswered(error)
+          if await crew.exchanger.owesAnswer(to: table) { pending?.mayHaveArrived = true }
+        }
         try await take(answer.get())
       } catch {
         try await makeWay(for: error)
