@@ -3,6 +3,7 @@ import Model
 import Runtime
 import TestKit
 import Testing
+import Wire
 
 @testable import AgentDriver
 
@@ -255,6 +256,29 @@ import Testing
       await engine.linkChanged(to: .cellular)
       try await device.clock.sleep(for: .seconds(60))
       #expect(try await device.store.status(of: RunningDevice.table.app).first?.dirty == 1)
+    }
+  }
+
+  @Test(
+    "MOB-47: pages beside a push are asked for no larger than it leaves room for", arguments: [0, 6_000, 12_000, 18_000],
+    [1, 3])
+  func pagesBesidePush(bytes: Int, pulls: Int) throws {
+    try EngineBench.run { bench in
+      try await bench.until("hello") { !bench.cloud.frames.isEmpty }
+      try await bench.pass(.seconds(1))
+      await bench.engine.linkChanged(to: .cellular)
+      try await bench.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 20_000]))
+      let table = EngineBench.album
+      let body = SeededRandom(seed: 3).bytes(bytes)
+      let push = Push(
+        container: table.app.text, zone: table.name, op: 900,
+        mutations: [Wire.Mutation(name: "row", kind: .save, basedOn: 0, type: 1, body: body)])
+      let pull = Pull(container: table.app.text, zone: table.name, maxBytes: 64 << 10)
+      let operations = [.push(push)] + Array(repeating: Wire.Operation.Kind.pull(pull), count: pulls)
+      let results = try await bench.engine.exchanger.exchange(operations)
+      #expect(results.count == operations.count)
+      let asked = bench.cloud.frames.last?.compactMap { if case .pull(let pull) = $0 { pull.maxBytes } else { nil } }
+      #expect(asked?.allSatisfy { 1...20_000 ~= $0 } == true)
     }
   }
 

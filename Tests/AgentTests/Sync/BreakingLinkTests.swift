@@ -1,5 +1,4 @@
 import AgentCore
-import AgentDriver
 import Bus
 import Model
 import Runtime
@@ -7,6 +6,8 @@ import StorageClient
 import TestKit
 import Testing
 import Wire
+
+@testable import AgentDriver
 
 /// A link that breaks whenever so many bytes of a device have passed since it last did, and is there again at once:
 /// whatever is on its way then is lost, and the part of it that had passed with it.
@@ -22,6 +23,7 @@ private final class BreakingLink: FaultPolicy {
   private let devices: Set<String>
   private let bytes: Int
   private let counts = Mutex<[String: Count]>([:])
+  private let isMended = Mutex(false)
 
   init(_ devices: Set<String>, every bytes: Int) {
     self.devices = devices
@@ -30,12 +32,15 @@ private final class BreakingLink: FaultPolicy {
 
   func count(of device: String) -> Count { counts.withLock { $0[device] ?? Count() } }
 
+  /// From here on everything passes.
+  func mend() { isMended.withLock { $0 = true } }
+
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     guard let device = [passage.sender, passage.receiver].first(where: devices.contains) else { return [.zero] }
     return counts.withLock { counts in
       var count = counts[device] ?? Count()
       defer { counts[device] = count }
-      guard count.sinceBreak + passage.bytes <= bytes else {
+      guard count.sinceBreak + passage.bytes <= bytes || isMended.withLock({ $0 }) else {
         count.lost += bytes - count.sinceBreak
         count.breaks += 1
         count.sinceBreak = 0
@@ -224,6 +229,47 @@ struct BreakingLinkTests {
       // Nothing but the push tells how much the link bears.
       _ = try? await b.agent.engine.syncNow(RunningDevice.table, write: true, read: false)
       try await Self.wait(b) { try await b.store.status(of: RunningDevice.table.app)[0].conflicts == 1 }
+    }
+  }
+
+  @Test("MOB-23, MOB-47, UNI-07: a push whose answer the budget has no room for was heard of, and is not sent anew")
+  func answerBeyondBudget() throws {
+    let link = BreakingLink(["b"], every: 10_000)
+    let suite = try SuiteWorld(seed: 9, policy: link)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let (a, b) = try await Self.pair(suite)
+      let random = SeededRandom(seed: 10)
+      try await a.register()
+      try await a.write("x", 1)
+      try await Self.wait(a) { try await a.isSettled() }
+      // What the link bears is known from here on.
+      try await b.writePhoto("photo", random.bytes(60_000))
+      for (write, read) in [(true, false), (false, true)] {
+        try await b.agent.engine.syncNow(RunningDevice.table, write: write, read: read)
+      }
+      try await a.store.write(
+        RunningDevice.table, cells: [CellValue("name", .text(Self.text(random, 40_000)))],
+        selection: Selection("number = 1"))
+      try await Self.wait(a) { try await a.isSettled() }
+      // Nothing gets lost any more, so that nothing but the budget stands in the way.
+      link.mend()
+      let engine = b.agent.engine
+      let spent = engine.meter.spent(over: .wired)
+      try await engine.setPolicy(NetworkPolicy(dailyBytes: [.wired: spent + 24_000]))
+      // The answer to the two has the cloud's copy of the one, and says that the other is accepted.
+      try await b.update("x", 2)
+      let large = Self.text(random, 4_000)
+      try await b.store.write(
+        RunningDevice.table, cells: [CellValue("name", .text(large))], selection: Selection("name = 'photo'"))
+      _ = try? await engine.syncNow(RunningDevice.table, write: true, read: false)
+      try await b.clock.sleep(for: .seconds(60))
+      #expect(engine.meter.spent(over: .wired) > spent + 12_000, "pieces of the answer have come")
+      try await b.update(large, 4)
+      #expect(try await b.store.status(of: RunningDevice.table.app)[0].conflicts == 0)
+      try await engine.setPolicy(NetworkPolicy())
+      _ = try? await engine.syncNow(RunningDevice.table, write: true, read: false)
+      let status = try await b.store.status(of: RunningDevice.table.app)[0]
+      #expect(status.conflicts == 1 && status.dirty == 1 && status.pending == 0, "\(status)")
     }
   }
 
