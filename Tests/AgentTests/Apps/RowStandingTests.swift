@@ -48,8 +48,11 @@ struct RowStandingTests {
       #expect(try await table.rows(.all).all().map(\.state) == [.dirty, .clean, .dirty])
       try await table.update(.init("name = 'a'"), ["date": .integer(1)])
       #expect(try await Self.refusals(table) == ["c": "no such owner"])
-      try await Self.push(f, [.accepted(version: 2), .refused(CaravanError(.invalidData, "still not"))])
-      #expect(try await Self.refusals(table) == ["a": "still not"])
+      try await Self.push(f, [.refused(CaravanError(.invalidData, "still not"))])
+      #expect(try await Self.refusals(table) == ["a": "still not", "c": "no such owner"])
+      // What was refused longest ago goes first.
+      try await Self.push(f, [.accepted(version: 2), .refused(CaravanError(.invalidData, "never"))])
+      #expect(try await Self.refusals(table) == ["a": "never"])
       try await Self.push(f, [.accepted(version: 3)])
       #expect(try await Self.refusals(table) == [:])
     }

@@ -260,8 +260,8 @@ import Wire
   }
 
   @Test(
-    "MOB-47: pages beside a push are asked for no larger than it leaves room for", arguments: [0, 6_000, 12_000, 18_000],
-    [1, 3])
+    "MOB-47: pages beside a push are asked for no larger than it leaves room for",
+    arguments: [0, 6_000, 12_000, 18_000], [1, 3])
   func pagesBesidePush(bytes: Int, pulls: Int) throws {
     try EngineBench.run { bench in
       try await bench.until("hello") { !bench.cloud.frames.isEmpty }

@@ -191,6 +191,49 @@ struct BatchPlanTests {
     }
   }
 
+  @Test("REC-23: batches that were made while a row of theirs was in flight are one, whatever becomes of that")
+  func sharedInFlight() async throws {
+    for isBatch in [true, false] {
+      for accepted in [true, false] {
+        try await StoreFixture.with { f in
+          try await f.agree()
+          if isBatch { try await batch(f, new: ["a", "x"]) } else { try await f.write("a") }
+          let plan = try #require(try await f.collect())
+          try await batch(f, new: ["b"], changed: ["a"])
+          try await batch(f, new: ["c"], changed: ["a"], date: 8)
+          if accepted { try await f.accept(plan, from: 1) } else { try await f.store.abort(plan.op) }
+          let expected: Set<String> = isBatch && !accepted ? ["a", "b", "c", "x"] : ["a", "b", "c"]
+          #expect(try await names(try await f.collect(), f) == expected, "of a batch: \(isBatch), \(accepted)")
+        }
+      }
+    }
+  }
+
+  @Test("what has to go at once if what is in flight comes to nothing is bounded, too")
+  func boundInFlight() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      var page: [IncomingEntry] = []
+      for n in 1...10_001 { page.append(StoreFixture.entry("row-\(n)", UInt64(n), "n\(n)")) }
+      try await f.apply(page)
+      func change(_ selection: String) async throws {
+        let held = try await f.store.openWrite(
+          StoreFixture.photos, cells: [CellValue("date", .integer(1))], objects: [], selection: Selection(selection),
+          owner: f.owner, isHeld: true)
+        do { try await f.store.closeWrites([held.handle], isAtomic: true, owner: f.owner) } catch {
+          try await f.store.abandonWrites([held.handle], owner: f.owner)
+          throw error
+        }
+      }
+      let number = "CAST(substr(name, 2) AS INTEGER)"
+      try await change("\(number) <= 6000")
+      let plan = try #require(try await f.collect())
+      await #expect(throws: CaravanError.self) { try await change("\(number) >= 6000") }
+      try await f.store.abort(plan.op)
+      #expect(try await f.collect()?.mutations.count ?? 0 <= Limits.groupRecords)
+    }
+  }
+
   @Test(
     "REC-23: a row in conflict holds back the others, and nothing else, until it is resolved", arguments: [true, false])
   func conflict(atTheCloud: Bool) async throws {

@@ -26,6 +26,8 @@ final class MemoryStore: SyncStore {
     /// Entries that wait for chunks.
     var waiting: [Entry] = []
     var showsSnapshots = false
+    /// Its dirty rows are one batch.
+    var isBatch = false
   }
 
   struct State {
@@ -134,7 +136,9 @@ final class MemoryStore: SyncStore {
   /// It plans only when asked.
   func planAtOnce(_ tables: Set<TableID>) {}
 
-  func collect(_ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?) -> PushPlan? {
+  func collect(
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?, retriesRefused: Bool
+  ) -> PushPlan? {
     guard !onlyDeletions else { return nil }
     return state.withLock { state in
       guard let found = state.tables[table], let type = found.type,
@@ -144,7 +148,7 @@ final class MemoryStore: SyncStore {
       guard !dirty.isEmpty else { return nil }
       let op = state.nextOp
       state.nextOp += 1
-      let mutations = dirty.prefix(maximumRows).map { name, row in
+      let mutations = dirty.prefix(found.isBatch ? dirty.count : maximumRows).map { name, row in
         Mutation(
           name: name, base: row.version == 0 ? .absent : .version(row.version),
           change: .save(type: type.id, body: row.body, chunks: row.chunks))
@@ -153,7 +157,8 @@ final class MemoryStore: SyncStore {
         state.tables[table]?.rows[mutation.name]?.isDirty = false
         state.tables[table]?.rows[mutation.name]?.op = op
       }
-      let plan = PushPlan(op: op, epoch: state.epoch, table: table, type: type.id, mutations: mutations)
+      let plan = PushPlan(
+        op: op, epoch: state.epoch, table: table, type: type.id, mutations: mutations, isAtomic: found.isBatch)
       state.plans[op] = plan
       return plan
     }
@@ -175,7 +180,9 @@ final class MemoryStore: SyncStore {
           state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
           state.tables[plan.table]?.rows[mutation.name]?.server = server
           summary.conflicts += 1
-        case .aborted, .refused, .read: state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+        case .aborted, .refused, .read:
+          state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
+          if case .refused(let error) = outcome { summary.refusal = error }
         case .merged: summary.merged += 1
         }
       }

@@ -29,7 +29,11 @@ final class ScriptedCloud: Sendable {
     var seq: UInt64 = 0
     var incarnation: UInt64 = 1
     var outcomes: [UInt64: CommitReply] = [:]
+    /// Mutations of groups, by op and part.
+    var groups: [UInt64: [UInt32: [Wire.Mutation]]] = [:]
     var applied: [UInt64: Int] = [:]
+    /// Why it does not take a row as it is.
+    var refusal: (@Sendable (Wire.Mutation) -> Failure?)?
     var chunks: [[UInt8]: [UInt8]] = [:]
     /// Chunks that the rows of a record name: bodies here are plain text.
     var named: [String: [ChunkHash]] = [:]
@@ -155,8 +159,19 @@ final class ScriptedCloud: Sendable {
       return .ticket(
         Ticket(upload: request.upload, bytes: 1 << 20, expiresMilliseconds: 1_700_000_900_000, partition: 3))
     case .drop: return .done(Empty())
-    case .read, .zones, .changedZones, .createZone, .whoAmI, .lock, .unlock, .beginGroup, .upload, .commitGroup,
-      .operation, .removeOperation, .syncBegin, .syncContinue:
+    case .beginGroup(let begin):
+      let parts = state.groups[begin.op, default: [:]].count
+      state.groups[begin.op, default: [:]] = state.groups[begin.op] ?? [:]
+      return .operation(OperationState(status: .notStarted, parts: UInt32(parts)))
+    case .upload(let part):
+      state.groups[part.op]?[part.part] = part.mutations
+      return .part(PartState(operation: OperationState(status: .notStarted)))
+    case .commitGroup(let group):
+      let parts = (state.groups[group.op] ?? [:]).sorted { $0.key < $1.key }
+      return .commit(
+        commit(Push(zone: group.zone, op: group.op, mutations: parts.flatMap(\.value)), by: device, &state))
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .lock, .unlock, .operation, .removeOperation, .syncBegin,
+      .syncContinue:
       return .failure(Failure(CaravanError(.invalidData, "the agent has no use for this")))
     }
   }
@@ -170,6 +185,10 @@ final class ScriptedCloud: Sendable {
     state.applied[push.op, default: 0] += 1
     var outcomes: [Wire.Outcome] = []
     for mutation in push.mutations {
+      if let refusal = state.refusal?(mutation) {
+        outcomes.append(Wire.Outcome(verdict: .refused, failure: refusal))
+        continue
+      }
       let held = state.zones[push.zone]?[mutation.name]
       guard (held?.version ?? 0) == mutation.basedOn ?? held?.version ?? 0 else {
         outcomes.append(Wire.Outcome(verdict: .conflict, server: held.map { entry(mutation.name, $0, device) }))

@@ -96,6 +96,9 @@ public enum EngineLimits {
   public static let clockJumpMilliseconds: Int64 = 1_000
   /// What is written down of a link's budget at once, before it is used; a crash costs the day at most so much.
   public static let budgetGrantBytes: UInt64 = 256 << 10
+  /// How long rows that the cloud has refused as they are wait before they are tried again: it may have learnt what it
+  /// lacked. An app that changes or demands them does not wait.
+  public static let refusedRestMilliseconds: UInt64 = 3_600_000
   /// How often it is looked whether a new day has begun, while there is a budget: clocks are set, and devices sleep.
   public static let dayCheck: Duration = .seconds(900)
   /// With less left of its budget the device does not begin to speak over a link.

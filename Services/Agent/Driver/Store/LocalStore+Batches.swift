@@ -22,28 +22,57 @@ enum BatchTable {
 extension LocalStore {
   // MARK: Joining
 
-  /// Rows become one batch, with all that those of them which are not on their way were to go together with.
+  /// Rows become one batch, with all that they were to go together with and that is not on its way.
   /// - Throws: `limitExceeded` when that are more than the cloud takes at once.
   func join(_ rows: [StoredRow], in state: TableState) throws(CaravanError) {
     guard !state.isLocalOnly else { return }
     let bytes = rows.reduce(0) { $0 + $1.bodyBytes }
     try Self.checkBatch(rows: rows.count, bytes: bytes, of: state.table.app)
     let joined = try newBatch(in: state)
+    let sent = try batchInFlight(in: state)
     for row in rows {
-      if let old = try batch(of: row.key, in: state), old != joined, !row.head.flags.syncPending {
+      // What a row that is in flight was changed together with since waits for it like the row.
+      if let old = try batch(of: row.key, in: state), old != joined, old != sent {
         try merge(old, into: joined, in: state)
       }
       try database.run("INSERT OR REPLACE INTO batch_rows VALUES (?, ?, ?)", state.number, row.key, joined)
     }
-    let count = try database.first(
-      "SELECT count(*) FROM batch_rows WHERE table_id = ? AND batch = ?", state.number, joined
-    ) { row in Int(row.integer(0)) }
-    guard count ?? 0 <= Limits.groupRecords else {
+    let count = try rowsAtOnce(with: joined, in: state)
+    guard count <= Limits.groupRecords else {
       throw CaravanError(
         .limitExceeded,
-        "\(count ?? 0) rows of '\(state.table.name)' would have to go to the cloud at once, those of earlier batches "
+        "\(count) rows of '\(state.table.name)' would have to go to the cloud at once, those of earlier batches "
           + "included that wait: the limit is \(Limits.groupRecords), sync first")
     }
+  }
+
+  /// Nil: no batch is on its way.
+  private func batchInFlight(in state: TableState) throws(CaravanError) -> Int64? {
+    guard let op = state.op else { return nil }
+    let batch = try batch(ofOp: op)
+    return batch == 0 ? nil : batch
+  }
+
+  /// How many go with the batch at most: if what is in flight comes to nothing, all that share its rows are one.
+  private func rowsAtOnce(with batch: Int64, in state: TableState) throws(CaravanError) -> Int {
+    var batches: Set<Int64> = [batch]
+    if let op = state.op, let sent = try batchInFlight(in: state) {
+      let shared = try database.all(
+        """
+        SELECT DISTINCT batch FROM batch_rows JOIN plan_rows ON plan_rows.row = batch_rows.row
+        WHERE table_id = ? AND op = ?
+        """, state.number, op
+      ) { row in row.integer(0) }
+      if shared.contains(batch) { batches.formUnion(shared + [sent]) }
+    }
+    var count = 0
+    for batch in batches {
+      count +=
+        try database.first(
+          "SELECT count(*) FROM batch_rows WHERE table_id = ? AND batch = ?", state.number, batch
+        ) { row in Int(row.integer(0)) } ?? 0
+    }
+    return count
   }
 
   private func newBatch(in state: TableState) throws(CaravanError) -> Int64 {
@@ -94,6 +123,31 @@ extension LocalStore {
     }
   }
 
+  /// 0: its rows went by themselves.
+  func batch(ofOp op: UInt64) throws(CaravanError) -> Int64 {
+    try database.first("SELECT batch FROM plans WHERE op = ?", op) { row in row.integer(0) } ?? 0
+  }
+
+  func newestChange(of batch: Int64, in state: TableState) throws(CaravanError) -> Int64 {
+    let text = """
+      SELECT max(_change) FROM \(state.rows.quotedName) JOIN batch_rows ON batch_rows.row = _row
+      WHERE table_id = ? AND batch = ?
+      """
+    return try database.statement(text: text).first(state.number, batch) { row in row.integer(0) } ?? 0
+  }
+
+  /// Of those that have not been changed while they were on their way; what has been is newer than all of them.
+  func newestUnchanged(among keys: [Int64], in state: TableState) throws(CaravanError) -> Int64 {
+    var newest: Int64 = 0
+    for key in keys {
+      guard let row = try state.rows.unverified(key: key, database)?.row, !row.head.flags.isDirty else {
+        continue
+      }
+      newest = max(newest, row.change)
+    }
+    return newest
+  }
+
   /// What is to be sent of a batch, oldest change first. Nil: one of its rows may not go now, so none does.
   func rows(of batch: Int64, in state: TableState) throws(CaravanError) -> [StoredRow]? {
     let members = try heads(in: state, where: "batch_rows.batch = \(batch)").filter { !$0.isDone }
@@ -104,18 +158,6 @@ extension LocalStore {
       rows.append(row)
     }
     return rows
-  }
-
-  /// Of batches that the cloud has refused, the one that was refused longest ago.
-  func refusedFirst(among batches: Set<Int64>, in state: TableState) throws(CaravanError) -> Int64? {
-    let refused = try database.all(
-      """
-      SELECT batch FROM refusals JOIN batch_rows ON batch_rows.table_id = refusals.table_id
-        AND batch_rows.row = refusals.row
-      WHERE refusals.table_id = ? ORDER BY refusals.id
-      """, state.number
-    ) { row in row.integer(0) }
-    return refused.first(where: batches.contains)
   }
 
   /// Dirty rows that wait for others of their batch.

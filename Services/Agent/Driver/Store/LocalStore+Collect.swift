@@ -8,6 +8,7 @@ private struct PlanBounds {
   var rows: Int
   var bytes: Int
   var onlyDeletions = false
+  var retriesRefused = false
   /// What is left of the link's budget; nil: there is none.
   var room: Int?
   /// What waits before it is too large for that.
@@ -25,9 +26,11 @@ private struct Choice {
 // What goes next.
 extension LocalStore {
   public func collect(
-    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil,
+    retriesRefused: Bool = true
   ) async throws(CaravanError) -> PushPlan? {
-    var bounds = PlanBounds(rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, room: room)
+    var bounds = PlanBounds(
+      rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, retriesRefused: retriesRefused, room: room)
     while true {
       if let plan = planned.waiting.removeValue(forKey: table) { return plan }
       try mendDamage()
@@ -89,7 +92,8 @@ extension LocalStore {
   private func choose(in state: TableState, within bounds: PlanBounds) throws(CaravanError) -> Choice {
     var choice = Choice()
     var (bytes, room, passedOver) = (0, bounds.room, 0)
-    var (seen, refused): (Set<Int64>, Set<Int64>) = ([], [])
+    var seen: Set<Int64> = []
+    let refused = try refusedRows(in: state)
     try state.rows.visitCollectable(database, after: bounds.start) { (row) throws(CaravanError) in
       let batch = try batch(of: row.key, in: state)
       // What goes by itself and was changed before goes first.
@@ -100,10 +104,7 @@ extension LocalStore {
         rows = others
       }
       guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
-      if let batch, try wasRefused(rows, in: state) {
-        refused.insert(batch)
-        return true
-      }
+      guard refused.isDisjoint(with: rows.lazy.map(\.key)) else { return true }
       if let left = room {
         let cost = try cost(of: rows, in: state)
         guard cost <= left else {
@@ -126,18 +127,37 @@ extension LocalStore {
       return choice.rows.count < bounds.rows
     }
     // Nothing waits behind what the cloud would not have.
-    if choice.rows.isEmpty, choice.rest == nil, let batch = try refusedFirst(among: refused, in: state),
-      let rows = try rows(of: batch, in: state)
-    {
-      let cost = try bounds.room == nil ? 0 : cost(of: rows, in: state)
-      if cost <= bounds.room ?? 0 { (choice.batch, choice.rows) = (batch, rows) }
-    }
-    return choice
+    guard bounds.retriesRefused, choice.rows.isEmpty, choice.rest == nil else { return choice }
+    return try chooseRefused(refused, in: state, within: bounds)
   }
 
-  /// What of them was refused has not been changed since.
-  private func wasRefused(_ rows: [StoredRow], in state: TableState) throws(CaravanError) -> Bool {
-    rows.contains { state.refusals[$0.key]?.reason(atChange: $0.change) != nil }
+  /// What was refused longest ago goes first.
+  private func chooseRefused(
+    _ refused: Set<Int64>, in state: TableState, within bounds: PlanBounds
+  ) throws(CaravanError) -> Choice {
+    var choice = Choice()
+    var (bytes, room) = (0, bounds.room)
+    for key in try refusalsInTurn(in: state) where refused.contains(key) && choice.rows.count < bounds.rows {
+      let batch = try batch(of: key, in: state)
+      guard batch == nil || choice.rows.isEmpty else { continue }
+      var rows: [StoredRow] = []
+      if let batch {
+        rows = try self.rows(of: batch, in: state) ?? []
+      } else if let row = try state.rows.soundRow(key: key, database), !row.head.presence.isUnconfirmed {
+        rows = [row]
+      }
+      guard !rows.isEmpty, !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { continue }
+      if let left = room {
+        let cost = try cost(of: rows, in: state)
+        guard cost <= left else { continue }
+        room = left - cost
+      }
+      if let batch { return Choice(rows: rows, batch: batch) }
+      bytes += rows.reduce(0) { $0 + $1.bodyBytes + state.codec.listedBytes($1.cells) }
+      guard choice.rows.isEmpty || bytes <= bounds.bytes else { break }
+      choice.rows += rows
+    }
+    return choice
   }
 
   /// Of a link's budget. The answer may hold another copy of each row.

@@ -126,7 +126,8 @@ extension LocalStore {
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
     let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
-      for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, in: &state) }
+      let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
+      for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
       try settle(op, rows, outcomes, in: state, &summary)
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
@@ -173,17 +174,18 @@ extension LocalStore {
     try tellCollectable(of: table)
   }
 
-  func tellCollectable(of table: TableID) throws(CaravanError) {
+  /// - Parameter bytes: 0: nothing new, what was not sent yet.
+  func tellCollectable(of table: TableID, bytes: Int = 0) throws(CaravanError) {
     let state = try state(table)
     let rows = try collectable(in: state)
-    if rows.dirty > 0 { tellDirtied(state, bytes: 0) }
+    if rows.dirty > 0 { tellDirtied(state, bytes: bytes) }
     if rows.tolerated > 0 { tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
   }
 
   private func settle(
     _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    let batch = try database.first("SELECT batch FROM plans WHERE op = ?", op) { row in row.integer(0) } ?? 0
+    let batch = try batch(ofOp: op)
     var left: [Int64] = []
     for (row, outcome) in zip(rows, outcomes) {
       if try settle(row, outcome, in: state, &summary) { left.append(row.key) }

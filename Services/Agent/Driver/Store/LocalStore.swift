@@ -248,7 +248,7 @@ public actor LocalStore {
       let result = try transaction(durability) { () throws(CaravanError) in try body(&state) }
       tables[table] = state
       // Nothing of it was collected until the cloud had named all it has.
-      if wasResyncing, !state.isResyncing { try? tellCollectable(of: table) }
+      if wasResyncing, !state.isResyncing { try? tellCollectable(of: table, bytes: 1) }
       return result
     } catch {
       (lastChange, meta, planned.waiting) = before

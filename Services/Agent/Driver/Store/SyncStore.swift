@@ -56,9 +56,10 @@ public protocol SyncStore: Sendable {
   /// - Parameters:
   ///   - onlyDeletions: rows that were deleted, and no others.
   ///   - room: bytes, for rows with their objects and answers: those that do not fit are passed over, all if need be.
+  ///   - retriesRefused: whether rows that the cloud has refused as they are go again, when there is nothing else.
   /// - Throws: `tableNotFound`; `schemaViolation` when no type has been agreed on yet.
   func collect(
-    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool, room: Int?, retriesRefused: Bool
   ) async throws(CaravanError) -> PushPlan?
   /// From now on changes of these tables, and of no others, are planned in the transaction that makes them, unless an
   /// op is in flight; `collect` hands the plan out. Plans of other tables that nobody has taken are aborted.

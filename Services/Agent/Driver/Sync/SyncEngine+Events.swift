@@ -69,6 +69,7 @@ extension SyncEngine {
     self.bus = bus
     metrics.connected.set(1)
     connection.fulfil(())
+    resting = [:]
     startAfresh()
     await planAtOnceWhatGoesAtOnce()
     await admitted()

@@ -112,9 +112,11 @@ extension SyncEngine {
       }
       switch key.direction {
       case .write:
+        let retriesRefused = !answers.isEmpty || host.clock.now.nanoseconds >= resting[key.table] ?? 0
+        if retriesRefused { resting[key.table] = nil }
         var session = Upstream(
           key.table, crew: crew, gate: gate, pending: pending.removeValue(forKey: key.table),
-          lacksRoom: lackRoom.contains(key.table), slackMilliseconds: slack)
+          lacksRoom: lackRoom.contains(key.table), retriesRefused: retriesRefused, slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await session.begin()
           if !operations.isEmpty { return Rider(role: .up(session), operations: operations, waiters: answers) }
@@ -260,6 +262,8 @@ extension SyncEngine {
 
   /// The session of `key` is over.
   private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
+    takeLocalChanges(at: moment)
+    let hasMore = key.direction == .write && leftOver.remove(key.table) != nil
     let isDueAgain = board.end(key)
     report(key, failure)
     var answers = answers
@@ -287,6 +291,9 @@ extension SyncEngine {
         if !failure.isForTomorrow || !isDueAgain {
           putBack(key, afterNanoseconds: wait, yields: failure.isForTomorrow)
         }
+      } else if key.direction == .write {
+        resting[key.table] = host.clock.now.nanoseconds + EngineLimits.refusedRestMilliseconds * 1_000_000
+        if hasMore { putBack(key, afterNanoseconds: wait) } else if !isDueAgain { rest(key) }
       }
     } else {
       board.succeeded(key)
@@ -296,11 +303,18 @@ extension SyncEngine {
       if key.direction == .write, awaitingPush.contains(key.table) {
         coalescer.retryNow(Key(key.table, .read), at: moment)
       }
+      if hasMore { coalescer.noteChange(key, bytes: 0, at: moment) } else if !isDueAgain { rest(key) }
     }
     if isDueAgain { putBack(key) }
     let result = failure.map { Swift.Result<Void, CaravanError>.failure(explained($0)) } ?? .success(())
     for answer in answers { answer.fulfil(result) }
     signal.raise()
+  }
+
+  /// What the cloud has refused is tried again when its rest is over, or behind the next change.
+  private func rest(_ key: Key) {
+    guard key.direction == .write, let end = resting[key.table] else { return }
+    putBack(key, afterNanoseconds: end - min(end, host.clock.now.nanoseconds), yields: true)
   }
 
   /// A full disk is the user's to mend: it is told of until it has taken what it refused, once.

@@ -47,6 +47,10 @@ public actor SyncEngine: Service {
   var speech = (permitted: Promise<Void>(), forbidden: Promise<Void>())
   /// Plans whose outcomes are not recorded, and whose session has ended.
   var pending: [TableID: Upstream.Pending] = [:]
+  /// Tables of which the store has said, during a session of theirs, that there is more to send.
+  var leftOver: Set<TableID> = []
+  /// Until when rows that the cloud has refused are not tried again; monotonic.
+  var resting: [TableID: UInt64] = [:]
   /// Tables whose account at the cloud is full: their deletions go first, and alone.
   var lackRoom: Set<TableID> = []
   /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
@@ -144,14 +148,18 @@ public actor SyncEngine: Service {
     }
   }
 
-  private func takeLocalChanges(at now: Moment) {
+  func takeLocalChanges(at now: Moment) {
     let changes = localChanges.withLock { changes in
       defer { changes.removeAll(keepingCapacity: true) }
       return changes
     }
     for (table, change) in changes.sorted(by: { $0.key < $1.key }) {
       let key = Key(table, .write)
-      if let bytes = change.bytes { coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now) }
+      if change.bytes == 0, board.isRunning(key) {
+        leftOver.insert(table)
+      } else if let bytes = change.bytes {
+        coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now)
+      }
       if let bytes = change.toleratedBytes { coalescer.noteTolerated(key, bytes: bytes, at: now) }
     }
   }

@@ -6,36 +6,6 @@ internal import Wire
 /// One table's way up: agree on its type, then plan by plan push, stage what the cloud lacks, push again, record. The
 /// first operations ride with other tables' in one frame (`begin`), the rest goes alone (`finish`).
 struct Upstream: Sendable {
-  /// A plan whose outcomes are not recorded. It outlives a failed session: the same op is sent again (UNI-07).
-  struct Pending: Sendable {
-    let plan: PushPlan
-    /// Ask what became of it instead of sending it: it is from before a restart, or was refused after a lost answer.
-    var mustSettle: Bool
-    /// An answer may have been lost.
-    var mayHaveArrived: Bool
-    /// Why the cloud does not take it, once it has ended.
-    var refusal: CaravanError?
-    /// Chunks that travel with the push; none once the cloud has answered it.
-    var riders: [Chunk] = []
-    /// The cloud may lack chunks that do not.
-    var lacksTicket = false
-    /// Times the cloud named missing chunks.
-    var stagings = 0
-    /// Times in a row that no answer came.
-    var losses = 0
-    var bytesUp = 0
-    /// Nil: one push takes it.
-    var group: GroupUpload?
-
-    init(_ plan: PushPlan, mustSettle: Bool) {
-      self.plan = plan
-      group = GroupUpload(plan)
-      // A group says itself how far it has come.
-      self.mustSettle = mustSettle && (group == nil || !plan.canBeSent)
-      mayHaveArrived = mustSettle
-    }
-  }
-
   private enum Stage: Sendable {
     case agreeing
     case pushing
@@ -46,6 +16,8 @@ struct Upstream: Sendable {
   private let gate: Gate
   /// The account at the cloud is full: deletions go first, and alone.
   private let lacksRoom: Bool
+  /// What the cloud has refused as it is is tried again, behind all else.
+  private let retriesRefused: Bool
   /// How much later the first push may still come.
   private var slackMilliseconds: UInt32
   private var stage = Stage.pushing
@@ -60,13 +32,15 @@ struct Upstream: Sendable {
   private var hasLostChunks = false
 
   init(
-    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, lacksRoom: Bool, slackMilliseconds: UInt32
+    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, lacksRoom: Bool, retriesRefused: Bool,
+    slackMilliseconds: UInt32
   ) {
     self.table = table
     self.crew = crew
     self.gate = gate
     self.pending = pending
     self.lacksRoom = lacksRoom
+    self.retriesRefused = retriesRefused
     self.slackMilliseconds = slackMilliseconds
   }
 
@@ -212,7 +186,7 @@ struct Upstream: Sendable {
     return try await crew.store.collect(
       table, maximumRows: EngineLimits.rowsPerPush,
       maximumBytes: min(EngineLimits.bytesPerPush, crew.exchanger.fragment.bytes), onlyDeletions: onlyDeletions,
-      room: left.map { max(0, Int(clamping: $0) - EngineLimits.pushCost) })
+      room: left.map { max(0, Int(clamping: $0) - EngineLimits.pushCost) }, retriesRefused: retriesRefused)
   }
 
   private mutating func pushOperations() async -> [Operation.Kind] {
@@ -276,10 +250,7 @@ struct Upstream: Sendable {
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
       if let refusal = summary.refusal { try await refuse(refusal) }
     case .missing(let hashes): try await stage(hashes, of: current)
-    case .aborted:
-      try await crew.store.abort(current.plan.op)
-      pending = nil
-      if let refusal = current.refusal { try await refuse(refusal) }
+    case .aborted: try await end(current, by: current.refusal)
     }
   }
 
@@ -332,16 +303,34 @@ struct Upstream: Sendable {
     if current.mayHaveArrived, !current.mustSettle {
       // It may have been applied before it was refused: what became of it decides.
       pending?.mustSettle = true
+      // A group has always been heard of; unless it was given up there, another one is refused as well.
+      if current.group != nil, error.code != .noOperationId { pending?.refusal = error }
       return
     }
-    try await crew.store.abort(current.plan.op)
+    try await end(current, by: error)
+  }
+
+  /// The op has come to nothing, and will not come to anything.
+  /// - Parameter refusal: nil: the same may be taken the next time.
+  private mutating func end(_ ended: Pending, by refusal: CaravanError?) async throws(CaravanError) {
+    // A restore of the cloud took the type; who only writes hears of that nowhere else.
+    let agreesAgain = refusal?.code == .tableNotFound && !hasAgreedAgain
+    if let refusal, !agreesAgain, !refusal.isWorthRetrying, TableFault(refusal) == nil {
+      // Others need not wait for these rows. Of a batch one is enough.
+      let outcomes = ended.plan.mutations.indices.map { index in
+        ended.plan.isAtomic && index > 0 ? Model.Outcome.aborted : .refused(refusal)
+      }
+      _ = try await crew.store.record(outcomes, of: ended.plan.op, bytesUp: ended.bytesUp)
+    } else {
+      try await crew.store.abort(ended.plan.op)
+    }
     pending = nil
-    // A restore of the cloud took it; who only writes hears of that nowhere else.
-    if error.code == .tableNotFound, !hasAgreedAgain {
+    guard let refusal else { return }
+    if agreesAgain {
       (stage, hasAgreedAgain) = (.agreeing, true)
-      return
+    } else {
+      try await refuse(refusal, isWhole: true)
     }
-    try await refuse(error, isWhole: true)
   }
 
   /// There is no room for what the push brings: its rows wait, and deletions behind them can go (CK-102). The op ends

@@ -191,6 +191,7 @@ extension LocalStore {
 extension LocalChange {
   init(bytes: Int, _ intent: WriteIntent, _ promise: WritePromise) {
     let isTolerated = promise == .accepted
-    self.init(bytes: bytes, withinMilliseconds: isTolerated ? nil : intent.withinMilliseconds, isTolerated: isTolerated)
+    self.init(
+      bytes: max(1, bytes), withinMilliseconds: isTolerated ? nil : intent.withinMilliseconds, isTolerated: isTolerated)
   }
 }
