@@ -24,6 +24,21 @@ struct StatusTextTests {
     }
   }
 
+  @Test("UNI-13, SIM-83: rows that do not show yet are counted, with what they wait for, and of no other table")
+  func waiting() {
+    let snapshot = Wire.TableProperties(consistency: .snapshot)
+    for (table, line) in [
+      (TableStatus(table: "photos", waiting: 1), "1 row from the cloud waits until their objects are here"),
+      (
+        TableStatus(table: "photos", properties: snapshot, waiting: 12),
+        "12 rows from the cloud wait until all of the snapshot is here"
+      ),
+    ] {
+      let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), table])))
+      #expect(text.hasSuffix("\nphotos: \(line)") && !text.contains("notes:"))
+    }
+  }
+
   @Test("MOB-47: what today has taken of a budget is said of the link there is, and of no other")
   func budget() {
     let budgets = [

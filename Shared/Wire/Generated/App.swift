@@ -2357,6 +2357,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var mode: SyncMode
   public var remedy: String
   public var tornRows: [String]
+  public var waiting: UInt64
 
   public init(
     table: String = "",
@@ -2374,7 +2375,8 @@ public struct TableStatus: WireMessage, Equatable {
     properties: TableProperties? = nil,
     mode: SyncMode = .idle,
     remedy: String = "",
-    tornRows: [String] = []
+    tornRows: [String] = [],
+    waiting: UInt64 = 0
   ) {
     self.table = table
     self.rows = rows
@@ -2392,6 +2394,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.mode = mode
     self.remedy = remedy
     self.tornRows = tornRows
+    self.waiting = waiting
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2415,6 +2418,7 @@ public struct TableStatus: WireMessage, Equatable {
     if mode != .idle { m.pointee.has_mode = 1; m.pointee.mode = mode.c }
     if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
     (m.pointee.n_torn_rows, m.pointee.torn_rows) = arena.strings(tornRows)
+    if waiting != 0 { m.pointee.has_waiting = 1; m.pointee.waiting = waiting }
     return m
   }
 
@@ -2435,6 +2439,7 @@ public struct TableStatus: WireMessage, Equatable {
     mode = m.pointee.has_mode != 0 ? SyncMode(c: m.pointee.mode) : .idle
     remedy = try copyText(m.pointee.remedy)
     tornRows = try copyStrings(m.pointee.n_torn_rows, m.pointee.torn_rows)
+    waiting = m.pointee.has_waiting != 0 ? m.pointee.waiting : 0
   }
 
   public func encoded() -> [UInt8] {

@@ -1,9 +1,10 @@
 import AgentCore
-import AgentDriver
 import Model
 import Runtime
 import TestKit
 import Testing
+
+@testable import AgentDriver
 
 /// Goal: apps see of a table that shows snapshots only what the zone once was, and at once what they change themselves.
 /// Method: a store, and pages and chunks as the cloud would send them.
@@ -19,6 +20,11 @@ struct SnapshotTableTests {
     }
   }
 
+  /// In the table's status, and of the device.
+  private static func waiting(_ f: F) async throws -> [Int] {
+    [try await f.status().waiting, Int(await f.store.host.metrics.gauge(.waitingRows).value)]
+  }
+
   @Test("UNI-13: what was changed together shows together, after a crash as well, and none of it comes twice")
   func together() async throws {
     try await Self.with { f in
@@ -27,7 +33,9 @@ struct SnapshotTableTests {
       // A batch that comes in two pages: a row anew, one gone, one made.
       try await f.apply([F.entry("r1", 4, "A")], token: [2], end: .more)
       #expect(try await f.names() == ["a", "b", "c"])
+      #expect(try await Self.waiting(f) == [1, 1])
       try await f.crash()
+      #expect(try await Self.waiting(f) == [1, 1])
       let state = try await f.store.syncState(of: F.photos)
       #expect(state.token == [2] && state.keepsEntries && state.showsSnapshots)
       #expect(try await f.names() == ["a", "b", "c"])
@@ -39,6 +47,10 @@ struct SnapshotTableTests {
       #expect(rest.rows.count == 1, "a read that has begun goes on with what it saw")
       await f.store.closeCursor(held.cursor, owner: f.owner)
       #expect(try await f.store.syncState(of: F.photos).keepsEntries == false)
+      #expect(try await Self.waiting(f) == [0, 0])
+      try await f.apply([F.entry("r1", 7, "a")], token: [4], end: .more)
+      try await f.store.dropTable(F.photos)
+      #expect(await f.store.host.metrics.gauge(.waitingRows).value == 0)
     }
   }
 

@@ -12,6 +12,7 @@ extension LocalStore {
     }
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
+    noteWaiting()
     for (number, refusals) in try RefusalTable.all(database) {
       for table in tables.keys where tables[table]?.number == number { tables[table]?.refusals = refusals }
     }

@@ -1,5 +1,6 @@
 public import AgentCore
 public import Model
+internal import Runtime
 internal import SQLite
 
 /// A table as `status` shows it (SIM-83).
@@ -12,6 +13,8 @@ public struct TableStatusView: Sendable, Hashable {
   public let torn: Int
   /// Ids of the first of those.
   public let tornRows: [String]
+  /// What has come from the cloud and does not show yet, until its objects are here, or all of its snapshot is.
+  public let waiting: Int
   /// Unix milliseconds; 0: never.
   public let lastSync: Int64
   public let bytesUp: Int
@@ -24,6 +27,11 @@ public struct TableStatusView: Sendable, Hashable {
   public let schema: SchemaText
   /// Of rows that may be lost; nil: none may.
   public let loss: LossLedger?
+}
+
+extension GaugeName {
+  static let waitingRows = GaugeName(
+    "caravan_agent_waiting_rows", "Rows from the cloud that do not show yet: their objects or their snapshot lack.")
 }
 
 extension LocalStore {
@@ -40,11 +48,16 @@ extension LocalStore {
           pending: try count("_flags <> 0 AND _flags & 4"),
           conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count(Self.isTorn),
           tornRows: try state.rows.ids(where: Self.isTorn, limit: StoreLimits.tornRowsNamed, database),
-          lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown, refused: state.refused,
+          waiting: state.waiting, lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown,
+          refused: state.refused,
           properties: state.properties, fault: state.fault, isResyncing: state.isResyncing, schema: state.schema,
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views
+  }
+
+  func noteWaiting() {
+    host.metrics.gauge(.waitingRows).set(tables.values.reduce(0) { $0 + $1.waiting })
   }
 
   /// Whether the disk has no room for the reserve now: then apps' writes are refused.

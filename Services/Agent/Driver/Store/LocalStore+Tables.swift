@@ -155,6 +155,7 @@ extension LocalStore {
       }
     }
     tables[table] = nil
+    noteWaiting()
     planned.waiting[table] = nil
     forgetPrepared()
     KeptRoots.write(directory, try database, options)

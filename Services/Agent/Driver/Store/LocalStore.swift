@@ -242,11 +242,12 @@ public actor LocalStore {
   ) throws(CaravanError) -> Result {
     if isFreeing { return try freeing { () throws(CaravanError) in try change(table, durability, body) } }
     var state = try state(table)
-    let wasResyncing = state.isResyncing
+    let (wasResyncing, hadWaiting) = (state.isResyncing, state.waiting)
     let before = (lastChange, meta, planned.waiting)
     do {
       let result = try transaction(durability) { () throws(CaravanError) in try body(&state) }
       tables[table] = state
+      if state.waiting != hadWaiting { noteWaiting() }
       // Nothing of it was collected until the cloud had named all it has.
       if wasResyncing, !state.isResyncing { try? tellCollectable(of: table, bytes: 1) }
       return result

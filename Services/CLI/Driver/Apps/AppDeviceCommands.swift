@@ -107,8 +107,8 @@ enum AppDeviceCommands {
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
     let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
-    let queries = status.tables.compactMap(queryText)
-    return "\(head)\n\(table.text)\(queries.joined())\(remedies.joined())\(torn.joined())"
+    let (queries, waiting) = (status.tables.compactMap(queryText), status.tables.compactMap(waitingText))
+    return "\(head)\n\(table.text)\(queries.joined())\(waiting.joined())\(remedies.joined())\(torn.joined())"
   }
 
   /// Why some rows are not here.
@@ -116,6 +116,14 @@ enum AppDeviceCommands {
     guard case .query(let text, let arguments)? = table.properties.replication else { return nil }
     let values = arguments.isEmpty ? "" : " (\(arguments.map(\.shown).joined(separator: ", ")))"
     return "\n\(table.name): only rows with \(text)\(values)"
+  }
+
+  /// Why some rows do not show yet.
+  private static func waitingText(_ table: DeviceStatus.Table) -> String? {
+    guard table.waiting > 0 else { return nil }
+    let rows = table.waiting == 1 ? "1 row from the cloud waits" : "\(table.waiting) rows from the cloud wait"
+    let what = table.properties.consistency == .snapshot ? "all of the snapshot is" : "their objects are"
+    return "\n\(table.name): \(rows) until \(what) here"
   }
 
   private static func tornText(_ table: DeviceStatus.Table) -> String {
@@ -149,7 +157,7 @@ enum AppDeviceCommands {
     return [
       "table": .string(table.name), "rows": number(table.rows), "dirty": number(table.dirty),
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
-      "torn_rows": .array(table.tornRows.map(JSON.string)),
+      "torn_rows": .array(table.tornRows.map(JSON.string)), "waiting": number(table.waiting),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
       "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),

@@ -5777,7 +5777,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[16] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[17] =
 {
   {
     "table",
@@ -5971,6 +5971,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "waiting",
+    84,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__TableStatus, has_waiting),
+    offsetof(Caravan__V1__TableStatus, waiting),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -5989,12 +6001,13 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   0,   /* field[0] = table */
   5,   /* field[5] = torn */
   15,   /* field[15] = torn_rows */
+  16,   /* field[16] = waiting */
 };
 static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 16 }
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -6004,7 +6017,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  16,
+  17,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   2,  caravan__v1__table_status__number_ranges,

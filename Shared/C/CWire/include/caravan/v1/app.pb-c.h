@@ -1216,10 +1216,15 @@ struct  Caravan__V1__TableStatus
    */
   size_t n_torn_rows;
   char **torn_rows;
+  /*
+   * What has come from the cloud and does not show yet: rows that wait for their objects, or for their snapshot.
+   */
+  protobuf_c_boolean has_waiting;
+  uint64_t waiting;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0 }
 
 
 /*
