@@ -7,8 +7,9 @@ import Testing
 
 @testable import AgentDriver
 
-/// Two devices with one row between them. One has a disk that can end at any change, and a network that can end at any
-/// message. Cells and photo of the row go together: whatever is seen of it must be one of its versions.
+/// Two devices with one row between them, or with two that always change together. One has a disk that can end at any
+/// change, and a network that can end at any message. Cells and photo of a row go together, and so do the rows:
+/// whatever is seen of them must be one of their versions.
 final class FaultBench {
   /// One version of the row: a number, and which photo.
   struct Content: Hashable, Sendable, CustomStringConvertible {
@@ -17,6 +18,8 @@ final class FaultBench {
     var description: String { "(\(number), photo \(photo))" }
 
     static let base = Content(number: 0, photo: 1)
+    /// Of rows that differ.
+    static let mixture = Content(number: -1, photo: 0)
     private static let photos = (0...3).map { SeededRandom(seed: $0).bytes(120_000) }
 
     static func bytes(_ photo: UInt64) -> [UInt8] { photos[Int(photo)] }
@@ -37,6 +40,8 @@ final class FaultBench {
 
   static let table = RunningDevice.table
   static let name = "x"
+  /// Of the rows.
+  let names: [String]
   /// The app that a blow may kill.
   static let app: UInt64 = 7
 
@@ -53,7 +58,13 @@ final class FaultBench {
   /// As the row's status was when a killed agent's store was opened again.
   private(set) var found: TableStatusView?
 
-  init(_ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode, link: LinkClass) async throws {
+  /// - Parameters:
+  ///   - together: two rows that change in batches, in tables that show snapshots.
+  ///   - padding: characters more in their names.
+  init(
+    _ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode, link: LinkClass, together: Bool = false, padding: Int = 0
+  ) async throws {
+    names = (together ? [Self.name, "y"] : [Self.name]).map { $0 + String(repeating: "-", count: padding) }
     self.suite = suite
     self.link = link
     self.strike = strike
@@ -62,14 +73,22 @@ final class FaultBench {
     files.open()
     device = try await suite.start("device", in: files.directory, Self.options(disk), link: link)
     other = try await suite.start("other")
-    for device in [device, other] { try await device.createTable() }
+    for device in [device, other] {
+      try await device.createTable()
+      if together { try await device.store.updateTable(Self.table, TableChange(consistency: .snapshot)) }
+    }
     try await device.store.updateTable(Self.table, TableChange(mode: mode))
     try await other.register()
-    try await device.store.write(
-      Self.table, cells: [CellValue("name", .text(Self.name)), CellValue("number", .integer(0))],
-      contents: [ObjectValue("photo", Content.bytes(Content.base.photo))])
+    for name in names {
+      try await device.store.write(
+        Self.table, cells: [CellValue("name", .text(name)), CellValue("number", .integer(0))],
+        contents: [ObjectValue("photo", Content.bytes(Content.base.photo))])
+    }
     try await device.agent.engine.syncNow(Self.table, write: true, read: true)
-    try await other.until("the row is at both") { try await Self.content(at: other) == .base }
+    try await other.until("all is at both") {
+      guard try await other.rows().count == names.count else { return false }
+      return try await Self.content(at: other) == .base
+    }
   }
 
   private static func options(_ disk: FragileDisk) -> LocalStoreOptions {
@@ -81,16 +100,14 @@ final class FaultBench {
   // MARK: The row
 
   static func content(at device: RunningDevice) async throws -> Content? {
-    let page = try await device.store.beginRead(
-      ReadRequest(table: table, selection: Selection("name = ?", [.text(name)]), isHeld: true), owner: 9)
-    var content: Content?
-    if let row = page.rows.first, case .integer(let number)? = row.cells.first(where: { $0.column == "number" })?.value
-    {
-      let photo = try await photo(of: row.id, at: device, cursor: page.cursor)
-      content = Content(number: number, photo: photo)
+    let page = try await device.store.beginRead(ReadRequest(table: table, isHeld: true), owner: 9)
+    var contents: Set<Content> = []
+    for row in page.rows {
+      guard case .integer(let number)? = row.cells.first(where: { $0.column == "number" })?.value else { continue }
+      contents.insert(Content(number: number, photo: try await photo(of: row.id, at: device, cursor: page.cursor)))
     }
     await device.store.closeCursor(page.cursor, owner: 9)
-    return content
+    return contents.count > 1 ? .mixture : contents.first
   }
 
   /// Which photo the row has; 0: none that anybody wrote.
@@ -114,6 +131,10 @@ final class FaultBench {
     let photo = part == .cells ? [] : [ObjectValue("photo", Content.bytes(content.photo))]
     let selection = Selection("name = ?", [.text(Self.name)])
     do {
+      if names.count > 1 {
+        let held = try await open(content, cells: cells, at: target)
+        return try await !target.store.closeWrites(held, isAtomic: true, owner: Self.app).isEmpty
+      }
       if photo.isEmpty {
         return try await !target.store.write(Self.table, cells: cells, selection: selection).isEmpty
       }
@@ -131,6 +152,21 @@ final class FaultBench {
     } catch {
       return false
     }
+  }
+
+  /// A write of each row, held until all are closed together.
+  func open(_ content: Content, cells: [CellValue], at target: RunningDevice) async throws -> [UInt64] {
+    var held: [UInt64] = []
+    for name in names {
+      let opened = try await target.store.openWrite(
+        Self.table, cells: cells, objects: content.photo == Content.base.photo ? [] : ["photo"],
+        selection: Selection("name = ?", [.text(name)]), owner: Self.app, isHeld: true)
+      held.append(opened.handle)
+      guard content.photo != Content.base.photo else { continue }
+      try await target.store.writeObject(
+        opened.handle, row: 0, object: "photo", offset: 0, bytes: Content.bytes(content.photo), owner: Self.app)
+    }
+    return held
   }
 
   // MARK: Blows
@@ -203,7 +239,7 @@ final class FaultBench {
     }
     for device in [device, other] {
       #expect(try await device.store.problems() == [])
-      #expect(try await device.rows().count == 1)
+      #expect(try await device.rows().count == names.count)
     }
     return (try await Self.content(at: device), hadConflict)
   }
@@ -211,7 +247,7 @@ final class FaultBench {
   /// The row alone is unavailable (SIM-79); that takes a write in place.
   private func isTorn(_ device: RunningDevice) async throws -> Bool {
     guard mode == .inPlace else { return false }
-    return try await device.store.status(of: Self.table.app).first?.torn == 1
+    return try await device.store.status(of: Self.table.app).first?.torn ?? 0 > 0
   }
 
   /// A torn row has come back.

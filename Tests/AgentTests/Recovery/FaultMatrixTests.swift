@@ -176,7 +176,7 @@ struct FaultMatrixTests {
   // MARK: Sync
 
   /// Runs until the blow has fallen, and what is left of the blow.
-  private static func hit(
+  static func hit(
     _ bench: FaultBench, _ blow: Blow, at moment: Moment, _ begin: @escaping @Sendable (SyncEngine) async -> Void
   ) async throws {
     bench.arm(blow) { moment.isHere($0) }
