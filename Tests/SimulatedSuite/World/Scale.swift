@@ -100,8 +100,7 @@ struct Scale: Sendable {
     var kin = Dice(seed: seed, "has kindred")
     hasKindred = kin.happens(120)
     var twins = Dice(seed: seed, "has twins")
-    // Devices give back what a restore took row by row.
-    hasTwins = twins.happens(120) && !hasRestore
+    hasTwins = twins.happens(hasRestore ? 400 : 120)
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
     tombstones.grace = .seconds(30)
