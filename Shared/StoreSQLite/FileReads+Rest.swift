@@ -72,11 +72,15 @@ extension FileReads {
       read: { Key.counter($0.integer(0)) }) ?? 0
   }
 
-  func logHeads(of partitions: [Partition]) throws(CaravanError) -> [Partition: UInt64] {
+  /// Of all logs that are not empty: from the last key down, a step for each.
+  func logHeads() throws(CaravanError) -> [Partition: UInt64] {
     var heads: [Partition: UInt64] = [:]
-    for partition in partitions {
-      let head = try logHead(of: partition.number)
-      if head > 0 { heads[partition] = head }
+    var end = Key.make(Int64(Partition.count), 0)
+    while let key = try db.first(
+      "SELECT key FROM log WHERE key < ? ORDER BY key DESC LIMIT 1", end, read: { $0.integer(0) })
+    {
+      heads[try Partition(UInt32(Key.owner(key)))] = Key.counter(key)
+      end = Key.make(Key.owner(key), 0)
     }
     return heads
   }

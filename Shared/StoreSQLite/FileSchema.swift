@@ -175,5 +175,7 @@ enum Key {
     return owner << 40 | Int64(counter)
   }
 
+  static func owner(_ key: Int64) -> Int64 { key >> 40 }
+
   static func counter(_ key: Int64) -> UInt64 { UInt64(key) & StoreLimits.highestNumber }
 }

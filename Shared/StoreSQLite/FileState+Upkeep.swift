@@ -58,13 +58,12 @@ extension FileState {
   /// Shortens the log of every partition to what is kept; the newest entry always stays, as it is the head.
   private func collectLog() throws(CaravanError) -> Bool {
     var hasMore = false
-    for partition in 0..<Partition.count {
-      let head = try reads.logHead(of: partition)
-      guard head > StoreLimits.logEntriesKept else { continue }
+    let heads = try reads.logHeads().filter { $0.value > StoreLimits.logEntriesKept }
+    for (partition, head) in heads.sorted(by: { $0.key < $1.key }) {
+      let owner = Int64(partition.number)
       try db.run(
         "DELETE FROM log WHERE key IN (SELECT key FROM log WHERE key >= ? AND key <= ? ORDER BY key LIMIT ?)",
-        Key.make(Int64(partition), 0), Key.make(Int64(partition), head - StoreLimits.logEntriesKept),
-        FileLimits.collectedRows)
+        Key.make(owner, 0), Key.make(owner, head - StoreLimits.logEntriesKept), FileLimits.collectedRows)
       hasMore = hasMore || db.changedRows == FileLimits.collectedRows
     }
     return hasMore

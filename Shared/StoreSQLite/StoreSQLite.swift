@@ -248,9 +248,8 @@ public final class StoreSQLite: Store {
 
   public func logHeads() async throws(CaravanError) -> [Partition: UInt64] {
     var heads: [Partition: UInt64] = [:]
-    for (number, file) in files.enumerated() {
-      let partitions = Partition.all.filter { Int($0.number) % files.count == number }
-      let found = try await file.read { (file) throws(CaravanError) in try file.logHeads(of: partitions) }
+    for file in files {
+      let found = try await file.read { (file) throws(CaravanError) in try file.logHeads() }
       heads.merge(found) { _, new in new }
     }
     return heads

@@ -162,7 +162,7 @@ extension FileReads {
     }
     let reach = try reach
     if reach > 0 { try take(.reach(reach)) }
-    for (partition, head) in try logHeads(of: partitions).sorted(by: { $0.key < $1.key }) {
+    for (partition, head) in try logHeads().sorted(by: { $0.key < $1.key }) where partitions.contains(partition) {
       try take(.head(partition, head))
     }
   }

@@ -150,7 +150,7 @@ extension LocalStore {
 
   /// What is to be sent of a batch, oldest change first. Nil: one of its rows may not go now, so none does.
   func rows(of batch: Int64, in state: TableState) throws(CaravanError) -> [StoredRow]? {
-    let members = try heads(in: state, where: "batch_rows.batch = \(batch)").filter { !$0.isDone }
+    let members = try heads(in: state, of: batch).filter { !$0.isDone }
     guard members.allSatisfy(\.mayGo) else { return nil }
     var rows: [StoredRow] = []
     for member in members {
@@ -163,7 +163,7 @@ extension LocalStore {
   /// Dirty rows that wait for others of their batch.
   func rowsHeldBack(in state: TableState) throws(CaravanError) -> Int {
     guard batched.contains(state.number) else { return 0 }
-    let heads = try heads(in: state, where: "1")
+    let heads = try heads(in: state)
     let waiting = Set(heads.lazy.filter { !$0.isDone && !$0.mayGo }.map(\.batch))
     return heads.count { $0.mayGo && waiting.contains($0.batch) }
   }
@@ -178,13 +178,14 @@ extension LocalStore {
     var mayGo: Bool { head.flags.isCollectable && !head.presence.isUnconfirmed }
   }
 
-  private func heads(in state: TableState, where condition: String) throws(CaravanError) -> [Member] {
-    let rows = state.rows.quotedName
+  /// - Parameter batch: nil: all of them.
+  private func heads(in state: TableState, of batch: Int64? = nil) throws(CaravanError) -> [Member] {
     let text = """
-      SELECT batch_rows.row, batch, _flags, _presence FROM batch_rows JOIN \(rows) ON _row = batch_rows.row
-      WHERE table_id = \(state.number) AND \(condition) ORDER BY _change, _row
+      SELECT batch_rows.row, batch, _flags, _presence FROM batch_rows
+      JOIN \(state.rows.quotedName) ON _row = batch_rows.row
+      WHERE table_id = ?1 AND \(batch == nil ? "?2 IS NULL" : "batch = ?2") ORDER BY _change, _row
       """
-    return try database.prepare(text).all { row in
+    return try database.statement(text: text).all(state.number, batch) { row in
       Member(
         key: row.integer(0), batch: row.integer(1),
         head: RowHead(

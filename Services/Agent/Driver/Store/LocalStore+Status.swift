@@ -35,22 +35,21 @@ extension GaugeName {
 }
 
 extension LocalStore {
-  private static let isTorn = "_presence = 2 AND _presence <> 0"
-
   public func status(of app: ContainerID) throws(CaravanError) -> [TableStatusView] {
     var views: [TableStatusView] = []
     for state in tables.values.filter({ $0.table.app == app }).sorted(by: { $0.number < $1.number }) {
-      func count(_ condition: String) throws(CaravanError) -> Int { try state.rows.count(where: condition, database) }
+      let census = try state.rows.census(database)
+      var torn: [String] = []
+      if census.torn > 0 {
+        torn = try state.rows.ids(where: RowTable.isTorn, limit: StoreLimits.tornRowsNamed, database)
+      }
       views.append(
         TableStatusView(
-          table: state.table, rows: try count("1") - count("_presence IN (1, 2, 6, 7) AND _presence <> 0"),
-          dirty: state.isLocalOnly ? 0 : try count("_flags <> 0 AND _flags & 3"),
-          pending: try count("_flags <> 0 AND _flags & 4"),
-          conflicts: try count("_flags <> 0 AND _flags & 8"), torn: try count(Self.isTorn),
-          tornRows: try state.rows.ids(where: Self.isTorn, limit: StoreLimits.tornRowsNamed, database),
+          table: state.table, rows: census.visible, dirty: state.isLocalOnly ? 0 : census.dirty,
+          pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
           waiting: state.waiting, lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown,
-          refused: state.refused,
-          properties: state.properties, fault: state.fault, isResyncing: state.isResyncing, schema: state.schema,
+          refused: state.refused, properties: state.properties, fault: state.fault, isResyncing: state.isResyncing,
+          schema: state.schema,
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views

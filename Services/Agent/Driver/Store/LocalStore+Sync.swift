@@ -33,20 +33,15 @@ extension LocalStore: SyncStore {
 
   public func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
     let state = try state(table)
-    let lacking = try database.first(
-      "SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ? AND lacking > 0)", state.number
-    ) { row in row.flag(0) }
-    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0"
-    let torn = try state.rows.count(
-      where: "_presence = 2 AND _presence <> 0 AND _version = 0 AND _flags = 0 AND _id NOT IN (\(waiting))", database)
+    let summary = try state.rows.summary(of: state.number, database)
     let isHeld = state.isLocalOnly || state.isResyncing
-    let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(in: state)
+    let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(of: summary.collectable, in: state)
     return TableSyncState(
       proposal: state.proposal, type: state.type, token: state.token,
       newestFirst: state.readsBackwards ? state.properties.window?.rows : nil, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
-      isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: lacking ?? false,
-      lacksRows: torn > 0 || state.mustStartOver || state.lacksOwnRows,
+      isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: summary.lacksChunks,
+      lacksRows: summary.lacksRows || state.mustStartOver || state.lacksOwnRows,
       isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
       showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
       mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,

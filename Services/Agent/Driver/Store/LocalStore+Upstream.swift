@@ -177,7 +177,7 @@ extension LocalStore {
   /// - Parameter bytes: 0: nothing new, what was not sent yet.
   func tellCollectable(of table: TableID, bytes: Int = 0) throws(CaravanError) {
     let state = try state(table)
-    let rows = try collectable(in: state)
+    let rows = try collectable(of: state.rows.count(where: RowTable.isCollectable, database), in: state)
     if rows.dirty > 0 { tellDirtied(state, bytes: bytes) }
     if rows.tolerated > 0 { tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
   }

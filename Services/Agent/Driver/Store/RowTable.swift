@@ -66,8 +66,13 @@ struct RowTable {
   private let updateText: String
   private let updateHeadText: String
   private let selectText: String
+  private let summaryText: String
+  private let censusText: String
 
   static let visible = "_presence IN (0, 3, 4, 5)"
+  /// As `RowFlags.isCollectable`.
+  static let isCollectable = "_flags IN (1, 2, 3) AND _flags <> 0"
+  static let isTorn = "_presence = 2 AND _presence <> 0"
 
   init(_ table: TableID, columns: [SchemaText.Column], damage: DamageLog) {
     self.table = table
@@ -83,6 +88,19 @@ struct RowTable {
     updateHeadText =
       "UPDATE \(quotedName) SET _version = ?, _flags = ?, _change = ?, _presence = ? WHERE _row = ?"
     selectText = "SELECT _row, \(all.joined(separator: ", ")) FROM \(quotedName)"
+    summaryText = """
+      SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ?1 AND lacking > 0),
+        EXISTS (
+          SELECT 1 FROM \(quotedName) WHERE \(Self.isTorn) AND _version = 0 AND _flags = 0
+          AND _id NOT IN (SELECT name FROM incoming WHERE table_id = ?1 AND role = 0)),
+        (SELECT count(*) FROM \(quotedName) WHERE \(Self.isCollectable))
+      """
+    let count = "SELECT count(*) FROM \(quotedName)"
+    let counts = [
+      "1", "_presence IN (1, 2, 6, 7) AND _presence <> 0", "_flags <> 0 AND _flags & 3", "_flags <> 0 AND _flags & 4",
+      "_flags <> 0 AND _flags & 8", Self.isTorn,
+    ]
+    censusText = "SELECT " + counts.map { "(\(count) WHERE \($0))" }.joined(separator: ", ")
   }
 
   static func quoted(_ column: String) -> String { "\"\(column)\"" }
@@ -191,6 +209,40 @@ struct RowTable {
       wanted = try body(stored)
       return wanted
     }
+  }
+
+  /// What the engine asks of a table before and after each round of sync.
+  struct Summary {
+    /// Something that came waits for chunks.
+    var lacksChunks = false
+    /// A row is torn, and nothing that came restores it.
+    var lacksRows = false
+    /// Dirty rows that nothing keeps from going upstream but others of their batch.
+    var collectable = 0
+  }
+
+  /// - Parameter number: the table's, in `incoming`.
+  func summary(of number: Int64, _ database: Connection) throws(CaravanError) -> Summary {
+    try database.statement(text: summaryText).first(number) { row in
+      Summary(lacksChunks: row.flag(0), lacksRows: row.flag(1), collectable: Int(row.integer(2)))
+    } ?? Summary()
+  }
+
+  /// How many rows there are of each kind.
+  struct Census {
+    var visible = 0
+    var dirty = 0
+    var pending = 0
+    var conflicts = 0
+    var torn = 0
+  }
+
+  func census(_ database: Connection) throws(CaravanError) -> Census {
+    try database.statement(text: censusText).first { row in
+      Census(
+        visible: Int(row.integer(0) - row.integer(1)), dirty: Int(row.integer(2)), pending: Int(row.integer(3)),
+        conflicts: Int(row.integer(4)), torn: Int(row.integer(5)))
+    } ?? Census()
   }
 
   func count(where condition: String, _ database: Connection) throws(CaravanError) -> Int {

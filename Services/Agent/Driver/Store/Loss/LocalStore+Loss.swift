@@ -155,14 +155,12 @@ extension LocalStore {
     try lossTable.save(ledger, of: state.number)
   }
 
-  /// Rows that can be collected: those that may start a transfer, and those that only ride along.
-  func collectable(in state: TableState) throws(CaravanError) -> (dirty: Int, tolerated: Int) {
-    let all = try state.rows.count(where: "_flags IN (1, 2, 3) AND _flags <> 0", database)
+  /// Of the rows that can be collected, those that may start a transfer, and those that only ride along.
+  func collectable(of all: Int, in state: TableState) throws(CaravanError) -> (dirty: Int, tolerated: Int) {
     let dirty = try all - rowsHeldBack(in: state)
     guard mayLose.contains(state.number), dirty > 0 else { return (dirty, 0) }
     let tolerated = try state.rows.count(
-      where:
-        "_flags IN (1, 2, 3) AND _flags <> 0 AND _row IN (SELECT row FROM tolerated WHERE table_id = \(state.number))",
+      where: "\(RowTable.isCollectable) AND _row IN (SELECT row FROM tolerated WHERE table_id = \(state.number))",
       database)
     return (dirty - tolerated, tolerated)
   }
