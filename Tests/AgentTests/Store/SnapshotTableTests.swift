@@ -96,7 +96,9 @@ struct SnapshotTableTests {
       try await f.apply([F.entry("r2", 7, "BB"), F.entry("r3", 8, "CC")], token: [4], point: 8)
       #expect(try await f.names() == ["mine", "mine too", "CC"])
       // A page that was read before the device wrote takes nothing back.
+      #expect(try await Self.waiting(f) == [1, 1])
       try await f.accept(plan, from: 9)
+      #expect(try await Self.waiting(f) == [0, 0])
       try await f.apply([F.entry("r3", 10, "CCC")], token: [5], end: .more, point: 10)
       #expect(try await f.names() == ["mine", "mine too", "CCC"])
       #expect(try await f.rows().map(\.state) == [.conflict, .clean, .clean])

@@ -183,7 +183,7 @@ final class MemoryStore: SyncStore {
         case .aborted, .refused, .read:
           state.tables[plan.table]?.rows[mutation.name]?.isDirty = true
           if case .refused(let error) = outcome { summary.refusal = error }
-        case .merged: summary.merged += 1
+        case .merged: break
         }
       }
       return summary

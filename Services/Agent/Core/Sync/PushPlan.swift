@@ -66,8 +66,6 @@ public struct PushSummary: Sendable, Hashable {
   public var dirty = 0
   /// Chunks of the cloud's copies in conflict that the device lacks; they are among `missingChunks` of the table.
   public var lacksChunks = false
-  /// Settled by the record type's conflict policy: what the cloud made of them is on its way into their rows.
-  public var merged = 0
   /// Why the cloud will not take one of the rows as it is.
   public var refusal: CaravanError?
 

@@ -116,7 +116,7 @@ extension LocalStore {
     let before = try state(table)
     do {
       try change(table) { (state) throws(CaravanError) in
-        for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: state) }
+        for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: &state) }
         if !session.choices.isEmpty { try planAtOnce(&state) }
         try applyWaiting(&state)
         try leaveOld(&state)
@@ -132,7 +132,9 @@ extension LocalStore {
     return session.choices.count
   }
 
-  private func settle(_ id: String, _ choice: ResolutionSession.Choice, in state: TableState) throws(CaravanError) {
+  private func settle(
+    _ id: String, _ choice: ResolutionSession.Choice, in state: inout TableState
+  ) throws(CaravanError) {
     guard var row = try state.rows.row(id: id, database), row.head.flags.inConflict,
       let copy = try incoming(named: id, role: .serverCopy, of: state)
     else { return }
@@ -141,7 +143,7 @@ extension LocalStore {
     case .takeServer where try !belongs(copy.entry, to: state): return try removeRow(row, of: state)
     case .takeServer: return try overwrite(old, with: copy.entry, in: state)
     case .remove:
-      try outdate(id, version: copy.version, in: state)
+      try outdate(id, version: copy.version, in: &state)
       return try removeRow(row, of: state)
     case .keepLocal: break
     }

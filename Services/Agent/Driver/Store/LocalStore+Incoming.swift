@@ -71,12 +71,11 @@ extension LocalStore {
   }
 
   /// What waits to be applied to a row is pointless once the row is at that version.
-  /// - Returns: whether anything did.
-  @discardableResult
-  func dropWaiting(named name: String, through version: Seq, of state: TableState) throws(CaravanError) -> Bool {
+  func dropWaiting(named name: String, through version: Seq, of state: inout TableState) throws(CaravanError) {
     guard state.waiting > 0, let held = try incoming(named: name, role: .waiting, of: state), held.version <= version
-    else { return false }
-    return try dropIncoming(named: name, role: .waiting, of: state)
+    else { return }
+    try drop(held)
+    state.waiting -= 1
   }
 
   func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {

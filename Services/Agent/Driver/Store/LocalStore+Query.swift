@@ -56,7 +56,7 @@ extension LocalStore {
       if isOpen(row: row.id, of: state.table) {
         state.hasStrangers = true
       } else {
-        if keys != nil, try outdate(row.id, version: row.head.version, in: state) { state.waiting -= 1 }
+        if keys != nil { try outdate(row.id, version: row.head.version, in: &state) }
         try removeRow(row, of: state)
       }
     }
@@ -98,10 +98,8 @@ extension LocalStore {
   }
 
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
-  /// - Returns: whether anything waited.
-  @discardableResult
-  func outdate(_ row: String, version: Seq, in state: TableState) throws(CaravanError) -> Bool {
+  func outdate(_ row: String, version: Seq, in state: inout TableState) throws(CaravanError) {
     deletions.add(row, of: state.table, version: version)
-    return try dropWaiting(named: row, through: version, of: state)
+    try dropWaiting(named: row, through: version, of: &state)
   }
 }

@@ -128,9 +128,8 @@ extension LocalStore {
       var summary = PushSummary()
       let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
       for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
-      try settle(op, rows, outcomes, in: state, &summary)
+      try settle(op, rows, outcomes, in: &state, &summary)
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
-      if summary.merged > 0 { state.waiting = try countIncoming(.waiting, of: state) }
       state.lastSync = now
       state.bytesUp += bytesUp
       state.refused = ""
@@ -147,7 +146,7 @@ extension LocalStore {
     let rows = try plannedRows(of: op)
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
       var summary = PushSummary()
-      try settle(op, rows, rows.map { _ in .aborted }, in: state, &summary)
+      try settle(op, rows, rows.map { _ in .aborted }, in: &state, &summary)
       try finish(op, rows, &state)
     }
     try afterSettling(table)
@@ -183,12 +182,12 @@ extension LocalStore {
   }
 
   private func settle(
-    _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: TableState, _ summary: inout PushSummary
+    _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
     let batch = try batch(ofOp: op)
     var left: [Int64] = []
     for (row, outcome) in zip(rows, outcomes) {
-      if try settle(row, outcome, in: state, &summary) { left.append(row.key) }
+      if try settle(row, outcome, in: &state, &summary) { left.append(row.key) }
     }
     guard batch != 0 else { return }
     let waiting = Set(left)
@@ -198,11 +197,11 @@ extension LocalStore {
 
   /// - Returns: whether the cloud still has to be told of what was sent.
   private func settle(
-    _ planned: PlannedRow, _ outcome: Outcome, in state: TableState, _ summary: inout PushSummary
+    _ planned: PlannedRow, _ outcome: Outcome, in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) -> Bool {
     let table = state.table
     switch outcome {
-    case .merged(_, let server?): try keepMerged(server, in: state, &summary)
+    case .merged(_, let server?): try keepMerged(server, in: &state, &summary)
     case .refused(let error): summary.refusal = error
     case .accepted, .conflict, .aborted, .merged, .read: break
     }
@@ -220,7 +219,7 @@ extension LocalStore {
       return true
     }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
-    if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: state) }
+    if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
@@ -240,7 +239,7 @@ extension LocalStore {
       if case .accepted(let version) = outcome {
         deletions.add(row.id, of: table, version: version)
       } else if let server {
-        try outdate(row.id, version: server.version, in: state)
+        try outdate(row.id, version: server.version, in: &state)
       }
       try removeRow(row, of: state)
       return false
@@ -282,12 +281,13 @@ extension LocalStore {
 
   /// Waits for the row to be settled, like an entry that came while it was in flight.
   private func keepMerged(
-    _ server: Entry, in state: TableState, _ summary: inout PushSummary
+    _ server: Entry, in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    summary.merged += 1
     if let held = try incoming(named: server.name, role: .waiting, of: state) {
       // What is still to be shown is shown first; this comes again in a page.
       guard held.version < server.version, !(state.showsSnapshots && held.version <= state.point) else { return }
+    } else {
+      state.waiting += 1
     }
     let lacking = try keepIncoming(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
