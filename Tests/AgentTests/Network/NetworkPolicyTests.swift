@@ -275,7 +275,7 @@ import Wire
         mutations: [Wire.Mutation(name: "row", kind: .save, basedOn: 0, type: 1, body: body)])
       let pull = Pull(container: table.app.text, zone: table.name, maxBytes: 64 << 10)
       let operations = [.push(push)] + Array(repeating: Wire.Operation.Kind.pull(pull), count: pulls)
-      let results = try await bench.engine.exchanger.exchange(operations)
+      let results = try await bench.engine.exchanger.exchange(operations, through: [])
       #expect(results.count == operations.count)
       let asked = bench.cloud.frames.last?.compactMap { if case .pull(let pull) = $0 { pull.maxBytes } else { nil } }
       #expect(asked?.allSatisfy { 1...20_000 ~= $0 } == true)

@@ -1,4 +1,4 @@
-internal import Model
+public import Model
 
 // What follows from what waits. Nothing here changes anything.
 extension Coalescer {
@@ -57,7 +57,12 @@ extension Coalescer {
   /// - Parameter isDemanded: an app asked for it now, so its registration's preference does not count.
   public func permits(_ key: Key, isDemanded: Bool) -> Bool {
     guard let link, permitsSpeaking else { return false }
-    return link <= (isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink))
+    return link <= limit(of: key, isDemanded: isDemanded)
+  }
+
+  /// The most expensive link that a transfer of this item may go over.
+  public func limit(of key: Key, isDemanded: Bool) -> LinkClass {
+    isDemanded ? userLink : min(registrations[key]?.link ?? .roaming, userLink)
   }
 
   /// Whether the device may speak at all.

@@ -9,8 +9,10 @@ final class Meter: Sendable {
     var ledger = UsageLedger()
     /// What is paid for now; nil: no link.
     var link: LinkClass?
+    /// The most expensive that the user allows; nil: none.
+    var userLink: LinkClass? = .roaming
     var savedAt = Instant(nanoseconds: 0)
-    /// Of the next message whose reservation ends.
+    /// Of the next message whose reservation ends, or of another link.
     var settled = Promise<Void>()
   }
 
@@ -29,14 +31,30 @@ final class Meter: Sendable {
 
   func recall(_ record: NetworkRecord) {
     state.withLock { state in
+      state.userLink = record.policy.maximumLink
       state.ledger = UsageLedger(
         budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts)
       state.ledger.look(at: now)
     }
   }
 
-  func use(_ link: LinkClass?) { state.withLock { $0.link = link } }
-  func use(_ policy: NetworkPolicy) { state.withLock { $0.ledger.setBudgets(policy.dailyBytes) } }
+  func use(_ link: LinkClass?) { change { $0.link = link } }
+  func use(_ policy: NetworkPolicy) {
+    change { state in
+      state.userLink = policy.maximumLink
+      state.ledger.setBudgets(policy.dailyBytes)
+    }
+  }
+
+  /// Whoever waits for room looks again.
+  private func change(_ body: (inout State) -> Void) {
+    let settled = state.withLock { state in
+      body(&state)
+      defer { state.settled = Promise() }
+      return state.settled
+    }
+    settled.fulfil(())
+  }
 
   /// What is left today of the present link's budget, and how long today still is; nil: there is no budget.
   var budget: (left: UInt64, day: Int64, untilTomorrow: Duration)? {
@@ -61,10 +79,11 @@ final class Meter: Sendable {
 
   /// Before a message of so many bytes goes, whose answer may have so many. Where they would fit if what is on its way
   /// takes less than is set apart for it, that is waited for.
-  /// - Throws: `networkNotPermitted` with the time until the budget is new.
-  func reserve(up: Int, down: UInt64) async throws(CaravanError) -> UsageLedger.Reservation {
+  /// - Parameter limit: the most expensive link that it may go over.
+  /// - Throws: `networkNotPermitted`: with the time until the budget is new, or without, where the link does not do.
+  func reserve(up: Int, down: UInt64, over limit: LinkClass) async throws(CaravanError) -> UsageLedger.Reservation {
     while true {
-      let (answer, link, settled) = ask(up: up, down: down)
+      let (answer, link, settled) = ask(up: up, down: down, over: limit)
       switch answer {
       case .granted(let reservation): return reservation
       case .needsGrant(let link, let day, let bytes):
@@ -73,20 +92,20 @@ final class Meter: Sendable {
       case .occupied:
         do { try await settled.wait() } catch { throw CaravanError(.cancelled, "the task was cancelled") }
       case .refused(let left): throw tooLittle(left, of: link)
-      case nil: throw Self.noLink
+      case nil: throw Self.noLink(link)
       }
     }
   }
 
   /// As `reserve`, where nothing has to be written down or waited for first, which is nearly always.
   /// - Returns: nil otherwise.
-  func reserveNow(up: Int, down: UInt64) throws(CaravanError) -> UsageLedger.Reservation? {
-    let (answer, link, _) = ask(up: up, down: down)
+  func reserveNow(up: Int, down: UInt64, over limit: LinkClass) throws(CaravanError) -> UsageLedger.Reservation? {
+    let (answer, link, _) = ask(up: up, down: down, over: limit)
     switch answer {
     case .granted(let reservation): return reservation
     case .needsGrant, .occupied: return nil
     case .refused(let left): throw tooLittle(left, of: link)
-    case nil: throw Self.noLink
+    case nil: throw Self.noLink(link)
     }
   }
 
@@ -110,9 +129,14 @@ final class Meter: Sendable {
     return await (try? settled?.wait()) != nil
   }
 
-  private func ask(up: Int, down: UInt64) -> (UsageLedger.Answer?, LinkClass?, settled: Promise<Void>) {
+  private func ask(
+    up: Int, down: UInt64, over limit: LinkClass
+  ) -> (UsageLedger.Answer?, LinkClass?, settled: Promise<Void>) {
     state.withLock { state in
-      (state.link.map { state.ledger.reserve(UInt64(up) + down, on: $0, at: now) }, state.link, state.settled)
+      guard let link = state.link, let userLink = state.userLink, link <= min(limit, userLink) else {
+        return (nil, state.link, state.settled)
+      }
+      return (state.ledger.reserve(UInt64(up) + down, on: link, at: now), link, state.settled)
     }
   }
 
@@ -124,18 +148,17 @@ final class Meter: Sendable {
       retryAfterMilliseconds: budget.map { UInt32(clamping: $0.untilTomorrow.wholeMilliseconds) })
   }
 
-  private static let noLink = CaravanError(
-    .networkNotPermitted, "there is no link: what was written is kept and goes later")
+  private static func noLink(_ link: LinkClass?) -> CaravanError {
+    let reason = link.map { "the link is \($0.name) now" } ?? "there is no link"
+    return CaravanError(.networkNotPermitted, "\(reason): what was written is kept and goes later")
+  }
 
   func settle(
     _ reservation: UsageLedger.Reservation, up: Int, down: Int, shares: [TableID: UsageLedger.Bytes] = [:]
   ) {
-    let settled = state.withLock { state in
+    change { state in
       state.ledger.settle(reservation, UsageLedger.Bytes(up: UInt64(up), down: UInt64(down)), shares: shares)
-      defer { state.settled = Promise() }
-      return state.settled
     }
-    settled.fulfil(())
   }
 
   /// Something came that nobody asked for.

@@ -15,15 +15,15 @@ struct Courier: Sendable {
 
   let mover: ChunkMover
   let gate: Gate
-  let table: TableID
 
+  var table: TableID { gate.table }
   var form: Form { Form(container: table.app.text, most: mover.exchanger.fragment.whole) }
 
   /// The frame as it is, or one that says where its parts are.
   func packed(_ frame: [UInt8]) async throws(CaravanError) -> [UInt8] {
     let form = form
     guard frame.count > form.most else { return frame }
-    let parts = try await mover.post(frame, of: table, gate)
+    let parts = try await mover.post(frame, through: gate)
     let parcel = Parcel(container: form.container, chunks: ChunkHash.joined(parts))
     return Frame(parcel: parcel, most: UInt32(clamping: form.most)).encoded()
   }
@@ -33,7 +33,7 @@ struct Courier: Sendable {
     let parts = try ChunkHash.list(parcel.chunks)
     guard parts.count <= Limits.chunksPerFrame else { throw .unknownResult }
     var frame: [UInt8] = []
-    for part in parts { frame += try await mover.fetch(part, of: table, gate) }
+    for part in parts { frame += try await mover.fetch(part, through: gate) }
     await mover.forget(parts)
     return frame
   }
@@ -68,27 +68,25 @@ struct OwedAnswer: Sendable {
 
 extension ChunkMover {
   /// What of it has arrived before is not sent again.
-  fileprivate func post(_ frame: [UInt8], of table: TableID, _ gate: Gate) async throws(CaravanError) -> [ChunkHash] {
+  fileprivate func post(_ frame: [UInt8], through gate: Gate) async throws(CaravanError) -> [ChunkHash] {
     var parts: [ChunkHash] = []
     for start in stride(from: 0, to: frame.count, by: Limits.chunkBytes) {
       let part = LocalChunk(containing: Array(frame[start..<min(start + Limits.chunkBytes, frame.count)]))
-      try await gate.check()
-      _ = try await putPiece(part, of: table, gate)
+      _ = try await putPiece(part, through: gate)
       parts.append(part.hash)
     }
     return parts
   }
 
   /// Goes on where it was cut off, as long as the same is asked for.
-  fileprivate func fetch(_ hash: ChunkHash, of table: TableID, _ gate: Gate) async throws(CaravanError) -> [UInt8] {
+  fileprivate func fetch(_ hash: ChunkHash, through gate: Gate) async throws(CaravanError) -> [UInt8] {
     if begun.count >= Limits.chunksPerFrame, begun[hash] == nil { begun = [:] }
     var bytes = begun[hash] ?? []
     var isWhole = !bytes.isEmpty && ChunkHash(of: bytes) == hash
     while !isWhole {
-      try await gate.check()
       let most = exchanger.fragment.bytes
       do throws(CaravanError) {
-        let (part, size) = try await part(of: hash, from: bytes.count, most: most, for: table)
+        let (part, size) = try await part(of: hash, from: bytes.count, most: most, through: gate)
         bytes += part
         isWhole = bytes.count >= size
         begun[hash] = bytes
@@ -108,9 +106,9 @@ extension ChunkMover {
 
   /// - Returns: so many bytes of the chunk at most, and how many it has.
   private func part(
-    of hash: ChunkHash, from offset: Int, most: Int, for table: TableID
+    of hash: ChunkHash, from offset: Int, most: Int, through gate: Gate
   ) async throws(CaravanError) -> ([UInt8], size: Int) {
-    let reply = try await message(most, table, isUpload: false) {
+    let reply = try await message(most, isUpload: false, through: gate) {
       ChunkRequest(ticket: $0, get: hash.bytes, offset: UInt32(offset), most: UInt32(most))
     }
     guard let part = reply.chunks.first, part.hash == hash.bytes, part.bases.isEmpty, !part.data.isEmpty,

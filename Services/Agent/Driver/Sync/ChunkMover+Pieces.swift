@@ -10,10 +10,10 @@ extension ChunkMover {
 
   /// A piece of a chunk is a chunk of its own at the cloud, and the chunk a patch of its pieces. So whatever has
   /// arrived is kept there, by the rules for staged chunks, named by what it is: nothing need be remembered here.
-  func putInPieces(_ chunk: LocalChunk, of table: TableID, _ gate: Gate) async throws(CaravanError) -> Int {
+  func putInPieces(_ chunk: LocalChunk, through gate: Gate) async throws(CaravanError) -> Int {
     let pieces = Self.pieces(of: chunk.bytes)
     guard !pieces.isEmpty else {
-      _ = try await send([Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], of: table)
+      _ = try await send([Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], through: gate)
       return chunk.bytes.count
     }
     let whole = try Self.patch(chunk, of: pieces)
@@ -21,14 +21,13 @@ extension ChunkMover {
     var probe = [whole]
     for piece in pieces { probe.append(try Self.patch(piece, of: [piece])) }
     let plain = ([chunk] + pieces).map(\.bytes.count)
-    let there = try await send(probe, plain: plain, of: table)
+    let there = try await send(probe, plain: plain, through: gate)
     var sent = probe.reduce(0) { $0 + $1.data.count }
     if !there.contains(chunk.hash) {
       for piece in pieces where !there.contains(piece.hash) {
-        try await gate.check()
-        sent += try await putPiece(piece, of: table, gate)
+        sent += try await putPiece(piece, through: gate)
       }
-      guard try await send([whole], plain: [chunk.bytes.count], of: table).contains(chunk.hash) else {
+      guard try await send([whole], plain: [chunk.bytes.count], through: gate).contains(chunk.hash) else {
         throw CaravanError(.unavailable, "pieces of a chunk are not at the cloud any more: they go again")
       }
       sent += whole.data.count
@@ -36,16 +35,17 @@ extension ChunkMover {
     return sent
   }
 
-  func putPiece(_ piece: LocalChunk, of table: TableID, _ gate: Gate) async throws(CaravanError) -> Int {
+  func putPiece(_ piece: LocalChunk, through gate: Gate) async throws(CaravanError) -> Int {
     if piece.bytes.count <= exchanger.fragment.bytes {
       do throws(CaravanError) {
-        _ = try await send([Chunk(hash: piece.hash.bytes, data: piece.bytes)], plain: [piece.bytes.count], of: table)
+        let whole = Chunk(hash: piece.hash.bytes, data: piece.bytes)
+        _ = try await send([whole], plain: [piece.bytes.count], through: gate)
         return piece.bytes.count
       } catch {
         guard error.code == .timedOut, piece.bytes.count > exchanger.fragment.bytes else { throw error }
       }
     }
-    return try await putInPieces(piece, of: table, gate)
+    return try await putInPieces(piece, through: gate)
   }
 
   /// The largest that a patch can be made of; none: it is as small as can be.
@@ -67,16 +67,16 @@ extension ChunkMover {
 
   /// As many as fit into so many bytes, or the next part of the first. Parts are kept in the store until they make a
   /// chunk, and not asked for again.
-  func getInParts(_ needs: [ChunkNeed], most: Int, for table: TableID) async throws(CaravanError) -> Int {
+  func getInParts(_ needs: [ChunkNeed], most: Int, through gate: Gate) async throws(CaravanError) -> Int {
     let held = try await store.part(of: needs[0].hash)
     let bases = held.isEmpty && needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    let reply = try await message(most, table, isUpload: false) {
+    let reply = try await message(most, isUpload: false, through: gate) {
       ChunkRequest(
         ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases, offset: UInt32(held.count),
         most: UInt32(most))
     }
-    guard reply.size > 0 else { return try await take(reply, isPatched: !bases.isEmpty, for: table) }
-    return try await take(part: reply, after: held, of: needs[0].hash, for: table)
+    guard reply.size > 0 else { return try await take(reply, isPatched: !bases.isEmpty, through: gate) }
+    return try await take(part: reply, after: held, of: needs[0].hash, for: gate.table)
   }
 
   private func take(

@@ -7,14 +7,15 @@ internal import Wire
 extension ChunkMover {
   /// One message, not before the cloud wants it.
   func message(
-    _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
+    let app = gate.table.app
     var patience = EngineLimits.ratePatience
     while true {
-      try await awaitTurn(of: table.app, &patience)
-      do throws(CaravanError) { return try await carried(bytes, table, isUpload: isUpload, request) } catch {
+      try await awaitTurn(of: app, &patience)
+      do throws(CaravanError) { return try await carried(bytes, isUpload: isUpload, through: gate, request) } catch {
         guard error.code == .rateLimited, let wait = error.retryAfterMilliseconds else { throw error }
-        holds[table.app] = (clock.now + .milliseconds(Int64(wait)), error)
+        holds[app] = (clock.now + .milliseconds(Int64(wait)), error)
       }
     }
   }

@@ -54,10 +54,10 @@ actor ChunkMover {
 
   private var cloudNow: Int64 { clock.wallTime.milliseconds + cloudOffset }
 
-  private func ticket(for bytes: Int, _ scope: Scope) async throws(CaravanError) -> Ticket {
+  private func ticket(for bytes: Int, _ scope: Scope, _ gate: Gate) async throws(CaravanError) -> Ticket {
     if let ticket = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow) { return ticket }
     let request = RequestTicket(container: scope.app.text, upload: scope.isUpload)
-    let result = try await exchanger.exchange([.ticket(request)])[0]
+    let result = try await exchanger.exchange([.ticket(request)], through: [gate])[0]
     guard case .ticket(let ticket) = result else { throw .unexpected(result, to: "a request for a ticket") }
     keep(ticket, for: scope)
     _ = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow)
@@ -103,7 +103,7 @@ actor ChunkMover {
   /// - Returns: bytes sent.
   /// - Throws: `chunkDamaged` when the local store has lost one of them.
   func upload(
-    _ hashes: [ChunkHash], needs: [ChunkNeed], of table: TableID, gate: Gate
+    _ hashes: [ChunkHash], needs: [ChunkNeed], through gate: Gate
   ) async throws(CaravanError) -> Int {
     let bases = Dictionary(needs.map { ($0.hash, $0.bases) }, uniquingKeysWith: { first, _ in first })
     var rest = hashes[...]
@@ -111,26 +111,25 @@ actor ChunkMover {
     let store = store
     try await pipelined(width: width) { () async throws(CaravanError) -> [LocalChunk]? in
       guard !rest.isEmpty else { return nil }
-      try await gate.check()
       let window = Array(rest.prefix(EngineLimits.chunksPerUpload))
       let chunks = try await store.chunks(window, maximumBytes: self.exchanger.fragment.bytes)
       guard !chunks.isEmpty, chunks.map(\.hash) == Array(window.prefix(chunks.count)) else {
-        throw CaravanError(.chunkDamaged, "a chunk of \(table) is damaged in the local store: its row is being seen to")
+        throw CaravanError(
+          .chunkDamaged, "a chunk of \(gate.table) is damaged in the local store: its row is being seen to")
       }
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      let bytes = try await self.put(chunks, bases, of: table, gate)
+      let bytes = try await self.put(chunks, bases, through: gate)
       sent.add(bytes, ordering: .relaxed)
     }
     return sent.load(ordering: .relaxed)
   }
 
   /// Chunks of rows that are being written.
-  func send(ahead hashes: [ChunkHash], of table: TableID, gate: Gate) async throws(CaravanError) {
+  func send(ahead hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) {
     var rest = try await store.chunksBeingWritten(hashes)[...]
     while !rest.isEmpty, exchanger.fragment.isUnbroken {
-      try await gate.check()
       var room = Limits.chunkBatchBytes
       let fitting = rest.prefix { chunk in
         room -= chunk.bytes.count
@@ -138,7 +137,7 @@ actor ChunkMover {
       }
       rest = rest.dropFirst(fitting.count)
       let put = fitting.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
-      let stored = try await send(put, plain: fitting.map(\.bytes.count), of: table)
+      let stored = try await send(put, plain: fitting.map(\.bytes.count), through: gate)
       metrics.chunksUp.add(stored.count)
       if arrived.count + stored.count > EngineLimits.chunksAhead { arrived = [] }
       arrived.formUnion(stored)
@@ -148,16 +147,16 @@ actor ChunkMover {
   /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in
   /// several messages.
   private func put(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID, _ gate: Gate
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
   ) async throws(CaravanError) -> Int {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
     let bytes = put.reduce(0) { $0 + $1.data.count }
-    if bytes > exchanger.fragment.bytes { return try await putApart(chunks, bases, of: table, gate) }
+    if bytes > exchanger.fragment.bytes { return try await putApart(chunks, bases, through: gate) }
     let stored: Set<ChunkHash>
-    do throws(CaravanError) { stored = try await send(put, plain: chunks.map(\.bytes.count), of: table) } catch {
+    do throws(CaravanError) { stored = try await send(put, plain: chunks.map(\.bytes.count), through: gate) } catch {
       guard error.code == .timedOut, bytes > exchanger.fragment.bytes else { throw error }
-      return try await putApart(chunks, bases, of: table, gate)
+      return try await putApart(chunks, bases, through: gate)
     }
     let left = chunks.filter { !stored.contains($0.hash) }
     let patched = Set(put.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
@@ -166,21 +165,22 @@ actor ChunkMover {
     }
     metrics.chunksUp.add(chunks.count - left.count)
     metrics.patchesUp.add(patched.count - left.count)
-    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], of: table, gate))
+    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], through: gate))
   }
 
   private func putApart(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], of table: TableID, _ gate: Gate
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
   ) async throws(CaravanError) -> Int {
-    try await gate.check()
-    if chunks.count == 1 { return try await putInPieces(chunks[0], of: table, gate) }
+    if chunks.count == 1 { return try await putInPieces(chunks[0], through: gate) }
     let (first, second) = (Array(chunks[..<(chunks.count / 2)]), Array(chunks[(chunks.count / 2)...]))
-    return try await put(first, bases, of: table, gate) + (try await put(second, bases, of: table, gate))
+    return try await put(first, bases, through: gate) + (try await put(second, bases, through: gate))
   }
 
   /// - Returns: those that the cloud has now.
-  func send(_ put: [Chunk], plain: [Int], of table: TableID) async throws(CaravanError) -> Set<ChunkHash> {
-    let reply = try await message(plain.reduce(0, +), table, isUpload: true) { ChunkRequest(ticket: $0, put: put) }
+  func send(_ put: [Chunk], plain: [Int], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
+    let reply = try await message(plain.reduce(0, +), isUpload: true, through: gate) {
+      ChunkRequest(ticket: $0, put: put)
+    }
     return Set(try ChunkHash.list(reply.stored))
   }
 
@@ -211,23 +211,22 @@ actor ChunkMover {
   /// - Returns: false when the cloud does not have all of it (any more): newer rows will say what takes its place.
   /// - Throws: `networkNotPermitted` with the time until tomorrow, once what is left is too large for today's budget of
   ///   the link.
-  func fetchMissing(of table: TableID, gate: Gate) async throws(CaravanError) -> Bool {
+  func fetchMissing(through gate: Gate) async throws(CaravanError) -> Bool {
     while true {
       let perRequest = max(1, EngineLimits.chunksPerRequest * exchanger.fragment.bytes / EngineLimits.largestMessage)
       let perRound = perRequest * width
-      let missing = try await missingChunks(of: table, limit: perRound)
+      let missing = try await missingChunks(of: gate.table, limit: perRound)
       if missing.isEmpty { return true }
       let arrived = Atomic(0)
       var rest = missing[...]
       try await pipelined(width: width) { () async throws(CaravanError) -> [ChunkNeed]? in
         guard !rest.isEmpty else { return nil }
-        try await gate.check()
         defer { rest = rest.dropFirst(perRequest) }
         return Array(rest.prefix(perRequest))
       } work: { needs throws(CaravanError) in
         let sent = self.exchanger.fragment.bytes
         do throws(CaravanError) {
-          arrived.add(try await self.get(needs, for: table), ordering: .relaxed)
+          arrived.add(try await self.get(needs, through: gate), ordering: .relaxed)
         } catch {
           // The next round asks for less.
           guard error.code == .timedOut, self.exchanger.fragment.bytes < sent else { throw error }
@@ -252,13 +251,12 @@ actor ChunkMover {
 
   /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
   func bring(
-    for page: [IncomingEntry], of table: TableID, gate: Gate
+    for page: [IncomingEntry], through gate: Gate
   ) async -> (chunks: [LocalChunk], bytes: Int) {
     do throws(CaravanError) {
-      let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: table) : []
+      let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: gate.table) : []
       guard !needs.isEmpty else { return ([], 0) }
-      try await gate.check()
-      let reply = try await ask(for: needs, of: table)
+      let reply = try await ask(for: needs, through: gate)
       let chunks = try await opened(reply, isPatched: true).chunks
       metrics.chunksDown.add(chunks.count)
       return (chunks, reply.chunks.reduce(0) { $0 + $1.data.count })
@@ -268,33 +266,35 @@ actor ChunkMover {
   }
 
   /// - Returns: how many came, or began to.
-  private func get(_ needs: [ChunkNeed], for table: TableID) async throws(CaravanError) -> Int {
-    if !exchanger.fragment.isUnbroken { return try await getInParts(needs, most: exchanger.fragment.bytes, for: table) }
+  private func get(_ needs: [ChunkNeed], through gate: Gate) async throws(CaravanError) -> Int {
+    let fragment = exchanger.fragment
+    if !fragment.isUnbroken { return try await getInParts(needs, most: fragment.bytes, through: gate) }
     if exchanger.meter.budget != nil {
       // No more is set apart for them than they need.
       let most = min(Limits.chunkBatchBytes, needs.reduce(0) { $0 + $1.mostBytes })
-      return try await getInParts(needs, most: most, for: table)
+      return try await getInParts(needs, most: most, through: gate)
     }
-    return try await take(ask(for: needs, of: table), isPatched: needs.contains { !$0.bases.isEmpty }, for: table)
+    let isPatched = needs.contains { !$0.bases.isEmpty }
+    return try await take(ask(for: needs, through: gate), isPatched: isPatched, through: gate)
   }
 
-  private func ask(for needs: [ChunkNeed], of table: TableID) async throws(CaravanError) -> ChunkReply {
+  private func ask(for needs: [ChunkNeed], through gate: Gate) async throws(CaravanError) -> ChunkReply {
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    return try await message(Limits.chunkBatchBytes, table, isUpload: false) {
+    return try await message(Limits.chunkBatchBytes, isUpload: false, through: gate) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
   }
 
   /// Whole chunks, or patches of such that are here.
-  func take(_ reply: ChunkReply, isPatched: Bool, for table: TableID) async throws(CaravanError) -> Int {
+  func take(_ reply: ChunkReply, isPatched: Bool, through gate: Gate) async throws(CaravanError) -> Int {
     let (chunks, unpatched) = try await opened(reply, isPatched: isPatched)
     if !chunks.isEmpty {
       metrics.chunksDown.add(chunks.count)
       let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
-      try await stage(chunks, bytes: bytes, for: table)
+      try await stage(chunks, bytes: bytes, for: gate.table)
     }
     guard !unpatched.isEmpty else { return chunks.count }
-    return chunks.count + (try await get(unpatched, for: table))
+    return chunks.count + (try await get(unpatched, through: gate))
   }
 
   func stage(_ chunks: [LocalChunk], bytes: Int, for table: TableID) async throws(CaravanError) {
@@ -351,35 +351,35 @@ actor ChunkMover {
 
   /// As small as can be, it goes again when it was lost.
   func carried(
-    _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     try await limiter.acquire()
     defer { limiter.release() }
     for _ in 0..<EngineLimits.resends {
       let wasLeast = exchanger.fragment.isLeast
-      do throws(CaravanError) { return try await ticketed(bytes, table, isUpload: isUpload, request) } catch {
+      do throws(CaravanError) { return try await ticketed(bytes, isUpload: isUpload, through: gate, request) } catch {
         guard error.code == .timedOut, wasLeast else { throw error }
       }
     }
-    return try await ticketed(bytes, table, isUpload: isUpload, request)
+    return try await ticketed(bytes, isUpload: isUpload, through: gate, request)
   }
 
   /// Under a ticket; one that is refused is replaced, once.
   private func ticketed(
-    _ bytes: Int, _ table: TableID, isUpload: Bool, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
-    let scope = Scope(app: table.app, isUpload: isUpload)
+    let scope = Scope(app: gate.table.app, isUpload: isUpload)
     do {
-      return try await send(request(ticket(for: bytes, scope)), of: table)
+      return try await send(request(ticket(for: bytes, scope, gate)), through: gate)
     } catch {
       guard error.code == .leaseExpired || error.code == .notAuthenticated else { throw error }
       tickets.drop(scope)
     }
-    return try await send(request(ticket(for: bytes, scope)), of: table)
+    return try await send(request(ticket(for: bytes, scope, gate)), through: gate)
   }
 
-  private func send(_ request: ChunkRequest, of table: TableID) async throws(CaravanError) -> ChunkReply {
+  private func send(_ request: ChunkRequest, through gate: Gate) async throws(CaravanError) -> ChunkReply {
     guard let ticket = request.ticket else { throw .unknownResult }
-    return try await exchanger.chunks(request, of: table, in: Partition(ticket.partition))
+    return try await exchanger.chunks(request, in: Partition(ticket.partition), through: gate)
   }
 }

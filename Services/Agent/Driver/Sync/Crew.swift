@@ -13,18 +13,20 @@ struct Crew: Sendable {
   let clock: any Clock
 }
 
-/// Asks before every message whether the link still allows it: a transfer that began on wifi does not go on over
-/// roaming (MOB-44).
+/// Stands before every message of a table: a transfer that began on wifi does not go on over roaming (MOB-44).
 struct Gate: Sendable {
   let engine: SyncEngine
   let key: Coalescer.Key
   let isDemanded: Bool
 
-  /// - Throws: `networkNotPermitted`.
-  func check() async throws(CaravanError) { try await engine.checkLink(for: key, isDemanded: isDemanded) }
+  var table: TableID { key.table }
+
+  /// The most expensive link that the next message may go over.
+  /// - Throws: `networkNotPermitted`: there is a more expensive one, or none.
+  func limit() async throws(CaravanError) -> Model.LinkClass { try await engine.limit(of: key, isDemanded: isDemanded) }
 
   /// False while plans of the table in flight are to end and none may follow.
-  func mayCollect() async -> Bool { await engine.mayCollect(key.table) }
+  func mayCollect() async -> Bool { await engine.mayCollect(table) }
 
   /// Nothing is paid by the byte: what the cloud may have already can be sent without asking.
   func isFree() async -> Bool { await engine.isFree }

@@ -141,7 +141,7 @@ struct Downstream: Sendable {
   private mutating func fetchObjects() async throws(CaravanError) {
     guard hasObjects, !isUnexplained else { return }
     answer = .lacksObjects
-    guard try await crew.mover.fetchMissing(of: table, gate: gate) else {
+    guard try await crew.mover.fetchMissing(through: gate) else {
       throw CaravanError(
         .unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
     }
@@ -176,13 +176,12 @@ struct Downstream: Sendable {
         filter: filter?.terms.map { FilterTerm($0) } ?? []))
   }
 
-  var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
+  var courier: Courier { Courier(mover: crew.mover, gate: gate) }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
-      try await gate.check()
-      let maximumBytes = min(Limits.pageBytes, crew.exchanger.fragment.bytes)
-      return .success(try await crew.exchanger.exchange([pull(token, maximumBytes: maximumBytes)], by: courier)[0])
+      let question = pull(token, maximumBytes: min(Limits.pageBytes, crew.exchanger.fragment.bytes))
+      return .success(try await crew.exchanger.exchange([question], through: [gate], by: courier)[0])
     } catch {
       return .failure(error)
     }
@@ -248,7 +247,7 @@ struct Downstream: Sendable {
   private func beginning() async throws(CaravanError) -> Beginning {
     let question = Operation.Kind.pull(
       Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
-    switch try await crew.exchanger.exchange([question], by: courier)[0] {
+    switch try await crew.exchanger.exchange([question], through: [gate], by: courier)[0] {
     case .pull(let page): return page.resetRequired ? Beginning(page) : Beginning()
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return Beginning()
     case let other: throw .unexpected(other, to: "a pull")
@@ -259,7 +258,7 @@ struct Downstream: Sendable {
   private mutating func proposeAgain() async throws(CaravanError) {
     let state = try await crew.store.syncState(of: table)
     let propose = Operation.Kind.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))
-    try await agree(crew.exchanger.exchange([propose])[0])
+    try await agree(crew.exchanger.exchange([propose], through: [gate])[0])
   }
 
   private mutating func reset(_ beginning: Beginning) async throws(CaravanError) {
@@ -279,7 +278,7 @@ struct Downstream: Sendable {
       IncomingEntry(entry: $0.model(), isOwn: $0.own, isStranger: $0.stranger)
     }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
-    let brought = hasObjects ? await crew.mover.bring(for: entries, of: table, gate: gate) : (chunks: [], bytes: 0)
+    let brought = hasObjects ? await crew.mover.bring(for: entries, through: gate) : (chunks: [], bytes: 0)
     // Of a zone that is not there, nothing is at any version.
     let point = result.consistent || !result.more ? max(1, result.point) : nil
     let summary = try await crew.store.apply(
@@ -301,7 +300,7 @@ struct Downstream: Sendable {
 
   /// Rows behind it do not wait for an object that today's budget has no room for (MOB-47).
   private func fetchBetweenPages() async throws(CaravanError) {
-    do throws(CaravanError) { _ = try await crew.mover.fetchMissing(of: table, gate: gate) } catch {
+    do throws(CaravanError) { _ = try await crew.mover.fetchMissing(through: gate) } catch {
       guard error.isForTomorrow else { throw error }
     }
   }

@@ -43,10 +43,12 @@ actor Exchanger {
   func use(epoch: UInt64) { (self.epoch, owed) = (epoch, [:]) }
 
   /// One frame: a result for each operation, in order; refusals of single operations are results too.
+  /// - Parameters:
+  ///   - gates: of the tables in it.
+  ///   - courier: carries what the link does not let pass whole; nil: it is small.
   /// - Throws: why the frame as a whole got no answer.
-  /// - Parameter courier: carries what the link does not let pass whole; nil: it is small.
   func exchange(
-    _ operations: [Operation.Kind], by courier: Courier? = nil
+    _ operations: [Operation.Kind], through gates: [Gate], by courier: Courier? = nil
   ) async throws(CaravanError) -> [Result.Kind] {
     precondition(!operations.isEmpty, "an empty frame")
     let operations = withinBudget(operations)
@@ -59,7 +61,7 @@ actor Exchanger {
     var payload = try codec.encode(exchange, courier?.form, clock: now)
     // What the courier does takes exchanges as well, and must not wait for them while this holds one.
     if let courier { payload = try await courier.packed(payload) }
-    switch try await carry(payload, operations) {
+    switch try await carry(payload, operations, gates) {
     case .reply(let reply): return try results(reply, of: operations)
     case .parcel(let parcel):
       guard let courier else { throw .unknownResult }
@@ -91,13 +93,16 @@ actor Exchanger {
     case parcel(Parcel)
   }
 
-  private func carry(_ payload: [UInt8], _ operations: [Operation.Kind]) async throws(CaravanError) -> Answer {
+  private func carry(
+    _ payload: [UInt8], _ operations: [Operation.Kind], _ gates: [Gate]
+  ) async throws(CaravanError) -> Answer {
     try await limiter.acquire()
     defer { limiter.release() }
     let expected = operations.reduce(0) { $0 + $1.expectedAnswer }
     let passage = try await pass(
-      payload, in: metrics.bytesUp, expecting: expected, to: .exchange(user: identity.user, device: identity.device),
-      deadline: EngineLimits.exchangeDeadline, failedShares: Self.shares(operations, nil))
+      payload, through: gates, in: metrics.bytesUp, expecting: expected,
+      to: .exchange(user: identity.user, device: identity.device), deadline: EngineLimits.exchangeDeadline,
+      failedShares: Self.shares(operations, nil))
     metrics.bytesDown.add(passage.answer.count)
     let answer: Answer
     do throws(CaravanError) { answer = try read(passage.answer) } catch {
@@ -123,37 +128,41 @@ actor Exchanger {
     let home = Partition(of: DatabaseID(container: .system, owner: identity.user))
     for number in numbers {
       let ack = AckNotification(number: number).encoded()
-      meter.settle(try await reserve(up: ack.count, down: 0), up: ack.count, down: 0)
+      meter.settle(try await reserve(up: ack.count, down: 0, over: .roaming), up: ack.count, down: 0)
       metrics.bytesUp.add(ack.count)
       try await connected().publish(Message(ack), to: .acks(user: identity.user, device: identity.device, home))
     }
   }
 
-  /// A message passes the meter and brings its answer, which is still to be settled.
+  /// A message passes its gates and the meter, and brings its answer, which is still to be settled.
   private func pass(
-    _ payload: [UInt8], in counter: Counter, expecting down: UInt64, to subject: Subject, deadline: Duration,
-    failedShares: @autoclosure () -> [TableID: UsageLedger.Bytes]
+    _ payload: [UInt8], through gates: [Gate], in counter: Counter, expecting down: UInt64, to subject: Subject,
+    deadline: Duration, failedShares: @autoclosure () -> [TableID: UsageLedger.Bytes]
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
+    var limit = Model.LinkClass.roaming
+    for gate in gates { limit = min(limit, try await gate.limit()) }
     let bus = try connected()
-    let reservation = try await reserve(up: payload.count, down: down)
+    let reservation = try await reserve(up: payload.count, down: down, over: limit)
     counter.add(payload.count)
-    let limit = fragment.bytes
+    let bound = fragment.bytes
     do throws(CaravanError) {
       let answer = try await bus.request(Message(payload), to: subject, deadline: deadline).payload
       sizes.withLock { $0.passed(max(payload.count, answer.count)) }
       return (answer, reservation)
     } catch {
       if error.code == .timedOut {
-        sizes.withLock { $0.lost(max(payload.count, Int(clamping: down)), sentUnder: limit) }
+        sizes.withLock { $0.lost(max(payload.count, Int(clamping: down)), sentUnder: bound) }
       }
       meter.settle(reservation, up: payload.count, down: 0, shares: failedShares())
       throw error
     }
   }
 
-  private func reserve(up: Int, down: UInt64) async throws(CaravanError) -> UsageLedger.Reservation {
-    if let granted = try meter.reserveNow(up: up, down: down) { return granted }
-    return try await meter.reserve(up: up, down: down)
+  private func reserve(
+    up: Int, down: UInt64, over limit: Model.LinkClass
+  ) async throws(CaravanError) -> UsageLedger.Reservation {
+    if let granted = try meter.reserveNow(up: up, down: down, over: limit) { return granted }
+    return try await meter.reserve(up: up, down: down, over: limit)
   }
 
   /// Pages are asked for no larger than what is left of the link's budget lets them be.
@@ -187,21 +196,21 @@ actor Exchanger {
 
   /// One message about a table's chunks.
   func chunks(
-    _ request: ChunkRequest, of table: TableID, in partition: Partition
+    _ request: ChunkRequest, in partition: Partition, through gate: Gate
   ) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()
     let isGet = !request.get.isEmpty
     let whole = isGet ? min(Limits.chunkBatchBytes, request.get.count / ChunkHash.byteCount * Limits.chunkBytes) : 0
     let asked = request.most > 0 ? min(whole, Int(request.most)) : whole
     let passage = try await pass(
-      payload, in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
+      payload, through: [gate], in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
       to: .chunks(user: identity.user, device: identity.device, partition),
       deadline: fragment.isUnbroken ? EngineLimits.chunkDeadline : EngineLimits.exchangeDeadline,
-      failedShares: [table: UsageLedger.Bytes(up: 1)])
+      failedShares: [gate.table: UsageLedger.Bytes(up: 1)])
     metrics.chunkBytesDown.add(passage.answer.count)
     meter.settle(
       passage.reservation, up: payload.count, down: passage.answer.count,
-      shares: [table: UsageLedger.Bytes(up: 1, down: 1)])
+      shares: [gate.table: UsageLedger.Bytes(up: 1, down: 1)])
     let reply = try ChunkReply.decode(passage.answer)
     if let failure = reply.failure { throw failure.model() }
     return reply

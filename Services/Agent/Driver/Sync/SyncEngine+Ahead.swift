@@ -36,7 +36,7 @@ extension SyncEngine {
 
   private func sendAhead(_ chunks: [ChunkHash], of key: Key) async {
     do throws(CaravanError) {
-      try await crew.mover.send(ahead: chunks, of: key.table, gate: Gate(engine: self, key: key, isDemanded: false))
+      try await crew.mover.send(ahead: chunks, through: Gate(engine: self, key: key, isDemanded: false))
     } catch {
       host.log.debug("chunks do not go ahead of their row", [.table: key.table, .error: error.description])
     }

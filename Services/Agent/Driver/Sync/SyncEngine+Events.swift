@@ -104,8 +104,9 @@ extension SyncEngine {
   }
 
   /// - Throws: `networkNotPermitted`.
-  func checkLink(for key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) {
-    if !coalescer.permits(key, isDemanded: isDemanded) { throw notPermitted(key.table) }
+  func limit(of key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) -> Model.LinkClass {
+    guard coalescer.permits(key, isDemanded: isDemanded) else { throw notPermitted(key.table) }
+    return coalescer.limit(of: key, isDemanded: isDemanded)
   }
 
   func notPermitted(_ table: TableID) -> CaravanError {

@@ -63,13 +63,15 @@ extension SyncEngine {
     let answer: Swift.Result<[Result.Kind], CaravanError>
     do throws(CaravanError) {
       answer = .success(
-        try await exchanger.exchange(frame.flatMap(\.operations), by: frame.lazy.compactMap(\.courier).first))
+        try await exchanger.exchange(
+          frame.flatMap(\.operations), through: frame.compactMap { $0.courier?.gate },
+          by: frame.lazy.compactMap(\.courier).first))
     } catch {
       answer = .failure(error)
     }
     if isLast { answered() }
-    // What is too much for a budget together may not be alone.
-    if case .failure(let error) = answer, error.isForTomorrow, frame.count > 1 {
+    // What is too much for a budget together may not be alone, and a link too expensive for one table only.
+    if case .failure(let error) = answer, error.code == .networkNotPermitted, frame.count > 1 {
       return await withDiscardingTaskGroup { group in
         for rider in frame { group.addTask { await self.carry([rider], isLast: false) } }
       }

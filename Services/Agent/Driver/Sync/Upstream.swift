@@ -82,8 +82,9 @@ struct Upstream: Sendable {
       }
       let operations = try await nextOperations()
       if operations.isEmpty { return try await requireNothingHeldBack() }
-      try await gate.check()
-      do throws(CaravanError) { answer = .success(try await crew.exchanger.exchange(operations, by: courier)) } catch {
+      do throws(CaravanError) {
+        answer = .success(try await crew.exchanger.exchange(operations, through: [gate], by: courier))
+      } catch {
         answer = .failure(error)
       }
     }
@@ -137,7 +138,7 @@ struct Upstream: Sendable {
     return .upstream(inFlight: pending?.mayHaveArrived ?? false, answer)
   }
 
-  var courier: Courier { Courier(mover: crew.mover, gate: gate, table: table) }
+  var courier: Courier { Courier(mover: crew.mover, gate: gate) }
 
   // MARK: Steps
 
@@ -247,7 +248,7 @@ struct Upstream: Sendable {
       let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
       crew.tallies.add(SessionTally(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       pending = nil
-      if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(of: table, gate: gate)) != true }
+      if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(through: gate)) != true }
       if let refusal = summary.refusal { try await refuse(refusal) }
     case .missing(let hashes): try await stage(hashes, of: current)
     case .aborted: try await end(current, by: current.refusal)
@@ -264,7 +265,7 @@ struct Upstream: Sendable {
     pending?.riders = []
     let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
     do throws(CaravanError) {
-      let bytes = try await crew.mover.upload(hashes, needs: needs, of: table, gate: gate)
+      let bytes = try await crew.mover.upload(hashes, needs: needs, through: gate)
       pending?.bytesUp += bytes
       // Only what has arrived in vain counts: a link that breaks again and again must not end it.
       pending?.stagings += 1
