@@ -51,6 +51,8 @@ final class Sentry: FaultPolicy {
     return true
   }
 
+  func trespassed(_ what: String) { recorder.trespassed(what) }
+
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     if unlinked.withLock({ $0.contains(passage.sender) }) {
       recorder.trespassed("\(passage.sender) has no link and sends \(passage.bytes) bytes to \(passage.subject)")

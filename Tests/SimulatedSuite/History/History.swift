@@ -211,7 +211,7 @@ public struct History: Sendable, Hashable {
   public var strays: [String] = []
   /// Of clients that keep no copy, on one zone.
   public var calls: [ZoneCall] = []
-  /// What left devices that had no link.
+  /// What left devices that had no link, or one that it was not to use.
   public var trespasses: [String] = []
   public var snapshots: [SeenSnapshot] = []
   /// Readers by snapshots who were not shown a consistent state for too long.

@@ -138,6 +138,7 @@ struct Inspection: Sendable {
     for (_, place) in suite.scale.places(of: device.user) {
       outcome.devices[device.name, default: [:]][place] = try await App.rows(of: place, in: session.store)
     }
+    await device.lookAtFares()
     outcome.chunkProblems += try await session.store.problems().map { "\(device.name): \($0)" }
     // All rows here agree with the cloud's, so nothing but their chunks may be here.
     let named = try await distinctChunks(of: device, outcome.devices[device.name] ?? [:])

@@ -23,7 +23,9 @@ extension App {
       }
     }
     let tags = writes.map(\.tag)
-    ground.recorder.saw("\(tags) are changed together") { $0.batches.append(tags) }
+    // Of a table that stays on its device nothing goes to the cloud, nor does it go together once the table is synced.
+    let isOwn = ground.recorder.share(of: device.name, place) == .own
+    ground.recorder.saw("\(tags) are changed together") { if !isOwn { $0.batches.append(tags) } }
     let opened = await device.ask(session) { [held = writes] (session) throws(CaravanError) in
       try await Self.open(held, in: session.store, place)
     }

@@ -13,6 +13,7 @@ struct SimulatedDevice: Sendable {
   let slot: AgentSlot
   let part: Part
   let sentry: Sentry
+  let fares: Fares
 
   init(_ name: String, of user: String, hasLargeChunks: Bool = false, on ground: Ground) {
     sentry = ground.sentry
@@ -21,6 +22,7 @@ struct SimulatedDevice: Sendable {
     self.user = user
     self.slot = slot
     part = Part(name, on: ground) { try await slot.run($0) }
+    fares = Fares(clock: part.machine.host.clock)
   }
 
   var isUp: Bool { slot.session != nil }
@@ -53,12 +55,20 @@ struct SimulatedDevice: Sendable {
   }
 
   func setLink(_ link: LinkClass?) async {
+    await lookAtFares()
     sentry.look(at: name, hasLink: true)
     sentry.ration(name, nil)
     slot.remember(link)
+    fares.linkChanges(to: link)
     if let session = slot.session { await session.engine.linkChanged(to: link.map { Link($0) }) }
+    fares.linkChanged(to: slot.link)
     // Another change may have overtaken this one.
     if link == nil, slot.link == nil { sentry.look(at: name, hasLink: false) }
+  }
+
+  func lookAtFares() async {
+    guard let session = slot.session else { return }
+    for excess in fares.look(at: await session.engine.status().usage) { sentry.trespassed("\(name): \(excess)") }
   }
 }
 
