@@ -125,6 +125,8 @@ public struct DeviceStatus: Sendable, Hashable {
     /// Nil: nothing may be lost.
     public let loss: Loss?
     public let properties: TableProperties
+    /// It keeps the rows of a query that says nothing the cloud could check: all rows are sent, and the device picks.
+    public let picksHere: Bool
     /// If it needs a reset, `refused` says why, and `remedy` what helps.
     public let mode: SyncMode
     public let remedy: String
@@ -195,8 +197,8 @@ public struct DeviceStatus: Sendable, Hashable {
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
         tornRows: $0.tornRows, waiting: $0.waiting, lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp,
         bytesDown: $0.bytesDown, refused: $0.refused, schema: $0.schema, loss: Loss($0.loss),
-        properties: TableProperties($0.properties ?? Wire.TableProperties()), mode: SyncMode($0.mode), remedy: $0.remedy
-      )
+        properties: TableProperties($0.properties ?? Wire.TableProperties()), picksHere: $0.picksHere,
+        mode: SyncMode($0.mode), remedy: $0.remedy)
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

@@ -77,10 +77,15 @@ struct StatusTextTests {
   func query() {
     let query = Wire.Selection(
       text: "list = ? AND n < ?", arguments: [Cell(value: .text("home")), Cell(value: .integer(3))])
-    let kept = TableStatus(
-      table: "todo", properties: Wire.TableProperties(replication: Replication(sync: .query, query: query)))
-    let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), kept])))
-    #expect(text.hasSuffix("\ntodo: only rows with list = ? AND n < ? (home, 3)") && !text.contains("notes:"))
+    for (isPicked, more) in [
+      (false, ""), (true, "; the cloud cannot check that: it sends all rows, and they are picked here"),
+    ] {
+      let kept = TableStatus(
+        table: "todo", properties: Wire.TableProperties(replication: Replication(sync: .query, query: query)),
+        picksHere: isPicked)
+      let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), kept])))
+      #expect(text.hasSuffix("\ntodo: only rows with list = ? AND n < ? (home, 3)\(more)") && !text.contains("notes:"))
+    }
   }
 
   @Test("a full disk is said as long as it lasts")

@@ -2358,6 +2358,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var remedy: String
   public var tornRows: [String]
   public var waiting: UInt64
+  public var picksHere: Bool
 
   public init(
     table: String = "",
@@ -2376,7 +2377,8 @@ public struct TableStatus: WireMessage, Equatable {
     mode: SyncMode = .idle,
     remedy: String = "",
     tornRows: [String] = [],
-    waiting: UInt64 = 0
+    waiting: UInt64 = 0,
+    picksHere: Bool = false
   ) {
     self.table = table
     self.rows = rows
@@ -2395,6 +2397,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.remedy = remedy
     self.tornRows = tornRows
     self.waiting = waiting
+    self.picksHere = picksHere
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2419,6 +2422,7 @@ public struct TableStatus: WireMessage, Equatable {
     if !remedy.isEmpty { m.pointee.remedy = arena.string(remedy) }
     (m.pointee.n_torn_rows, m.pointee.torn_rows) = arena.strings(tornRows)
     if waiting != 0 { m.pointee.has_waiting = 1; m.pointee.waiting = waiting }
+    if picksHere { m.pointee.has_picks_here = 1; m.pointee.picks_here = picksHere ? 1 : 0 }
     return m
   }
 
@@ -2440,6 +2444,7 @@ public struct TableStatus: WireMessage, Equatable {
     remedy = try copyText(m.pointee.remedy)
     tornRows = try copyStrings(m.pointee.n_torn_rows, m.pointee.torn_rows)
     waiting = m.pointee.has_waiting != 0 ? m.pointee.waiting : 0
+    picksHere = m.pointee.has_picks_here != 0 ? m.pointee.picks_here != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -94,6 +94,22 @@ struct QueryTableTests {
     }
   }
 
+  @Test(
+    "UNI-15: the status says whether the cloud can check the query, once it is known how that knows its columns",
+    arguments: [("name < 'm'", false), ("name LIKE 'a%'", true), ("name < 'm' AND name LIKE 'a%'", false)])
+  func picked(query: String, isPickedHere: Bool) async throws {
+    try await F.with { f in
+      #expect(try await !f.status().picksHere)
+      try await f.store.updateTable(F.photos, TableChange(replication: .query(RowQuery(query, []))))
+      #expect(try await !f.status().picksHere)
+      try await f.agree()
+      #expect(try await f.status().picksHere == isPickedHere)
+      // Nothing is left out, whatever the query, until all has been told again.
+      try await f.store.reset(F.photos, .keepLocal)
+      #expect(try await f.status().picksHere == isPickedHere)
+    }
+  }
+
   @Test("UNI-15: what the cloud told before it had a row that was left to it comes too late", arguments: [false, true])
   func outdated(isWaiting: Bool) async throws {
     try await Self.with { f in

@@ -209,7 +209,7 @@ extension TableStatus {
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
       properties: Wire.TableProperties(view.properties),
       mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
-      tornRows: view.tornRows, waiting: UInt64(view.waiting))
+      tornRows: view.tornRows, waiting: UInt64(view.waiting), picksHere: view.picksHere)
   }
 }
 

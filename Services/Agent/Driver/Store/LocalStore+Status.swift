@@ -22,6 +22,8 @@ public struct TableStatusView: Sendable, Hashable {
   /// Why the cloud last refused the table; empty: it did not.
   public let refused: String
   public let properties: TableProperties
+  /// It keeps the rows of a query that says nothing the cloud could check: all rows are sent here.
+  public let picksHere: Bool
   public let fault: TableFault?
   public let isResyncing: Bool
   public let schema: SchemaText
@@ -48,8 +50,8 @@ extension LocalStore {
           table: state.table, rows: census.visible, dirty: state.isLocalOnly ? 0 : census.dirty,
           pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
           waiting: state.waiting, lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown,
-          refused: state.refused, properties: state.properties, fault: state.fault, isResyncing: state.isResyncing,
-          schema: state.schema,
+          refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
+          isResyncing: state.isResyncing, schema: state.schema,
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views

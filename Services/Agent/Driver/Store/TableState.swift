@@ -97,8 +97,13 @@ struct TableState {
   var readsBackwards: Bool { !isResyncing && (token.isEmpty || lacksOlder) }
 
   /// What the cloud need not bring; in a resync, where what is not named is gone, only as long as that loses nothing.
-  var filter: RowFilter? {
-    guard let query = properties.query, let type, !lacksBodies, !isResyncing || skipsStrangers else { return nil }
+  var filter: RowFilter? { !lacksBodies && (!isResyncing || skipsStrangers) ? queryFilter : nil }
+
+  /// Its query says nothing that the cloud could check, as far as it is known how that knows its columns.
+  var picksHere: Bool { properties.query != nil && type != nil && queryFilter == nil }
+
+  private var queryFilter: RowFilter? {
+    guard let query = properties.query, let type else { return nil }
     return RowFilter(query, columns: schema.columns, type: type)
   }
 

@@ -115,7 +115,8 @@ enum AppDeviceCommands {
   private static func queryText(_ table: DeviceStatus.Table) -> String? {
     guard case .query(let text, let arguments)? = table.properties.replication else { return nil }
     let values = arguments.isEmpty ? "" : " (\(arguments.map(\.shown).joined(separator: ", ")))"
-    return "\n\(table.name): only rows with \(text)\(values)"
+    let pick = table.picksHere ? "; the cloud cannot check that: it sends all rows, and they are picked here" : ""
+    return "\n\(table.name): only rows with \(text)\(values)\(pick)"
   }
 
   /// Why some rows do not show yet.
@@ -162,7 +163,7 @@ enum AppDeviceCommands {
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
       "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),
       "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null, "mode": .string(table.mode.rawValue),
-      "properties": json(table.properties),
+      "properties": json(table.properties), "picks_here": .bool(table.picksHere),
     ]
   }
 

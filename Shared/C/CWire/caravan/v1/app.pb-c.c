@@ -5777,7 +5777,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[17] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[18] =
 {
   {
     "table",
@@ -5983,6 +5983,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "picks_here",
+    85,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__TableStatus, has_picks_here),
+    offsetof(Caravan__V1__TableStatus, picks_here),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   8,   /* field[8] = bytes_down */
@@ -5993,6 +6005,7 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   11,   /* field[11] = loss */
   13,   /* field[13] = mode */
   3,   /* field[3] = pending */
+  17,   /* field[17] = picks_here */
   12,   /* field[12] = properties */
   9,   /* field[9] = refused */
   14,   /* field[14] = remedy */
@@ -6007,7 +6020,7 @@ static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 17 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -6017,7 +6030,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  17,
+  18,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   2,  caravan__v1__table_status__number_ranges,

@@ -1221,10 +1221,15 @@ struct  Caravan__V1__TableStatus
    */
   protobuf_c_boolean has_waiting;
   uint64_t waiting;
+  /*
+   * It keeps the rows of a query that says nothing the cloud could check: the cloud sends all rows, the device picks.
+   */
+  protobuf_c_boolean has_picks_here;
+  protobuf_c_boolean picks_here;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0 }
 
 
 /*
