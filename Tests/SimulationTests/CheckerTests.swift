@@ -151,6 +151,7 @@ import Testing
     ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
     ("REC-23", "half of it comes later", { $0.batches.append([tag(1), tag(3)]) }),
     ("UNI-13", "one of two", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 4, "p1b": 3])) }),
+    ("UNI-13", "what never was", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], versions: ["p1a": 5])) }),
     ("UNI-13", "an older state", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 2, "p1b": 2])) }),
     ("UNI-13", "not the app's own", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], lacksOwn: ["r"])) }),
     ("CK-27", "an owner is gone, and what it owned is not", { $0.trees.append(SeenTree(["child": ["parent"]])) }),

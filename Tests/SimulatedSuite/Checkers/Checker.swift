@@ -25,6 +25,6 @@ public struct Checker: Sendable {
     .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .serialisable,
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
     .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
-    .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .batchesWhole,
+    .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .pairsReal, .batchesWhole,
   ]
 }

@@ -23,7 +23,36 @@ extension Checker {
   static let readersFed = Checker("CK-53 readers by snapshots come to a state, however slow they are") { $0.starved }
 }
 
+extension [PairCommit] {
+  fileprivate var versions: Set<UInt64> { Set(flatMap { $0.versions.values.compactMap(\.self) }) }
+
+  /// What the device gives back after a restore is seen there at once, so it is left out.
+  /// - Parameter lost: of former lives.
+  fileprivate func everShowed(_ seen: SeenTwins, lost: Set<UInt64>) -> Bool {
+    let back = lost.subtracting(versions).union(filter { $0.writer == seen.device }.versions)
+    let shown = seen.versions.filter { !back.contains($0.value) }
+    let own = seen.unsettled.union(seen.versions.keys).subtracting(shown.keys)
+    var state: [String: UInt64] = [:]
+    if shown.isEmpty { return true }
+    for commit in self {
+      for (row, version) in commit.versions where !own.contains(row) { state[row] = version }
+      if state == shown { return true }
+    }
+    return false
+  }
+}
+
 extension Checker {
+  /// What a device's table that shows snapshots has of others is what its zone once was, in one of the zone's lives.
+  static let pairsReal = Checker("UNI-13 tables of snapshots show only states that the zone had") { history in
+    let lives = history.pastPairs + [history.pairs]
+    let lost = lives.indices.map { Set(lives[..<$0].flatMap(\.versions)) }
+    return history.twins.compactMap { seen in
+      guard !zip(lives, lost).contains(where: { $0.everShowed(seen, lost: $1) }) else { return nil }
+      return "\(seen.device) sees what never was: \(seen.versions.sorted { $0.key < $1.key })"
+    }
+  }
+
   /// A device's table that shows snapshots shows all of a batch or nothing, never an older state than before, and what
   /// its own app wrote at once.
   static let twinsTogether = Checker("UNI-13 tables of snapshots show whole batches") { history in

@@ -223,6 +223,10 @@ public struct History: Sendable, Hashable {
   public var groups: [SeenGroup] = []
   public var trees: [SeenTree] = []
   public var twins: [SeenTwins] = []
+  /// Of the present life of their zone, with what is left of former ones.
+  public var pairs: [PairCommit] = []
+  /// Of each life that a restore has ended.
+  public var pastPairs: [[PairCommit]] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
   public var secrets: [HiddenAnswer] = []

@@ -30,13 +30,36 @@ public struct SeenTwins: Sendable, Hashable {
   public var device: String
   /// Records that others write in twos, `…a` and `…b`, and the number of the batch that each is of.
   public var pairs: [String: Int64]
+  /// Versions of them, as far as the device has no say in them: it gives none back, and has decided none.
+  public var versions: [String: UInt64]
+  /// The others.
+  public var unsettled: Set<String>
   /// Rows that the device's own app had made by then, and that were not there.
   public var lacksOwn: [String]
 
-  public init(device: String, pairs: [String: Int64], lacksOwn: [String] = []) {
+  public init(
+    device: String, pairs: [String: Int64], versions: [String: UInt64] = [:], unsettled: Set<String> = [],
+    lacksOwn: [String] = []
+  ) {
     self.device = device
     self.pairs = pairs
+    self.versions = versions
+    self.unsettled = unsettled
     self.lacksOwn = lacksOwn
+  }
+}
+
+/// What the cloud took at once of records that are written in twos.
+public struct PairCommit: Sendable, Hashable {
+  public var writer: String
+  /// The versions, by record; nil: it is deleted.
+  public var versions: [String: UInt64?]
+  public var high: UInt64
+
+  public init(writer: String, versions: [String: UInt64?], high: UInt64) {
+    self.writer = writer
+    self.versions = versions
+    self.high = high
   }
 }
 

@@ -11,7 +11,7 @@ internal import Wire
 /// one without the other, and has what its own app wrote at once (UNI-13). Where the cloud was put back to a backup,
 /// the twins may come apart, since devices give back row by row what it lost; they still come to what the cloud has.
 struct Twins: Rarity {
-  private static let container = "twins"
+  static let container = "twins"
   private static let table = "pairs"
   private static let pairs = 5
   private static let schema = "n INTEGER, photo OBJECT"
@@ -25,6 +25,8 @@ struct Twins: Rarity {
   private var op: UInt64 = 0
   /// Rows that the device's app made and was told of.
   private var own: Set<String> = []
+  /// Rows of which it is the device that said what they are, since a restore.
+  private var decided: Set<String> = []
 
   init(_ suite: Suite, seed: UInt64) {
     self.suite = suite
@@ -34,6 +36,8 @@ struct Twins: Rarity {
     dice = Dice(seed: seed, "twins")
   }
 
+  /// Not one of the device's own.
+  static func isHalf(_ row: String) -> Bool { row.hasPrefix("p") }
   static func place(of user: String) -> Place { Place(user: user, app: container, table: table) }
 
   mutating func run(until end: Instant, clock: any Clock) async {
@@ -133,10 +137,13 @@ struct Twins: Rarity {
   }
 
   /// What two lives of the cloud made of one row is for somebody to decide.
-  private func decide(_ session: AgentSlot.Session) async {
+  private mutating func decide(_ session: AgentSlot.Session) async {
+    let found = await device.ask(session) { [place] (session) throws(CaravanError) in
+      try await session.store.conflicts(place.id)
+    }
+    guard case .done(let conflicts) = found, !conflicts.isEmpty else { return }
+    decided.formUnion(conflicts.map(\.mine.id))
     _ = await device.ask(session) { [place] (session) throws(CaravanError) in
-      let conflicts = try await session.store.conflicts(place.id)
-      guard !conflicts.isEmpty else { return }
       try await session.store.beginResolution(place.id, owner: App.owner)
       for conflict in conflicts {
         try await session.store.resolve(place.id, row: conflict.mine.id, .theirs, owner: App.owner)
@@ -147,9 +154,10 @@ struct Twins: Rarity {
 
   /// - Returns: what is there; nil: nobody answered.
   @discardableResult
-  private func look(_ session: AgentSlot.Session) async -> [RowView]? {
+  private mutating func look(_ session: AgentSlot.Session) async -> [RowView]? {
     let own = own
     if suite.scale.hasRestore { await decide(session) }
+    let decided = decided
     let answer = await device.ask(session) { [place] (session) throws(CaravanError) in
       try await session.store.beginRead(ReadRequest(table: place.id, pageRows: 1_000), owner: App.owner).rows
     }
@@ -158,8 +166,12 @@ struct Twins: Rarity {
     for row in rows {
       if case .integer(let number)? = row.cells.first(where: { $0.column == "n" })?.value { numbers[row.id] = number }
     }
+    let pairs = rows.filter { Self.isHalf($0.id) }
+    let settled = pairs.filter { $0.state == .clean && !decided.contains($0.id) }
     let sight = SeenTwins(
-      device: device.name, pairs: numbers.filter { $0.key.hasPrefix("p") },
+      device: device.name, pairs: numbers.filter { Self.isHalf($0.key) },
+      versions: Dictionary(uniqueKeysWithValues: settled.map { ($0.id, $0.version) }),
+      unsettled: decided.union(pairs.map(\.id)).subtracting(settled.map(\.id)),
       lacksOwn: own.filter { numbers[$0] == nil }.sorted())
     suite.ground.recorder.saw("\(device.name) sees \(sight.pairs.count) twins, \(rows.count) rows") {
       var sight = sight

@@ -129,6 +129,9 @@ final class Recorder: Sendable {
       state.history.restores += 1
       let isLost = { (version: Version) in version.seq > zones[version.row.place] ?? 0 }
       state.history.forget(isLost)
+      state.history.pastPairs.append(state.history.pairs)
+      let kept = zones.first { $0.key.app == Twins.container }?.value ?? 0
+      state.history.pairs.removeAll { $0.high > kept }
       state.history.log.removeAll { $0.position > heads[$0.partition] ?? 0 }
     }
   }
@@ -166,6 +169,7 @@ final class Recorder: Sendable {
     let versions = isOfApps(log) ? versions(of: change, in: place) : []
     record(log, partition: change.partition, change.entries.map(\.version))
     take(versions)
+    takePairs(change, in: place)
   }
 
   /// In the second store.
@@ -175,6 +179,15 @@ final class Recorder: Sendable {
     state.withLock { _ = $0.elsewhere.insert(Elsewhere(log)) }
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
     if isOfApps(log) { take(versions(of: change, in: place)) }
+    takePairs(change, in: place)
+  }
+
+  private func takePairs(_ change: CommittedChange, in place: Place) {
+    guard place.app == Twins.container else { return }
+    let pairs = change.entries.filter { Twins.isHalf($0.name) }
+    let versions = Dictionary(pairs.map { ($0.name, $0.isDeleted ? nil : $0.version) }) { $1 }
+    let commit = PairCommit(writer: change.log.writer, versions: versions, high: change.log.high)
+    state.withLock { $0.history.pairs.append(commit) }
   }
 
   private func isOfApps(_ log: LoggedCommit) -> Bool {
