@@ -24,6 +24,10 @@ let lean: [LinkerSetting] = [
     .when(configuration: .release))
 ]
 
+/// What `--version` names, where it is optimised code: builds without a repository say it in the environment.
+let commit = String(
+  (Context.environment["CARAVAN_COMMIT"] ?? Context.gitInformation?.currentCommit ?? "unknown").prefix(12))
+
 // MARK: Kinds of target
 
 func system(_ name: String) -> Target { .systemLibrary(name: name, path: "Shared/C/\(name)") }
@@ -81,12 +85,15 @@ let package = Package(
     system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"), system("CLinux"),
     system("CCurl"),
     .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
+    .target(
+      name: "CRelease", path: "Shared/C/CRelease",
+      cSettings: [.define("CARAVAN_COMMIT", to: "\"\(commit)\"", .when(configuration: .release))]),
 
     // Values and seams.
     shared("Model"),
     shared("DiffSync", ["Model"]),
     shared("Encoding"),
-    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux"]),
+    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux", "CRelease"]),
     shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
     shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),

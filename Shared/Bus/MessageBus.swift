@@ -46,8 +46,8 @@ public struct Incoming: Sendable {
   /// False when a device asks that its answer be sent to others: the broker lets whoever answers send there, and so
   /// lends the device permissions that it does not have.
   package var answersSender: Bool {
-    guard let device = subject.sender, let reply else { return true }
-    return reply.text.hasPrefix("inbox.\(device.text).")
+    guard let inbox = subject.senderInbox, let reply else { return true }
+    return reply.text.hasPrefix("\(inbox).r.")
   }
 }
 

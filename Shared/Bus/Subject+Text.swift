@@ -4,10 +4,12 @@ extension Subject {
   /// As it travels.
   public var text: String {
     switch self {
-    case .exchange(let user, let device): "edge.\(user).\(device).exchange"
-    case .chunks(let user, let device, let partition): "edge.\(user).\(device).chunks.\(partition)"
-    case .acks(let user, let device, let partition): "edge.\(user).\(device).acks.\(partition)"
-    case .notify(let device): "inbox.\(device).notify"
+    case .exchange(let device): "edge.\(device.user).\(device.token).exchange"
+    case .chunks(let device, let partition): "edge.\(device.user).\(device.token).chunks.\(partition)"
+    case .acks(let device, let partition): "edge.\(device.user).\(device.token).acks.\(partition)"
+    case .renew(let device): "edge.\(device.user).\(device.token).renew"
+    case .unnumbered(let user, let device, let rest): "edge.\(user).\(device).\(rest)"
+    case .notify(let device): "\(device.inbox).notify"
     case .service(let service, let method): "svc.\(service.rawValue).\(method)"
     case .partitioned(let service, let partition, let method): "svc.\(service.rawValue).\(partition).\(method)"
     case .changes(let partition): "changes.\(partition)"
@@ -36,13 +38,9 @@ extension Subject {
     let dot = UInt8(ascii: ".")
     let tokens = text.utf8.split(separator: dot, omittingEmptySubsequences: false).map { String(Substring($0)) }
     switch (tokens[0], tokens.count) {
-    case ("edge", 4) where tokens[3] == "exchange":
-      return .exchange(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]))
-    case ("edge", 5) where tokens[3] == "chunks":
-      return .chunks(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]), try partition(tokens[4]))
-    case ("edge", 5) where tokens[3] == "acks":
-      return .acks(user: try UserID(tokens[1]), device: try DeviceID(tokens[2]), try partition(tokens[4]))
-    case ("inbox", 3) where tokens[2] == "notify": return .notify(try DeviceID(tokens[1]))
+    case ("edge", 4...5): return try device(UserID(tokens[1]), tokens[2], Array(tokens[3...]))
+    case ("inbox", 4) where tokens[3] == "notify":
+      return .notify(try EnrolledDevice(user: UserID(tokens[1]), token: tokens[2]))
     case ("svc", 3) where isName(tokens[2]):
       return ServiceName(rawValue: tokens[1]).map { Subject.service($0, method: tokens[2]) }
     case ("svc", 4) where isName(tokens[3]):
@@ -53,6 +51,23 @@ extension Subject {
     case ("$SRV", 2...4) where tokens.dropFirst(2).allSatisfy(isName):
       let names = tokens.dropFirst(2).map { Optional($0) } + [nil, nil]
       return DiscoveryVerb(rawValue: tokens[1]).map { .discovery($0, service: names[0], instance: names[1]) }
+    default: return nil
+    }
+  }
+
+  private static func device(
+    _ user: UserID, _ token: String, _ rest: [String]
+  ) throws(CaravanError) -> Subject? {
+    guard token.utf8.contains(UInt8(ascii: "_")) else {
+      guard rest.allSatisfy(isName) else { return nil }
+      return .unnumbered(user: user, device: try DeviceID(token), rest: rest.joined(separator: "."))
+    }
+    let device = try EnrolledDevice(user: user, token: token)
+    switch (rest[0], rest.count) {
+    case ("exchange", 1): return .exchange(device)
+    case ("renew", 1): return .renew(device)
+    case ("chunks", 2): return .chunks(device, try partition(rest[1]))
+    case ("acks", 2): return .acks(device, try partition(rest[1]))
     default: return nil
     }
   }
@@ -81,6 +96,7 @@ extension SubjectPattern {
     case .everyExchange: "edge.*.*.exchange"
     case .everyChunks(let partition): "edge.*.*.chunks.\(partition?.description ?? "*")"
     case .everyAck(let partition): "edge.*.*.acks.\(partition?.description ?? "*")"
+    case .everyRenewal: "edge.*.*.renew"
     case .everyPartition(let service, let method): "svc.\(service.rawValue).*.\(method)"
     case .everyChange: "changes.*"
     case .everyExtension: "ext.*.*"
@@ -90,15 +106,25 @@ extension SubjectPattern {
   public func matches(_ subject: Subject) -> Bool {
     switch (self, subject) {
     case (.exact(let wanted), _): wanted == subject
-    case (.everyExchange, .exchange): true
-    case (.everyChunks(let wanted), .chunks(_, _, let partition)): wanted == nil || wanted == partition
-    case (.everyAck(let wanted), .acks(_, _, let partition)): wanted == nil || wanted == partition
+    case (.everyExchange, .exchange), (.everyRenewal, .renew): true
+    case (.everyExchange, .unnumbered(_, _, let rest)): rest == "exchange"
+    case (.everyRenewal, .unnumbered(_, _, let rest)): rest == "renew"
+    case (.everyChunks(let wanted), .chunks(_, let partition)): wanted == nil || wanted == partition
+    case (.everyChunks(let wanted), .unnumbered(_, _, let rest)): Self.fits(rest, "chunks", wanted)
+    case (.everyAck(let wanted), .acks(_, let partition)): wanted == nil || wanted == partition
+    case (.everyAck(let wanted), .unnumbered(_, _, let rest)): Self.fits(rest, "acks", wanted)
     case (.everyPartition(let service, let method), .partitioned(let toService, _, let toMethod)):
       service == toService && method == toMethod
     case (.everyChange, .changes), (.everyExtension, .extension): true
-    case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyPartition, _), (.everyChange, _),
-      (.everyExtension, _):
+    case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyRenewal, _), (.everyPartition, _),
+      (.everyChange, _), (.everyExtension, _):
       false
     }
+  }
+
+  /// As the broker matches: `<method>.<partition>`, or `<method>.*`.
+  private static func fits(_ rest: String, _ method: String, _ partition: Partition?) -> Bool {
+    let tokens = rest.split(separator: ".")
+    return tokens.count == 2 && tokens[0] == method && (partition.map { tokens[1] == $0.description } ?? true)
   }
 }

@@ -13,14 +13,19 @@ public enum DiscoveryVerb: String, Sendable, Hashable, CaseIterable {
 
 /// Every subject of the bus. One renderer (`text`) and one parser (`init(parsing:)`), which undo each other.
 public enum Subject: Sendable, Hashable {
-  /// `edge.<user>.<device>.exchange`: the broker proves user and device (architecture §4).
-  case exchange(user: UserID, device: DeviceID)
-  /// `edge.<user>.<device>.chunks.<partition>`
-  case chunks(user: UserID, device: DeviceID, Partition)
-  /// `edge.<user>.<device>.acks.<partition>`: the device has taken over a notification. Nobody answers.
-  case acks(user: UserID, device: DeviceID, Partition)
-  /// `inbox.<device>.notify`
-  case notify(DeviceID)
+  /// `edge.<user>.<device>_<enrolment>.exchange`: the broker proves user, device and enrolment (architecture §4).
+  case exchange(EnrolledDevice)
+  /// `edge.<user>.<device>_<enrolment>.chunks.<partition>`
+  case chunks(EnrolledDevice, Partition)
+  /// `edge.<user>.<device>_<enrolment>.acks.<partition>`: the device has taken over a notification. Nobody answers.
+  case acks(EnrolledDevice, Partition)
+  /// `edge.<user>.<device>_<enrolment>.renew`: the device wants its credentials for a longer time.
+  case renew(EnrolledDevice)
+  /// `inbox.<user>.<device>_<enrolment>.notify`
+  case notify(EnrolledDevice)
+  /// `edge.<user>.<device>.<rest>`: a device whose credentials were signed before enrolments had numbers. All it can
+  /// have is an answer, and credentials with a number (`renew`).
+  case unnumbered(user: UserID, device: DeviceID, rest: String)
   /// `svc.<service>.<method>`
   case service(ServiceName, method: String)
   /// `svc.<service>.<partition>.<method>`
@@ -37,12 +42,23 @@ public enum Subject: Sendable, Hashable {
 
 extension Subject {
   /// The device that sent to it, as the broker has proven.
-  public var sender: DeviceID? {
+  public var sender: EnrolledDevice? {
     switch self {
-    case .exchange(_, let device), .chunks(_, let device, _), .acks(_, let device, _): device
-    case .notify, .service, .partitioned, .changes, .extension, .discovery, .claimsUpdate: nil
+    case .exchange(let device), .chunks(let device, _), .acks(let device, _), .renew(let device): device
+    case .unnumbered, .notify, .service, .partitioned, .changes, .extension, .discovery, .claimsUpdate: nil
     }
   }
+
+  /// Where answers to the device that sent to it begin; nil: no device sends to it.
+  var senderInbox: String? {
+    if case .unnumbered(_, let device, _) = self { return "inbox.\(device)" }
+    return sender?.inbox
+  }
+}
+
+extension EnrolledDevice {
+  /// `inbox.<user>.<device>_<enrolment>`: everything that the cloud sends to the device goes below it.
+  public var inbox: String { "inbox.\(user).\(token)" }
 }
 
 /// What may be subscribed to.
@@ -54,6 +70,8 @@ public enum SubjectPattern: Sendable, Hashable {
   case everyChunks(Partition?)
   /// `edge.*.*.acks.<partition>`, or `.*`
   case everyAck(Partition?)
+  /// `edge.*.*.renew`
+  case everyRenewal
   /// `svc.<service>.*.<method>`: every partition
   case everyPartition(ServiceName, method: String)
   /// `changes.*`

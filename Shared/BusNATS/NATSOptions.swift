@@ -40,14 +40,31 @@ public struct NATSOptions: Sendable {
   var demandsTLS: Bool { tls != nil || urls.contains { $0.hasPrefix("tls://") } }
 
   /// - Parameters:
-  ///   - name: of the process; with credentials, the name in them.
+  ///   - name: of the process.
   public init(urls: [String], credentials: Credentials? = nil, tls: TLS? = nil, name: String) {
     precondition(!urls.isEmpty, "a broker's address is needed")
     self.urls = urls
     self.credentials = credentials
     self.tls = tls
     self.name = name
-    inbox = "inbox.\(credentials?.jwt.claims.name ?? name)"
+    inbox = credentials.map(Self.inbox) ?? "inbox.\(name)"
+  }
+
+  /// The same as somebody else.
+  public func with(_ credentials: Credentials) -> NATSOptions {
+    var options = self
+    options.credentials = credentials
+    options.inbox = Self.inbox(of: credentials)
+    return options
+  }
+
+  /// Below which the broker lets the holder listen: a device's has its user before it (`EnrolledDevice.inbox`).
+  private static func inbox(of credentials: Credentials) -> String {
+    let claims = credentials.jwt.claims
+    guard case .user(let user) = claims.body, user.authority == .scoped, let owner = user.tag("user"),
+      claims.name.contains("_")
+    else { return "inbox.\(claims.name)" }
+    return "inbox.\(owner).\(claims.name)"
   }
 }
 

@@ -76,7 +76,8 @@ extension DiffSyncClient {
         turns += 1
         guard turns < DiffSyncLimits.turns else {
           throw CaravanError(
-            .serverBusy, "another client of '\(configuration.user)' syncs: try later", retryAfterMilliseconds: wait)
+            .serverBusy, "another client of '\(configuration.device.user)' syncs: try later",
+            retryAfterMilliseconds: wait)
         }
         // Some of it at random, so that those who wait do not come back together.
         let milliseconds = Int64(wait / 2) + Int64(host.random.below(UInt64(wait) + 1))
@@ -140,7 +141,7 @@ extension DiffSyncClient {
     let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
     let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(user: configuration.user, device: configuration.device),
+      Message(frame.encoded()), to: .exchange(configuration.device),
       deadline: DiffSyncLimits.deadline)
     let result = try ExchangeReply.decode(Self.plain(Frame.decode(answer.payload))).results.first?.kind
     if case .failure(let failure)? = result { throw failure.model() }

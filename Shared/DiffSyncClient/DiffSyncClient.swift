@@ -21,16 +21,14 @@ public actor DiffSyncClient {
     public var container: ContainerID
     public var zone: String
     /// As the device's credentials say.
-    public var user: UserID
-    public var device: DeviceID
+    public var device: EnrolledDevice
     public var directory: String
     /// False: a power cut may take the newest changes; for tests.
     public var isDurable = true
 
-    public init(container: ContainerID, zone: String, user: UserID, device: DeviceID, directory: String) {
+    public init(container: ContainerID, zone: String, device: EnrolledDevice, directory: String) {
       self.container = container
       self.zone = zone
-      self.user = user
       self.device = device
       self.directory = directory
     }
@@ -41,12 +39,12 @@ public actor DiffSyncClient {
       container: ContainerID, zone: String, credentials: Credentials, directory: String
     ) throws(CaravanError) {
       let claims = credentials.jwt.claims
-      guard case .user(let person) = claims.body, let user = person.tag("user") else {
+      guard EnrolledDevice.isNumbered(claims.name) || claims.userTag == nil else {
         throw CaravanError(
-          .notAuthenticated, "the credentials of '\(claims.name)' have no tag 'user:': use a device's, not a service's")
+          .notAuthenticated, "the credentials of '\(claims.name)' are from before release 0.2: enrol the device again")
       }
       self.init(
-        container: container, zone: zone, user: try UserID(user), device: try DeviceID(claims.name),
+        container: container, zone: zone, device: try EnrolledDevice(credentials: claims.name, user: claims.userTag),
         directory: directory)
     }
   }

@@ -73,14 +73,12 @@ package struct RateLedger: Sendable {
 
   /// Whose an operation is.
   package struct Payer: Sendable, Hashable {
-    package let device: DeviceID
-    package let user: UserID
+    package let device: EnrolledDevice
     /// Empty: it is about none.
     package let container: String
 
-    package init(device: DeviceID, user: UserID, container: String) {
+    package init(device: EnrolledDevice, container: String) {
       self.device = device
-      self.user = user
       self.container = container
     }
   }
@@ -125,7 +123,7 @@ package struct RateLedger: Sendable {
   private func buckets(of payer: Payer) -> [(Key, Rate?)] {
     [
       (Key(scope: .device, name: payer.device.text), limits.device),
-      (Key(scope: .user, name: payer.user.text), limits.user),
+      (Key(scope: .user, name: payer.device.user.text), limits.user),
       (Key(scope: .container, name: payer.container), payer.container.isEmpty ? nil : limits.container),
     ]
   }

@@ -5,7 +5,7 @@ public import Wire
 /// What a ticket allows.
 public struct TicketGrant: Sendable, Hashable {
   public var database: DatabaseID
-  public var device: DeviceID
+  public var device: EnrolledDevice
   /// True: to send chunks; false: to fetch them.
   public var isUpload: Bool
   /// At most this many.
@@ -13,7 +13,7 @@ public struct TicketGrant: Sendable, Hashable {
   /// Unix time.
   public var expiresMilliseconds: Int64
 
-  public init(database: DatabaseID, device: DeviceID, isUpload: Bool, bytes: UInt64, expiresMilliseconds: Int64) {
+  public init(database: DatabaseID, device: EnrolledDevice, isUpload: Bool, bytes: UInt64, expiresMilliseconds: Int64) {
     precondition(expiresMilliseconds >= 0, "tickets do not expire before 1970")
     self.database = database
     self.device = device
@@ -42,10 +42,10 @@ public struct TicketSeal: Sendable {
   /// - Throws: `notAuthenticated` when this key did not issue it, or to another device; `leaseExpired` when its time is
   ///   over; `invalidData` when it is no ticket at all.
   public func open(
-    _ ticket: Ticket, from device: DeviceID, nowMilliseconds now: Int64
+    _ ticket: Ticket, from device: EnrolledDevice, nowMilliseconds now: Int64
   ) throws(CaravanError) -> TicketGrant {
     let grant = TicketGrant(
-      database: try required(ticket.database, "database").model(), device: try DeviceID(ticket.device),
+      database: try required(ticket.database, "database").model(), device: try EnrolledDevice(ticket.device),
       isUpload: ticket.upload, bytes: ticket.bytes, expiresMilliseconds: Int64(clamping: ticket.expiresMilliseconds))
     guard key.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
       throw CaravanError(.notAuthenticated, "the ticket is not one for this device: ask sync for another")

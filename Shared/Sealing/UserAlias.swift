@@ -13,9 +13,9 @@ public struct UserAlias: Sendable {
     text("container user", [container.text, user.text])
   }
 
-  /// Who wrote a record that others can see.
-  public func writer(_ device: DeviceID, of user: UserID, in container: ContainerID) -> String {
-    text("container device", [container.text, user.text, device.text])
+  /// Who wrote a record that others can see: `<user's alias>/<device's alias>`.
+  public func writer(_ device: EnrolledDevice, in container: ContainerID) -> String {
+    "\(user(device.user, in: container))/\(text("container device", [container.text, device.text]))"
   }
 
   private func text(_ purpose: String, _ parts: [String]) -> String {

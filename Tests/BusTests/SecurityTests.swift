@@ -45,7 +45,8 @@ private struct Realm {
     let device = UserScope(
       key: scope.publicKey, role: "device",
       permissions: Permissions(
-        publish: .init(allow: ["edge.{{tag(user)}}.{{name()}}.>"]), subscribe: .init(allow: ["inbox.{{name()}}.>"])))
+        publish: .init(allow: ["edge.{{tag(user)}}.{{name()}}.>"]),
+        subscribe: .init(allow: ["inbox.{{tag(user)}}.{{name()}}.>"])))
     let claims = AccountClaims(signingKeys: [.scoped(device)], revocations: revoked)
     return try JWTClaims(subject: account.publicKey, name: "APP", issuedAt: now, .account(claims)).sign(with: root)
   }
@@ -57,7 +58,7 @@ private struct Realm {
   func device(_ name: String, user: String, expires: Int64? = nil) throws -> Credentials {
     let key = try NKey.generate(.user)
     let claims = JWTClaims(
-      subject: key.publicKey, name: name, issuedAt: now - 10, expires: expires,
+      subject: key.publicKey, name: "\(name)_1", issuedAt: now - 10, expires: expires,
       .user(UserClaims(.scoped, issuerAccount: accountKey.publicKey, tags: ["user:\(user)"])))
     return try Credentials(jwt: claims.sign(with: scopeKey), key: key)
   }
@@ -91,12 +92,12 @@ private func withRealm(_ body: (Realm) async throws -> Void) async throws {
 @Suite("Security of the bus", .timeLimit(.minutes(2)))
 struct SecurityTests {
   private let sync = Permissions(
-    publish: .init(allow: ["svc.>", "inbox.*.notify"]),
+    publish: .init(allow: ["svc.>", "inbox.*.*.notify"]),
     subscribe: .init(allow: ["edge.*.*.exchange", "inbox.@sync.>", "$SRV.>"]),
     responses: .init(count: 1, lifetime: 60_000_000_000))
 
   private func exchange(_ user: String, _ device: String) throws -> Subject {
-    .exchange(user: try UserID(user), device: try DeviceID(device))
+    .exchange(EnrolledDevice(try UserID(user), try DeviceID(device)))
   }
 
   @Test("A device asks under its own name and gets its answer and its notifications")
@@ -108,12 +109,13 @@ struct SecurityTests {
         Array(incoming.subject.text.utf8)
       }
       let service = ServiceHost(name: "sync", version: "1.0.0", bus: server, host: realm.host, endpoints: [endpoint])
-      let notifications = try await device.subscribe(.exact(.notify(DeviceID("pi-4"))), group: nil, capacity: 4)
+      let notifications = try await device.subscribe(
+        .exact(.notify(EnrolledDevice("ann", "pi-4"))), group: nil, capacity: 4)
       try await running([service]) {
         try await eventually("served") { service.isServing(.everyExchange) }
         let answer = try await device.request(Message(), to: exchange("ann", "pi-4"), deadline: .seconds(10))
-        #expect(String(decoding: answer.payload, as: UTF8.self) == "edge.ann.pi-4.exchange")
-        try await server.publish(Message([1]), to: .notify(DeviceID("pi-4")))
+        #expect(String(decoding: answer.payload, as: UTF8.self) == "edge.ann.pi-4_1.exchange")
+        try await server.publish(Message([1]), to: .notify(EnrolledDevice("ann", "pi-4")))
         #expect(try await notifications.nextMessage().message.payload == [1])
       }
     }
@@ -128,12 +130,15 @@ struct SecurityTests {
       let events = device.events()
       for subject in [
         try exchange("ann", "pi-5"), try exchange("bob", "pi-4"), .service(.schema, method: "define"),
-        .notify(try DeviceID("pi-4")),
+        .notify(EnrolledDevice("ann", "pi-4")),
       ] {
         try await device.publish(Message(), to: subject)
         #expect(await events.next()?.denies("Publish", subject.text) == true)
       }
-      for pattern: SubjectPattern in [.exact(.notify(try DeviceID("pi-5"))), .everyExchange, .everyChange] {
+      for pattern: SubjectPattern in [
+        .exact(.notify(EnrolledDevice("ann", "pi-5"))), .exact(.notify(EnrolledDevice("bob", "pi-4"))), .everyExchange,
+        .everyChange,
+      ] {
         let subscription = try await device.subscribe(pattern, group: nil, capacity: 1)
         #expect(await events.next()?.denies("Subscription", pattern.text) == true)
         subscription.cancel()
@@ -249,7 +254,7 @@ struct SecurityTests {
       #expect(again != nil)
       #expect(other.isConnected)
       await #expect(throws: Never.self) {
-        try await other.publish(Message(), to: .exchange(user: UserID("ann"), device: DeviceID("kept")))
+        try await other.publish(Message(), to: .exchange(EnrolledDevice("ann", "kept")))
       }
     }
   }

@@ -6,12 +6,12 @@ import Testing
 @Suite("Subjects")
 struct SubjectTests {
   static let all: [(Subject, String)] = [
-    (.exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "pi-4")), "edge.ann.pi-4.exchange"),
+    (.exchange(EnrolledDevice("ann", "pi-4")), "edge.ann.pi-4_1.exchange"),
     (
-      .chunks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[63]),
-      "edge.ann.d.chunks.63"
+      .chunks(EnrolledDevice("ann", "d"), Partition.all[63]),
+      "edge.ann.d_1.chunks.63"
     ),
-    (.notify(DeviceID(unchecked: "d")), "inbox.d.notify"),
+    (.notify(EnrolledDevice("ann", "d")), "inbox.ann.d_1.notify"),
     (.service(.schema, method: "define"), "svc.schema.define"),
     (.partitioned(.storage, Partition.all[7], method: "readLog"), "svc.storage.7.readLog"),
     (.changes(Partition.all[0]), "changes.0"),
@@ -19,8 +19,13 @@ struct SubjectTests {
     (.discovery(.info, service: "sync"), "$SRV.INFO.sync"),
     (.discovery(.stats, service: "sync", instance: "abc"), "$SRV.STATS.sync.abc"),
     (.claimsUpdate, "$SYS.REQ.CLAIMS.UPDATE"),
-    (.acks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), Partition.all[5]), "edge.ann.d.acks.5"),
+    (.acks(EnrolledDevice("ann", "d"), Partition.all[5]), "edge.ann.d_1.acks.5"),
     (.extension(ContainerID(unchecked: "album"), type: "photos"), "ext.album.photos"),
+    (.renew(EnrolledDevice("ann", "d")), "edge.ann.d_1.renew"),
+    (
+      .unnumbered(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), rest: "chunks.63"),
+      "edge.ann.d.chunks.63"
+    ),
   ]
 
   @Test("Rendering and parsing undo each other", arguments: all)
@@ -32,9 +37,11 @@ struct SubjectTests {
   @Test(
     "What is no subject of Caravan is refused",
     arguments: [
-      "", ".", "edge", "edge.ann.d", "edge.ann.d.exchange.x", "edge.Ann.d.exchange", "edge..d.exchange",
-      "edge.*.d.exchange", "edge.ann.d.chunks.64", "edge.ann.d.chunks.07", "edge.ann.d.chunks.+7", "edge.ann.d.acks",
-      "inbox.d.other",
+      "", ".", "edge", "edge.ann.d_1", "edge.ann.d_1.exchange.x", "edge.Ann.d_1.exchange", "edge..d_1.exchange",
+      "edge.*.d_1.exchange", "edge.ann.d_1.chunks.64", "edge.ann.d_1.chunks.07", "edge.ann.d_1.chunks.+7",
+      "edge.ann.d_1.acks", "edge.ann.d_0.exchange", "edge.ann.d_01.exchange", "edge.ann.d_1_2.exchange",
+      "edge.ann.d_.exchange", "edge.ann._1.exchange", "edge.ann.d.ex*", "inbox.ann.d_1.other", "inbox.ann.d.notify",
+      "inbox.d.notify",
       "svc.unknown.define", "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64",
       "changes.-1", "changes",
       "ext.album", "ext.Album.photos", "ext.album.", "ext.album.a.b", "$SRV", "$SRV.NAP", "$SRV.PING.",
@@ -48,8 +55,8 @@ struct SubjectTests {
     func matching(_ pattern: SubjectPattern) -> [Subject] { subjects.filter(pattern.matches) }
     for subject in subjects { #expect(matching(.exact(subject)) == [subject]) }
     #expect(matching(.everyExchange) == [subjects[0]])
-    #expect(matching(.everyChunks(nil)) == [subjects[1]])
-    #expect(matching(.everyChunks(Partition.all[63])) == [subjects[1]])
+    #expect(matching(.everyChunks(nil)) == [subjects[1], subjects[13]])
+    #expect(matching(.everyChunks(Partition.all[63])) == [subjects[1], subjects[13]])
     #expect(matching(.everyChunks(Partition.all[62])).isEmpty)
     #expect(matching(.everyPartition(.storage, method: "readLog")) == [subjects[4]])
     #expect(matching(.everyPartition(.storage, method: "commit")).isEmpty)
@@ -65,12 +72,15 @@ struct SubjectTests {
 
   @Test("Architecture §4: a device's answers go to its own inbox only")
   func answersSender() {
-    let subject = Subject.exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d1"))
+    let subject = Subject.exchange(EnrolledDevice("ann", "d1"))
     func isFine(_ reply: String?, _ subject: Subject = subject) -> Bool {
       Incoming(subject: subject, message: Message(), reply: reply.map { ReplyAddress(text: $0) }).answersSender
     }
-    #expect(isFine("inbox.d1.r.x.1") && isFine(nil))
-    #expect(!isFine("inbox.d2.r.x.1") && !isFine("svc.storage.1.commit") && !isFine("inbox.d11.r.x.1"))
+    #expect(isFine("inbox.ann.d1_1.r.x.1") && isFine(nil))
+    #expect(!isFine("inbox.ann.d2_1.r.x.1") && !isFine("inbox.bob.d1_1.r.x.1") && !isFine("inbox.ann.d1_2.r.x.1"))
+    #expect(
+      !isFine("inbox.ann.d1_1.notify") && !isFine("inbox.d1.r.x.1") && !isFine("svc.storage.1.commit")
+        && !isFine("inbox.ann.d11_1.r.x.1"))
     #expect(isFine("inbox.@sync.r.x.1", .service(.schema, method: "define")))
   }
 }

@@ -29,7 +29,8 @@ struct PermissionTests {
     func device(_ name: String, user: String) throws -> Credentials {
       let key = try NKey.generate(.user)
       let claims = JWTClaims(
-        subject: key.publicKey, name: name, issuedAt: host.clock.wallTime.milliseconds / 1000 - 5,
+        subject: key.publicKey, name: name.contains("_") || name.hasPrefix("old") ? name : "\(name)_1",
+        issuedAt: host.clock.wallTime.milliseconds / 1000 - 5,
         .user(UserClaims(.scoped, issuerAccount: keys.accountKey.publicKey, tags: ["user:\(user)"])))
       return try Credentials(jwt: claims.sign(with: keys.deviceKey), key: key)
     }
@@ -78,7 +79,7 @@ struct PermissionTests {
         "lease", "schedule", "cancel", "parcel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
-        + ["edge.ann.cam-1.acks.5"]
+        + ["edge.ann.cam-1_1.acks.5"]
         + ["ext.album.photos"],
       ["edge.*.*.exchange"]
     ),
@@ -89,7 +90,7 @@ struct PermissionTests {
     (
       .notify,
       ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["svc.notify.abc", "inbox.cam-1.notify"],
+        + ["svc.notify.abc", "inbox.ann.cam-1_1.notify"],
       ["changes.4", "svc.notify.4.attach", "edge.*.*.acks.4"]
     ),
     (
@@ -98,7 +99,10 @@ struct PermissionTests {
         + ["svc.query.abc", "svc.query.4.find", "svc.schema.type", "svc.schema.container"],
       ["changes.4", "svc.query.4.find"]
     ),
-    (.gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"], []),
+    (
+      .gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"],
+      ["edge.*.*.renew"]
+    ),
     (
       .cli,
       ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "$SRV.PING"]
@@ -110,14 +114,17 @@ struct PermissionTests {
   /// What nobody may, beside those whose job it is.
   static let secrets =
     Self.storage.map { "svc.storage.3.\($0)" } + [
-      "edge.ann.cam-1.exchange", "edge.ann.cam-1.chunks.3", "edge.ann.cam-1.acks.5", "changes.7", "svc.schema.propose",
+      "edge.ann.cam-1_1.exchange", "edge.ann.cam-1_1.chunks.3", "edge.ann.cam-1_1.acks.5", "changes.7",
+      "svc.schema.propose",
       "svc.notify.5.attach", "ext.album.photos",
-      "inbox.cam-1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
+      "inbox.ann.cam-1_1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]
 
   static let ears = [
-    ">", "*", "$SYS.>", "inbox.>", "inbox.cam-1.>", "inbox.svc_sync.>", "inbox.svc_storage.>", "svc.>", "svc.storage.>",
-    "svc.schema.>", "edge.>", "edge.*.*.exchange", "edge.*.*.chunks.*", "edge.*.*.acks.*", "changes.>", "changes.*",
+    ">", "*", "$SYS.>", "inbox.>", "inbox.ann.cam-1_1.>", "inbox.svc_sync.>", "inbox.svc_storage.>", "svc.>",
+    "svc.storage.>",
+    "svc.schema.>", "edge.>", "edge.*.*.exchange", "edge.*.*.chunks.*", "edge.*.*.acks.*", "edge.*.*.renew",
+    "changes.>", "changes.*",
     "_INBOX.>", "ext.>", "ext.album.photos",
   ]
 
@@ -173,15 +180,21 @@ struct PermissionTests {
         try world.broker.answers(
           camera,
           [
-            "SUB inbox.cam-1.r.x.* 1", "SUB inbox.cam-1.notify 2", "PUB edge.ann.cam-1.exchange 2\r\nhi",
-            "PUB edge.ann.cam-1.chunks.3 2\r\nhi", "PUB edge.ann.cam-1.acks.5 2\r\nhi",
+            "SUB inbox.ann.cam-1_1.r.x.* 1", "SUB inbox.ann.cam-1_1.notify 2",
+            "PUB edge.ann.cam-1_1.exchange 2\r\nhi", "PUB edge.ann.cam-1_1.renew 2\r\nhi",
+            "PUB edge.ann.cam-1_1.chunks.3 2\r\nhi", "PUB edge.ann.cam-1_1.acks.5 2\r\nhi",
           ]) == [])
-      for line in ["SUB inbox.cam-2.> 1", "SUB inbox.svc_sync.> 1", "SUB $SRV.> 1", "SUB > 1", "SUB changes.* 1"] {
+      for line in [
+        "SUB inbox.ann.cam-2_1.> 1", "SUB inbox.ann.cam-1_2.> 1", "SUB inbox.bob.cam-1_1.> 1", "SUB inbox.ann.> 1",
+        "SUB inbox.svc_sync.> 1", "SUB $SRV.> 1", "SUB > 1", "SUB changes.* 1",
+      ] {
         #expect(try !world.broker.answers(camera, [line]).isEmpty, "\(line)")
       }
       for subject in [
-        "edge.bob.cam-1.exchange", "edge.ann.cam-2.exchange", "svc.storage.3.fetch", "$SRV.PING", "inbox.cam-2.notify",
-        "inbox.cam-1.notify", "$SYS.REQ.CLAIMS.UPDATE",
+        "edge.bob.cam-1_1.exchange", "edge.ann.cam-2_1.exchange", "edge.ann.cam-1_2.exchange",
+        "edge.ann.cam-1.exchange",
+        "svc.storage.3.fetch", "$SRV.PING", "inbox.ann.cam-2_1.notify",
+        "inbox.ann.cam-1_1.notify", "$SYS.REQ.CLAIMS.UPDATE",
       ] {
         #expect(try !world.broker.answers(camera, ["PUB \(subject) 2\r\nhi"]).isEmpty, "\(subject)")
       }
@@ -222,7 +235,7 @@ struct PermissionTests {
         group.addTask { try await service.run() }
         defer { service.shutDown() }
         let device = try await world.connect(world.device("cam-1", user: "ann"))
-        let subject = Subject.exchange(user: try UserID("ann"), device: try DeviceID("cam-1"))
+        let subject = Subject.exchange(EnrolledDevice("ann", "cam-1"))
         try await eventually("sync answers") {
           (try? await device.request(Message([7]), to: subject, deadline: .seconds(2)))?.payload == [7]
         }

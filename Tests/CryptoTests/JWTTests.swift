@@ -170,6 +170,16 @@ struct JWTTests {
     #expect(throws: CryptoError.self) { try device(tags: ["user:\(token)"]).sign(with: scopeKey) }
   }
 
+  @Test(
+    "issue 5, A1: a scoped user has one user: the broker grants what each of two tags says, and ends without any",
+    arguments: [
+      [], ["role:camera"], ["user:ann", "user:bob"], ["user:ann", "USER:bob"], ["User:bob"], ["user:Ann"], ["user"],
+      ["user:"], ["user:ann", "role:a", "Role:b"],
+    ])
+  func oneUser(tags: [String]) {
+    #expect(throws: CryptoError.self) { try device(tags: tags).sign(with: scopeKey) }
+  }
+
   @Test("Without an expiry a token is always current")
   func unlimited() throws {
     try device(expires: nil).sign(with: scopeKey).requireCurrent(at: .max)

@@ -57,7 +57,7 @@ struct SuiteTests {
     "a method that a path does not answer is told those that it does",
     arguments: [
       ("POST", "/readyz", "GET, HEAD"), ("DELETE", "/", "GET, HEAD"), ("GET", "/v1/enrol", "POST"),
-      ("PUT", "/v1/devices", "GET"), ("POST", "/v1/devices/x", "GET, DELETE"),
+      ("PUT", "/v1/devices", "GET"), ("POST", "/v1/devices/ann/x", "GET, DELETE"),
     ])
   func methods(method: String, path: String, allowed: String) async throws {
     try await GatewayWorld.with { world in
@@ -117,8 +117,9 @@ struct SuiteTests {
     try await GatewayWorld.with { world in
       for (method, path, status) in [
         ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405),
-        ("PUT", "/v1/devices/a", 405),
-        ("GET", "/v1/devices/a/b", 404), ("HEAD", "/", 200), ("HEAD", "/metrics", 200), ("HEAD", "/v1/enrol", 405),
+        ("PUT", "/v1/devices/ann/a", 405),
+        ("GET", "/v1/devices/ann/a/b", 404), ("GET", "/v1/devices/a", 404), ("HEAD", "/", 200),
+        ("HEAD", "/metrics", 200), ("HEAD", "/v1/enrol", 405),
       ] {
         let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
         #expect(answer.status == status, "\(method) \(path)")

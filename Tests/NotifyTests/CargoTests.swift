@@ -32,7 +32,7 @@ import Testing
       let change = try cargo(low, low + 1)
       _ = machine.changed(zone("b"), writer: "x", position: position, now: moment(0)) { change }
     }
-    let next = machine.acked(first.number, device: phone, user: alice, now: moment(1)).sends.first
+    let next = machine.acked(first.number, device: phone, now: moment(1)).sends.first
     #expect(next?.bitmap.set == [1])
     #expect(next?.cargo[1]?.page == (follows ? [6, 6, 6, 7, 7, 7] : nil))
     #expect(next?.cargo[1]?.low == (follows ? 5 : nil) && next?.cargo[1]?.high == (follows ? 7 : nil))
@@ -40,11 +40,11 @@ import Testing
 
   @Test("CK-81 the device's own change between two others leaves a gap: it has to ask") func ownChangeBetween() throws {
     var (machine, first) = try waiting()
-    for (position, writer) in [(UInt64(2), "x"), (3, "phone"), (4, "x")] {
+    for (position, writer) in [(UInt64(2), "x"), (3, "alice/phone/1"), (4, "x")] {
       let change = try cargo(position, position + 1)
       _ = machine.changed(zone("b"), writer: writer, position: position, now: moment(0)) { change }
     }
-    let next = machine.acked(first.number, device: phone, user: alice, now: moment(1)).sends.first
+    let next = machine.acked(first.number, device: phone, now: moment(1)).sends.first
     #expect(next?.bitmap.set == [1] && next?.cargo == [:])
   }
 
@@ -54,7 +54,7 @@ import Testing
       let change = try cargo(5, 6)
       _ = machine.changed(zone("b"), writer: "x", position: 2, now: moment(0)) { change }
       _ = machine.changed(zone("b"), writer: "x", position: 3, now: moment(0)) { second }
-      let next = machine.acked(first.number, device: phone, user: alice, now: moment(1)).sends.first
+      let next = machine.acked(first.number, device: phone, now: moment(1)).sends.first
       #expect(next?.bitmap.set == [1] && next?.cargo == [:])
     }
   }
@@ -74,11 +74,11 @@ import Testing
       let changes = [try cargo(position, position + 1), try cargo(position + 1, position + 2)]
       _ = machine.changed(zone("b"), writer: "x", position: position, now: moment(0)) { changes[0] }
       let next = try machine.setList(
-        list(generation, told: isTold), user: alice, device: phone, isCurrent: true, now: moment(1)
+        list(generation, told: isTold), of: phone, isCurrent: true, now: moment(1)
       ).sends.first
       #expect(next?.bitmap.set.contains(1) == true && next?.cargo == [:])
       _ = machine.changed(zone("b"), writer: "x", position: position + 1, now: moment(2)) { changes[1] }
-      let last = machine.acked(try #require(next).number, device: phone, user: alice, now: moment(3)).sends.first
+      let last = machine.acked(try #require(next).number, device: phone, now: moment(3)).sends.first
       #expect(last?.bitmap.set == [1] && last?.cargo == (isTold ? [:] : [1: changes[1]]))
     }
   }
@@ -92,7 +92,7 @@ import Testing
       let change = try cargo(5, 6, bytes: NotifyLimits.cargoBytes - 10)
       _ = machine.changed(zone(name), writer: "x", position: position, now: moment(0)) { change }
     }
-    let next = machine.acked(first.number, device: phone, user: alice, now: moment(1)).sends.first
+    let next = machine.acked(first.number, device: phone, now: moment(1)).sends.first
     #expect(next?.bitmap.set == [0, 1] && next?.cargo.keys.sorted() == [0])
   }
 

@@ -1,5 +1,6 @@
 import Model
 import NotifyCore
+import TestKit
 import Testing
 
 /// Goal: every change reaches every other device of its zone, in as few notifications as the answers allow.
@@ -7,14 +8,14 @@ import Testing
 @Suite struct DeliveryTests {
   @Test("SIM-66 a change at period 0 is offered at once") func atOnce() throws {
     var machine = try partition([phone: list(7, [("a", 0), ("b", 0)])])
-    let offer = machine.changed(zone("b"), writer: "tablet", position: 1, now: moment(0)).sends.first
+    let offer = machine.changed(zone("b"), writer: "alice/tablet/1", position: 1, now: moment(0)).sends.first
     #expect(offer?.bitmap.bytes == [0b10])
     #expect(offer?.generation == 7)
   }
 
   @Test("CK-81 who made the change does not hear of it, others do") func originExcluded() throws {
     var machine = try partition([phone: list(1, [("a", 0)]), tablet: list(1, [("a", 0)])])
-    let effects = machine.changed(zone("a"), writer: "phone", position: 1, now: moment(0))
+    let effects = machine.changed(zone("a"), writer: "alice/phone/1", position: 1, now: moment(0))
     #expect(effects.sends.map(\.device) == [tablet])
   }
 
@@ -30,9 +31,9 @@ import Testing
       coalesced += effects.coalesced
     }
     #expect(coalesced == 97)
-    let second = machine.acked(first[0].number, device: phone, user: alice, now: moment(1)).sends
+    let second = machine.acked(first[0].number, device: phone, now: moment(1)).sends
     #expect(second.map(\.bitmap.set) == [[0, 1]])
-    #expect(machine.acked(second[0].number, device: phone, user: alice, now: moment(2)).sends.isEmpty)
+    #expect(machine.acked(second[0].number, device: phone, now: moment(2)).sends.isEmpty)
     #expect(machine.wake == Wake())
   }
 
@@ -64,8 +65,8 @@ import Testing
   @Test("MOB-43 an answer to another notification changes nothing") func foreignAck() throws {
     var machine = try partition([phone: list(1, [("a", 0)])])
     let first = machine.changed(zone("a"), writer: "x", position: 1, now: moment(0)).sends[0]
-    _ = machine.acked(first.number + 1, device: phone, user: alice, now: moment(1))
-    _ = machine.acked(first.number, device: phone, user: UserID(unchecked: "mallory"), now: moment(1))
+    _ = machine.acked(first.number + 1, device: phone, now: moment(1))
+    _ = machine.acked(first.number, device: EnrolledDevice("mallory", "phone"), now: moment(1))
     #expect(machine.tick(moment(1_000)).resends == [first])
   }
 
@@ -80,7 +81,7 @@ import Testing
     let offers = machine.attached(phone, generation: 1, behind: behind, now: moment(2)).sends
     // `a` was seen by the device, though its answer is not here yet.
     #expect(offers.map(\.bitmap.set) == [[1, 2]])
-    #expect(machine.acked(first.number, device: phone, user: alice, now: moment(3)).sends.isEmpty)
+    #expect(machine.acked(first.number, device: phone, now: moment(3)).sends.isEmpty)
     #expect(machine.tick(moment(1_002)).resends == offers)
   }
 
@@ -97,21 +98,21 @@ import Testing
     var machine = try partition([phone: list(1, [("a", 0), ("b", 0)])])
     let first = machine.changed(zone("b"), writer: "x", position: 1, now: moment(0)).sends[0]
     let effects = try machine.setList(
-      list(2, [("b", 0), ("c", 0)]), user: alice, device: phone, isCurrent: true, now: moment(1))
+      list(2, [("b", 0), ("c", 0)]), of: phone, isCurrent: true, now: moment(1))
     #expect(effects.sends.map(\.generation) == [2])
     #expect(effects.sends.map(\.bitmap.set) == [[0]])
     #expect(effects.sends[0].number > first.number)
     // The late answer to the old numbering confirms nothing.
-    #expect(machine.acked(first.number, device: phone, user: alice, now: moment(2)).sends.isEmpty)
+    #expect(machine.acked(first.number, device: phone, now: moment(2)).sends.isEmpty)
     #expect(machine.tick(moment(1_001)).resends == effects.sends)
   }
 
   @Test("E13 a dropped table leaves its bit out, a stale list from the store changes nothing")
   func dropAndStaleList() throws {
     var machine = try partition([phone: list(3, [("a", 0), ("b", 0)])])
-    _ = try machine.setList(list(2, [("b", 0)]), user: alice, device: phone, isCurrent: false, now: moment(0))
+    _ = try machine.setList(list(2, [("b", 0)]), of: phone, isCurrent: false, now: moment(0))
     #expect(machine[phone]?.list.generation == 3)
-    _ = try machine.setList(list(4, [("b", 0)]), user: alice, device: phone, isCurrent: true, now: moment(0))
+    _ = try machine.setList(list(4, [("b", 0)]), of: phone, isCurrent: true, now: moment(0))
     #expect(machine.changed(zone("a"), writer: "x", position: 1, now: moment(0)).sends.isEmpty)
     #expect(machine.changed(zone("b"), writer: "x", position: 2, now: moment(0)).sends.map(\.bitmap.set) == [[0]])
   }
@@ -131,11 +132,11 @@ import Testing
     _ = machine.changed(zone("b"), writer: "x", position: 6, now: moment(0))
     _ = machine.changed(zone("z"), writer: "x", position: 9, now: moment(0))
     #expect(machine.confirmed == 4)
-    _ = machine.acked(first.number, device: phone, user: alice, now: moment(1))
+    _ = machine.acked(first.number, device: phone, now: moment(1))
     #expect(machine.confirmed == 5)
     let second = machine.tick(moment(60_000)).sends[0]
     #expect(machine.confirmed == 5)
-    _ = machine.acked(second.number, device: phone, user: alice, now: moment(60_001))
+    _ = machine.acked(second.number, device: phone, now: moment(60_001))
     #expect(machine.confirmed == 9)
     _ = machine.changed(zone("c"), writer: "x", position: 10, now: moment(60_002))
     #expect(machine.confirmed == 9)
@@ -158,13 +159,13 @@ import Testing
 
   @Test("a partition takes no more devices than its bound") func bound() throws {
     var machine = PartitionNotifier(startedAt: 0, position: 0, deviceLimit: 1)
-    _ = try machine.setList(list(1, []), user: alice, device: phone, isCurrent: true, now: moment(0))
+    _ = try machine.setList(list(1, []), of: phone, isCurrent: true, now: moment(0))
     let error = #expect(throws: CaravanError.self) {
-      try machine.setList(list(1, []), user: alice, device: tablet, isCurrent: true, now: moment(0))
+      try machine.setList(list(1, []), of: tablet, isCurrent: true, now: moment(0))
     }
     #expect(error?.code == .limitExceeded)
     machine.remove(phone)
-    _ = try machine.setList(list(1, []), user: alice, device: tablet, isCurrent: true, now: moment(0))
+    _ = try machine.setList(list(1, []), of: tablet, isCurrent: true, now: moment(0))
     #expect(machine.deviceCount == 1)
   }
 }

@@ -1,9 +1,10 @@
 import Model
 import NotifyCore
+import TestKit
 
 let alice = UserID(unchecked: "alice")
-let phone = DeviceID(unchecked: "phone")
-let tablet = DeviceID(unchecked: "tablet")
+let phone = EnrolledDevice("alice", "phone")
+let tablet = EnrolledDevice("alice", "tablet")
 
 func zone(_ name: String, of user: UserID = alice) -> ZoneID {
   guard let zone = try? ZoneID(DatabaseID(container: ContainerID(unchecked: "album"), owner: user), name) else {
@@ -31,10 +32,10 @@ extension PartitionNotifier {
 func bits(_ offer: Offer?) -> [Int]? { offer?.bitmap.set }
 
 /// A partition with devices and their lists, at time 0.
-func partition(_ lists: [DeviceID: DeviceList]) throws -> PartitionNotifier {
+func partition(_ lists: [EnrolledDevice: DeviceList]) throws -> PartitionNotifier {
   var machine = PartitionNotifier(startedAt: 0, position: 0)
   for (device, list) in lists {
-    _ = try machine.setList(list, user: alice, device: device, isCurrent: true, now: moment(0))
+    _ = try machine.setList(list, of: device, isCurrent: true, now: moment(0))
   }
   return machine
 }

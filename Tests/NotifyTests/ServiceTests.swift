@@ -66,7 +66,7 @@ import Wire
     let (one, two) = (try world.connect(phone), try world.connect(tablet))
     try world.subscribe(phone, [(zone("a"), 0)])
     try world.subscribe(tablet, [(zone("a"), 0)])
-    try world.write(zone("a"), by: "phone")
+    try world.write(zone("a"), by: "alice/phone/1")
     try world.simulation.run(for: .seconds(60))
     #expect(one.notifications.isEmpty)
     #expect(two.bitmaps == [[1]])
@@ -96,7 +96,7 @@ import Wire
     try world.subscribe(phone, generation: 7, zones.map { ($0, 2_000) })
     try world.subscribe(tablet, generation: 3, [(zones[9], 2_000)])
     for index in [0, 3, 9, 9, 10] { try world.write(zones[index], rows: 2) }
-    try world.write(zones[5], by: "phone")
+    try world.write(zones[5], by: "alice/phone/1")
     try world.simulation.run(for: .seconds(3))
     #expect(one.bitmaps == [[0b0000_1001, 0b0000_0110]] && one.notifications.map(\.generation) == [7])
     #expect(two.bitmaps == [[1]] && two.notifications.map(\.generation) == [3])
@@ -124,7 +124,7 @@ import Wire
     }
     let asked = world.faults.storageRequests
     try world.write(zone("a"))
-    try world.write(zone("b"), by: "phone")
+    try world.write(zone("b"), by: "alice/phone/1")
     try world.simulation.run(within: .milliseconds(10)) { !one.notifications.isEmpty }
     #expect(one.bitmaps == [[1]] && two.notifications.isEmpty)
     let heard = try world.simulation.run {
@@ -377,14 +377,14 @@ import Wire
         try await world.bus.request(Message([0xff, 0x07, 0x99]), to: subject, deadline: .seconds(1))
       }
       #expect(error?.code == .invalidData)
-      let stranger = UserID(unchecked: "bob")
-      for (user, payload) in [(alice, [0xff, 0x07, 0x99]), (stranger, AckNotification(number: 1).encoded())] {
-        try await world.bus.publish(Message(payload), to: .acks(user: user, device: phone, home))
+      let stranger = EnrolledDevice("bob", "phone")
+      for (device, payload) in [(phone, [0xff, 0x07, 0x99]), (stranger, AckNotification(number: 1).encoded())] {
+        try await world.bus.publish(Message(payload), to: .acks(device, home))
       }
     }
     try world.simulation.run {
       try await world.bus.publish(Message([1, 2, 3]), to: .changes(home))
-      let foreign = AttachRequest(user: "bob", device: "phone", generation: 1)
+      let foreign = AttachRequest(device: "bob/phone/1", generation: 1)
       let error = await #expect(throws: CaravanError.self) {
         let _: AttachReply = try await world.bus.call(foreign, to: .partitioned(.notify, home, method: "attach"))
       }

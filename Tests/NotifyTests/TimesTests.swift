@@ -7,7 +7,7 @@ import Testing
 /// Goal: nobody's timer is forgotten, however many there are and whatever happens to them. Method: random events; the
 /// partition's next wake is compared with what a look at every device says.
 @Suite struct TimesTests {
-  private static let devices = (0..<40).map { DeviceID(unchecked: "d\($0)") }
+  private static let devices = (0..<40).map { EnrolledDevice("alice", "d\($0)") }
 
   private static func list(_ random: SeededRandom, _ generation: UInt64) throws -> DeviceList {
     let names = ["a", "b", "c", "d"].prefix(Int(1 + random.below(4)))
@@ -19,7 +19,7 @@ import Testing
     let random = SeededRandom(seed: UInt64(seed))
     var machine = PartitionNotifier(startedAt: 0, position: 0)
     var now = moment(0)
-    var outstanding: [DeviceID: UInt64] = [:]
+    var outstanding: [EnrolledDevice: UInt64] = [:]
     func note(_ effects: PartitionNotifier.Effects) {
       for offer in effects.sends { outstanding[offer.device] = offer.number }
     }
@@ -31,14 +31,14 @@ import Testing
       switch random.below(10) {
       case 0:
         let list = try Self.list(random, UInt64(step))
-        note(try machine.setList(list, user: alice, device: device, isCurrent: true, now: now))
+        note(try machine.setList(list, of: device, isCurrent: true, now: now))
       case 1: machine.remove(device)
       case 2: machine.sweep(device, now: now)
       case 3...5:
         let name = ["a", "b", "c", "d"][Int(random.below(4))]
         note(machine.changed(zone(name), writer: device.text, position: UInt64(step), now: now))
       case 6, 7:
-        if let number = outstanding[device] { note(machine.acked(number, device: device, user: alice, now: now)) }
+        if let number = outstanding[device] { note(machine.acked(number, device: device, now: now)) }
       case 8: note(machine.attached(device, generation: UInt64(step), behind: nil, now: now))
       default: note(machine.tick(now))
       }

@@ -129,7 +129,7 @@ final class World: Sendable {
   /// What sync does for a `Subscribe`: the record first, then notify.
   @discardableResult
   func subscribe(
-    _ device: DeviceID, of user: UserID = alice, generation: UInt64 = 1, _ items: [(ZoneID, UInt32)],
+    _ device: EnrolledDevice, generation: UInt64 = 1, _ items: [(ZoneID, UInt32)],
     seen: [UInt64] = [], toldOnly: Set<ZoneID> = []
   ) throws -> AttachReply {
     let list = SubscriptionList(
@@ -140,32 +140,32 @@ final class World: Sendable {
     return try simulation.run {
       let record = RecordFields([1: .data(list.encoded()), 2: .integer(Int64(generation))])
       let mutation = Model.Mutation(
-        name: device.text, base: .any, change: .save(type: 0, body: record.body, chunks: []))
-      let zone = try ZoneID(DatabaseID(container: .system, owner: user), "subscriptions")
+        name: device.token, base: .any, change: .save(type: 0, body: record.body, chunks: []))
+      let zone = try ZoneID(DatabaseID(container: .system, owner: device.user), "subscriptions")
       _ = try await self.storage.commit(to: zone, [mutation])
       return try await self.attach(
-        AttachRequest(user: user.text, device: device.text, generation: generation, seen: seen, list: list))
+        AttachRequest(device: device.text, generation: generation, seen: seen, list: list))
     }
   }
 
   @discardableResult
   func hello(
-    _ device: DeviceID, of user: UserID = alice, generation: UInt64, seen: [UInt64], lives: [UInt64] = []
+    _ device: EnrolledDevice, generation: UInt64, seen: [UInt64], lives: [UInt64] = []
   ) throws -> AttachReply {
     try simulation.run {
       try await self.attach(
-        AttachRequest(user: user.text, device: device.text, generation: generation, seen: seen, lives: lives))
+        AttachRequest(device: device.text, generation: generation, seen: seen, lives: lives))
     }
   }
 
   private func attach(_ request: AttachRequest) async throws -> AttachReply {
-    let partition = Partition(of: DatabaseID(container: .system, owner: try UserID(request.user)))
+    let partition = Partition(of: DatabaseID(container: .system, owner: try EnrolledDevice(request.device).user))
     return try await bus.call(request, to: .partitioned(.notify, partition, method: "attach"))
   }
 
   /// A device that listens and answers.
-  func connect(_ device: DeviceID, of user: UserID = alice, answers: Bool = true) throws -> Listener {
-    let listener = Listener(device: device, user: user, bus: hub.connect(as: device.text), answers: answers)
+  func connect(_ device: EnrolledDevice, answers: Bool = true) throws -> Listener {
+    let listener = Listener(device: device, bus: hub.connect(as: device.device.text), answers: answers)
     _ = simulation.start { try await listener.listen() }
     try simulation.run(for: .milliseconds(1))
     return listener
@@ -174,14 +174,13 @@ final class World: Sendable {
 
 /// A device as notify sees it.
 final class Listener: Sendable {
-  private let device: DeviceID
-  private let user: UserID
+  private let device: EnrolledDevice
   private let bus: InProcessBus
   private let answers: Atomic<Bool>
   private let heard = Mutex<[Notification]>([])
 
-  init(device: DeviceID, user: UserID, bus: InProcessBus, answers: Bool) {
-    (self.device, self.user, self.bus) = (device, user, bus)
+  init(device: EnrolledDevice, bus: InProcessBus, answers: Bool) {
+    (self.device, self.bus) = (device, bus)
     self.answers = Atomic(answers)
   }
 
@@ -192,13 +191,13 @@ final class Listener: Sendable {
 
   func listen() async throws {
     let inbox = try await bus.subscribe(.exact(.notify(device)), group: nil, capacity: 16)
-    let partition = Partition(of: DatabaseID(container: .system, owner: user))
+    let partition = Partition(of: DatabaseID(container: .system, owner: device.user))
     while case .message(let incoming)? = await inbox.next() {
       let notification = try Notification.decode(incoming.message.payload)
       heard.withLock { $0.append(notification) }
       guard answers.load(ordering: .relaxed) else { continue }
       let ack = AckNotification(number: notification.number)
-      try await bus.publish(ack, to: .acks(user: user, device: device, partition))
+      try await bus.publish(ack, to: .acks(device, partition))
     }
   }
 }

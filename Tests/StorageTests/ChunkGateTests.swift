@@ -103,7 +103,7 @@ import Wire
   func tickets() async throws {
     try await StorageBench.with { bench in
       let chunk = Chunk([1])
-      let other = try DeviceID("tablet")
+      let other = EnrolledDevice("ada", "tablet")
       #expect(await bench.refusal(ChunkRequest(put: [chunk])) == .invalidData)
       #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), as: other) == .notAuthenticated)
       let foreign = TicketSeal(key: try TicketKey([UInt8](repeating: 6, count: TicketKey.byteCount))).issue(
@@ -113,7 +113,7 @@ import Wire
       #expect(await bench.refusal(ChunkRequest(ticket: foreign, put: [chunk])) == .notAuthenticated)
       let edits: [(inout Ticket) -> Void] = [
         { $0.bytes += 1 }, { $0.expiresMilliseconds += 1 }, { $0.database?.container = "photos" },
-        { $0.device = "tablet" },
+        { $0.device = "ada/tablet/1" },
         { $0.mac[0] ^= 1 }, { $0.mac = [] }, { $0.database?.environment = "production" },
       ]
       for edit in edits {

@@ -61,7 +61,7 @@ struct StorageBench: Sendable {
   // MARK: Samples
 
   static let user = UserID(unchecked: "ada")
-  static let device = DeviceID(unchecked: "phone")
+  static let device = EnrolledDevice("ada", "phone")
   static let database = DatabaseID(container: ContainerID(unchecked: "notes"), owner: user)
   static let partition = Partition(of: database)
   static func zone(_ name: String = "t") throws -> ZoneID { try ZoneID(database, name) }
@@ -89,14 +89,14 @@ struct StorageBench: Sendable {
   }
 
   func chunks(
-    _ request: ChunkRequest, as device: DeviceID = device, partition: Partition = partition
+    _ request: ChunkRequest, as device: EnrolledDevice = device, partition: Partition = partition
   ) async throws(CaravanError) -> ChunkReply {
-    try await hub.connect(as: device.text).call(request, to: .chunks(user: Self.user, device: device, partition))
+    try await hub.connect(as: device.device.text).call(request, to: .chunks(device, partition))
   }
 
   /// Why storage refuses; nil when it does not.
   func refusal(
-    _ request: ChunkRequest, as device: DeviceID = device, partition: Partition = partition
+    _ request: ChunkRequest, as device: EnrolledDevice = device, partition: Partition = partition
   ) async -> ErrorCode? {
     do throws(CaravanError) {
       _ = try await chunks(request, as: device, partition: partition)

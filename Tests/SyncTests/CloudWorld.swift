@@ -117,7 +117,8 @@ struct Device: Sendable {
     self.bus = bus
   }
 
-  private var subject: Subject { .exchange(user: user, device: name) }
+  var enrolled: EnrolledDevice { EnrolledDevice(user, name) }
+  private var subject: Subject { .exchange(enrolled) }
 
   /// One frame, uncompressed, and its results.
   func exchange(_ operations: [Wire.Operation.Kind]) async throws -> [Wire.Result.Kind] {

@@ -104,7 +104,7 @@ final class RecordingExtension: Sendable {
           Issue.record("what is there must be kept")
           return
         }
-        #expect(kept.writer == "a")
+        #expect(kept.writer == "ann/a/1")
         guard case .conflict(let server?) = try await b.conflicting(type, op: 2) else {
           Issue.record("the conflict must be left")
           return

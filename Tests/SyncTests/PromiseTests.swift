@@ -81,7 +81,7 @@ import Wire
       let (storage, zone) = (Self.storage(cloud), try Self.photos())
       _ = try await a.push(1, [.save("r", [1: .text("from a device")], type: type)])
       let seen = try #require(try await storage.fetch(["r"], from: zone).first)
-      #expect(try RecordFields(body: seen.body)[1] == .text("from a device") && seen.writer == "a")
+      #expect(try RecordFields(body: seen.body)[1] == .text("from a device") && seen.writer == "ann/a/1")
       // Create, update and delete, under the rules that hold for devices.
       let row = Model.Mutation.save("r", [1: .text("from a backend")], type: type, base: .version(1))
       let result = try await storage.commit(to: zone, [row, .save("s", [1: .text("new")], type: type)])
@@ -150,7 +150,7 @@ import Wire
       func fetch(_ hash: ChunkHash) async throws -> [UInt8]? {
         let get = ChunkRequest(ticket: ticket, get: hash.bytes)
         let reply: ChunkReply = try await b.bus.call(
-          get, to: .chunks(user: b.user, device: b.name, try Partition(ticket.partition)))
+          get, to: .chunks(b.enrolled, try Partition(ticket.partition)))
         return reply.chunks.first?.data
       }
       var got = [try await fetch(named[0])]

@@ -22,7 +22,7 @@ import Wire
       let seenByB = try #require(try await b.pull().entries.first)
       guard case .save(_, let body, _) = row.change else { throw Missing("body of a save") }
       #expect(seenByB.body == body && seenByB.name == "r1" && seenByB.version == 1 && seenByB.type == type.id)
-      #expect(seenByB.writer == "a" && !seenByB.own)
+      #expect(seenByB.writer == "ann/a/1" && !seenByB.own)
 
       let seenByA = try #require(try await a.pull().entries.first)
       #expect(seenByA.own && seenByA.body.isEmpty && seenByA.version == 1)
@@ -43,7 +43,7 @@ import Wire
         Issue.record("r1 must be in conflict: \(result)")
         return
       }
-      #expect(server.name == "r1" && server.writer == "a" && server.version == 1)
+      #expect(server.name == "r1" && server.writer == "ann/a/1" && server.version == 1)
       #expect(try RecordFields(body: server.body)[1] == .text("a"))
       #expect(result.versions == [2])
 
@@ -154,13 +154,13 @@ import Wire
       }
       let put = ChunkRequest(ticket: ticket, put: [Chunk(hash: hash.bytes, data: bytes)])
       let stored: ChunkReply = try await a.bus.call(
-        put, to: .chunks(user: a.user, device: a.name, try Partition(ticket.partition)))
+        put, to: .chunks(a.enrolled, try Partition(ticket.partition)))
       #expect(stored.stored == hash.bytes)
       #expect(try await a.push(1, [row]).versions == [1])
       #expect(try await b.pull().entries.map(\.name) == ["r1"])
       await #expect(throws: CaravanError.self, "another device's ticket opens nothing") {
         let _: ChunkReply = try await b.bus.call(
-          put, to: .chunks(user: b.user, device: b.name, try Partition(ticket.partition)))
+          put, to: .chunks(b.enrolled, try Partition(ticket.partition)))
       }
     }
   }

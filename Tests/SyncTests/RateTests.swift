@@ -1,5 +1,6 @@
 import Launch
 import Model
+import TestKit
 import Testing
 import Wire
 
@@ -44,7 +45,7 @@ import Wire
   }
 
   private static func payer(_ device: String, _ user: String, _ container: String) throws -> RateLedger.Payer {
-    RateLedger.Payer(device: try DeviceID(device), user: try UserID(user), container: container)
+    RateLedger.Payer(device: EnrolledDevice(try UserID(user), try DeviceID(device)), container: container)
   }
 
   @Test("CK-101: device, user and container are limited each for itself; who is refused for one is charged for none")

@@ -2,6 +2,7 @@ import Crypto
 import Model
 import SchemaClient
 import Sealing
+import TestKit
 import Testing
 import Wire
 
@@ -63,14 +64,15 @@ import Wire
   @Test("A ticket opens for its device until it expires; any change to it shows")
   func tickets() throws {
     let seal = TicketSeal(key: key)
-    let device = try DeviceID("phone")
+    let device = EnrolledDevice("ann", "phone")
     let grant = TicketGrant(
       database: try zone().database, device: device, isUpload: true, bytes: 1_000, expiresMilliseconds: 50)
     let ticket = seal.issue(grant)
     #expect(ticket.partition == Partition(of: grant.database).number)
     #expect(try seal.open(ticket, from: device, nowMilliseconds: 49) == grant)
 
-    func code(_ now: Int64 = 0, from other: DeviceID? = nil, _ change: (inout Ticket) -> Void = { _ in }) -> ErrorCode?
+    func code(_ now: Int64 = 0, from other: EnrolledDevice? = nil, _ change: (inout Ticket) -> Void = { _ in })
+      -> ErrorCode?
     {
       var forged = ticket
       change(&forged)
@@ -80,8 +82,11 @@ import Wire
       return nil
     }
     #expect(code(50) == .leaseExpired)
-    #expect(code(from: try DeviceID("tablet")) == .notAuthenticated)
-    #expect(code { $0.device = "tablet" } == .notAuthenticated)
+    #expect(code(from: EnrolledDevice("ann", "tablet")) == .notAuthenticated)
+    #expect(code(from: EnrolledDevice("bob", "phone")) == .notAuthenticated, "issue 5, A1: another user's of that name")
+    let again = EnrolledDevice(user: device.user, device: device.device, enrolment: 2)
+    #expect(code(from: again) == .notAuthenticated, "issue 5, A1: the name enrolled again")
+    #expect(code { $0.device = "ann/tablet/1" } == .notAuthenticated)
     #expect(code { $0.database?.owner = "bob" } == .notAuthenticated)
     #expect(code { $0.upload = false } == .notAuthenticated)
     #expect(code { $0.bytes += 1 } == .notAuthenticated)

@@ -63,7 +63,7 @@ final class RecordingNotifier: Sendable {
       #expect(abs(now - Int64(answer.serverTimeMilliseconds)) < 60_000)
 
       let heard = notifier.heard.attached
-      #expect(heard.map(\.generation) == [4, 4] && heard.allSatisfy { $0.user == "ann" && $0.device == "a" })
+      #expect(heard.map(\.generation) == [4, 4] && heard.allSatisfy { $0.device == "ann/a/1" })
       #expect(heard.map(\.seen) == [[], [7, 0]])
       #expect(try await a.ask(subscribe(4)) == .done(Empty()))
       #expect(notifier.heard.attached.count == 3, "the same list again is told again")
@@ -114,7 +114,7 @@ final class RecordingNotifier: Sendable {
       let a = try cloud.device("a")
       #expect(try await a.ask(.ack(AckNotification(number: 9))) == .done(Empty()))
       guard case .message(let heard)? = await acks.next() else { throw CaravanError(.internalError, "no message") }
-      #expect(heard.subject == .acks(user: try UserID("ann"), device: try DeviceID("a"), home))
+      #expect(heard.subject == .acks(EnrolledDevice("ann", "a"), home))
       #expect(try AckNotification.decode(heard.message.payload) == AckNotification(number: 9))
       #expect(heard.reply == nil)
       notifier.close()
@@ -141,7 +141,7 @@ final class RecordingNotifier: Sendable {
       let result = try await a.ask(.ticket(RequestTicket(container: "album", upload: true, bytes: .max)))
       guard case .ticket(let ticket) = result else { throw Unexpected(result: result) }
       let now = cloud.host.clock.wallTime.milliseconds
-      let grant = try TicketSeal(key: cloud.key).open(ticket, from: a.name, nowMilliseconds: now)
+      let grant = try TicketSeal(key: cloud.key).open(ticket, from: a.enrolled, nowMilliseconds: now)
       #expect(grant.database == DatabaseID(container: try ContainerID("album"), owner: a.user))
       #expect(grant.isUpload && grant.bytes == UInt64(Limits.chunksPerObject * Limits.chunkBytes))
       #expect((1...15 * 60_000).contains(grant.expiresMilliseconds - now))

@@ -113,7 +113,7 @@ import Wire
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
       var save = Model.Mutation.save("r", [1: .text("b")], type: type)
       save.terms = WriteTerms(policy: .lastWriterWins, stamp: HybridStamp(milliseconds: 1 << 45))
-      #expect(try await self.entry(b.push(1, [save]).outcomes.first)?.writer == "a")
+      #expect(try await self.entry(b.push(1, [save]).outcomes.first)?.writer == "ann/a/1")
     }
   }
 

@@ -55,20 +55,18 @@ struct HistoryTrial: Sendable {
   }
 
   private struct Device: Sendable {
-    let name: DeviceID
+    let name: EnrolledDevice
     let credentials: Credentials
     let settings: Witness.Settings
 
     init(_ credentials: Credentials, _ key: TicketKey) throws {
-      guard case .user(let claims) = credentials.jwt.claims.body, let tag = claims.tag("user") else {
-        throw CaravanError(.notAuthenticated, "these are not a device's credentials")
-      }
       self.credentials = credentials
-      name = try DeviceID(credentials.jwt.claims.name)
-      let (user, container) = (try UserID(tag), try ContainerID("witnesses"))
+      let claims = credentials.jwt.claims
+      name = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
+      let (user, container) = (name.user, try ContainerID("witnesses"))
       let zone = try ZoneID(DatabaseID(container: container, owner: user), "history")
       let tokens = TokenSeal(key: key)
-      var settings = Witness.Settings(user: user, container: container) { try? tokens.open($0, of: zone).seq }
+      var settings = Witness.Settings(container: container) { try? tokens.open($0, of: zone).seq }
       settings.deadline = .milliseconds(1_500)
       self.settings = settings
     }

@@ -16,13 +16,16 @@ Command(
     throw CaravanError(.notAuthenticated, "--creds is missing: enrol this device and give the file here")
   }
   let announced: LinkClass? = if case .announced(let link) = options[Flag<LinkChoice>.link] { link } else { nil }
+  let own = DeviceCredentials(given: credentials, directory: options[Flag<String>.data])
   let configuration = Agent.Configuration(
-    directory: options[Flag<String>.data], identity: try DeviceIdentity(credentials), link: announced)
+    directory: options[Flag<String>.data], identity: try DeviceIdentity(own.current), link: announced)
   // Apps work without a broker, so nothing here waits for one.
   let agent = try await Agent(configuration, host: host) { [nats] () throws(CaravanError) in
-    let bus = try await NATSBus.connect(nats, host: host)
-    try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
-    return bus
+    try await own.connect { (credentials) throws(CaravanError) in
+      let bus = try await NATSBus.connect(nats.with(credentials), host: host)
+      try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
+      return bus
+    }
   }
   let inherited = try InheritedSocket.taken(from: Command.environment, process: host.process.identifier)
   let apps = try await AppServer(

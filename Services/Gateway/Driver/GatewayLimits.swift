@@ -5,11 +5,12 @@ public enum GatewayLimits {
   /// How long answers to `$SRV.STATS` are awaited.
   public static let discoveryWindow: Duration = .milliseconds(150)
   /// Devices in one list.
-  public static let devicesListed = 10_000
+  public static let devicesPerPage = 400
   /// While services are missing, a report is taken anew after this.
   public static let incompleteReportAge: Duration = .milliseconds(100)
   /// A report younger than this is shown again rather than taken anew, however many look.
   public static let reportAge: Duration = .milliseconds(900)
   /// Bytes of a request's body; enrolment needs a few hundred.
   public static let bodyBytes = 64 << 10
+  public static let renewalsInFlight = 16
 }

@@ -6,6 +6,7 @@ internal import HTTP
 public import Model
 public import Runtime
 internal import StorageClient
+internal import Wire
 
 /// The HTTP side of the suite: health, metrics, the status page, and enrolment.
 public final class GatewayService: Service {
@@ -22,18 +23,33 @@ public final class GatewayService: Service {
   public init(
     address: String, port: UInt16, bus: any MessageBus, host: Host, authority: DeviceAuthority, adminToken: String
   ) throws(CaravanError) {
+    let enroller = Enroller(
+      storage: StorageClient(bus: bus, host: host, writer: "@gateway"), authority: authority, host: host)
     let routes = Routes(
-      monitor: SuiteMonitor(bus: bus, host: host),
-      enroller: Enroller(
-        storage: StorageClient(bus: bus, host: host, writer: "@gateway"), authority: authority, host: host),
+      monitor: SuiteMonitor(bus: bus, host: host), enroller: enroller,
       adminToken: Array(adminToken.utf8), log: host.log)
     var limits = HTTPLimits()
     limits.bodyBytes = GatewayLimits.bodyBytes
     server = try HTTPServer(address: address, port: port, limits: limits) { await routes.answer($0) }
-    presence = ServiceHost(name: "caravan-gateway", version: Self.version, bus: bus, host: host)
+    presence = ServiceHost(
+      name: "caravan-gateway", version: Release.version, bus: bus, host: host, endpoints: [Self.renewal(enroller)])
   }
 
-  public static let version = "0.1.0"
+  /// Credentials of a device are renewed over its connection; the broker proves whose they are.
+  private static func renewal(_ enroller: Enroller) -> Endpoint {
+    Endpoint(
+      "renew", .everyRenewal, group: ServiceName.gateway.rawValue, maxInFlight: GatewayLimits.renewalsInFlight
+    ) { incoming throws(CaravanError) in
+      let jwt: JWT
+      switch incoming.subject {
+      case .renew(let device):
+        jwt = try await enroller.renew(device.device, of: device.user, enrolment: device.enrolment)
+      case .unnumbered(let user, let device, _): jwt = try await enroller.renew(device, of: user, enrolment: nil)
+      default: throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not a subject of renewals")
+      }
+      return RenewedCredentials(jwt: jwt.text).encoded()
+    }
+  }
 
   /// The port listened on, also if the system chose it.
   public var port: UInt16 { server.port }

@@ -4,6 +4,7 @@ internal import GatewayCore
 internal import HTTP
 internal import Model
 internal import Runtime
+internal import Wire
 
 /// Which request is answered by what.
 struct Routes: Sendable {
@@ -61,18 +62,39 @@ struct Routes: Sendable {
     }
   }
 
-  /// `GET /v1/devices`, `GET /v1/devices/<name>`, `DELETE /v1/devices/<name>`.
+  /// `GET /v1/devices`, by pages; `GET` and `DELETE /v1/devices/<user>/<name>`.
   private func devices(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
     try requireAdmin(request)
     switch (request.method, request.segments.count) {
-    case ("GET", 2):
-      return HTTPResponse(json: ["devices": .array(try await enroller.devices().map(\.json))])
-    case ("GET", 3): return HTTPResponse(json: try await enroller.device(DeviceID(request.segments[2])).json)
-    case ("DELETE", 3): return HTTPResponse(json: try await enroller.revoke(DeviceID(request.segments[2])).json)
+    case ("GET", 2): return try await deviceList(from: request.queryValue("from"))
+    case ("GET", 4):
+      let (user, name) = try Self.device(request)
+      return HTTPResponse(json: try await enroller.device(name, of: user).json)
+    case ("DELETE", 4):
+      let (user, name) = try Self.device(request)
+      return HTTPResponse(json: try await enroller.revoke(name, of: user).json)
     case (_, 2): return .notAllowed(request, "GET")
-    case (_, 3): return .notAllowed(request, "GET, DELETE")
-    default: return .text(status: 404, "there is nothing at this path: try /")
+    case (_, 4): return .notAllowed(request, "GET, DELETE")
+    default: return .text(status: 404, "a device is at /v1/devices/<user>/<name>")
     }
+  }
+
+  private static func device(_ request: HTTPRequest) throws(CaravanError) -> (UserID, DeviceID) {
+    (try UserID(request.segments[2]), try DeviceID(request.segments[3]))
+  }
+
+  /// - Parameter start: `next` of the page before; nil: the first page.
+  private func deviceList(from start: String?) async throws(CaravanError) -> HTTPResponse {
+    var position: Wire.ChangePosition?
+    if let start {
+      guard let bytes = try? Hex.decode(start), let known = try? Wire.ChangePosition.decode(bytes) else {
+        throw CaravanError(.invalidSyncToken, "\"from\" is not the \"next\" of a page: leave it out to begin anew")
+      }
+      position = known
+    }
+    let page = try await enroller.devices(from: position)
+    let next: JSON = if let next = page.next { .string(Hex.encode(next.encoded())) } else { .null }
+    return HTTPResponse(json: ["devices": .array(page.devices.map(\.json)), "next": next])
   }
 
   private func mint(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
@@ -117,7 +139,8 @@ extension DeviceRecord {
   /// Times as RFC 3339; `revoked` is null while the device may come in.
   fileprivate var json: JSON {
     [
-      "device": .string(device.text), "user": .string(user.text), "public_key": .string(key),
+      "device": .string(device.device.text), "user": .string(device.user.text),
+      "enrolment": .int(Int64(device.enrolment)), "public_key": .string(key),
       "issued": .string(WallTime(milliseconds: issued).description),
       "revoked": revoked == 0 ? .null : .string(WallTime(milliseconds: revoked).description),
     ]

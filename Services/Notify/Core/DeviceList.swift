@@ -39,7 +39,7 @@ package struct DeviceList: Sendable, Hashable {
 
 /// One notification: which of a device's subscriptions changed.
 package struct Offer: Sendable, Hashable {
-  package let device: DeviceID
+  package let device: EnrolledDevice
   /// Grows; never the number of another notification to this device.
   package let number: UInt64
   package let generation: UInt64
@@ -48,7 +48,7 @@ package struct Offer: Sendable, Hashable {
   package let cargo: [Int: Cargo]
 
   package init(
-    device: DeviceID, number: UInt64, generation: UInt64, bitmap: Bitmap, cargo: [Int: Cargo] = [:]
+    device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, cargo: [Int: Cargo] = [:]
   ) {
     self.device = device
     self.number = number

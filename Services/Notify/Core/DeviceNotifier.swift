@@ -28,8 +28,7 @@ package struct DeviceNotifier: Sendable {
     var retryAt: Int64
   }
 
-  package let user: UserID
-  package let device: DeviceID
+  package let device: EnrolledDevice
   package private(set) var list: DeviceList
   package private(set) var presence = Presence.present
   private var waiting: Bitmap
@@ -46,8 +45,7 @@ package struct DeviceNotifier: Sendable {
   /// When to offer everything, on the monotonic clock: nobody knows what the owner before had told this device.
   private var sweepAt: Int64?
 
-  package init(user: UserID, device: DeviceID, list: DeviceList) {
-    self.user = user
+  package init(device: EnrolledDevice, list: DeviceList) {
     self.device = device
     self.list = list
     waiting = Bitmap(count: list.items.count)
@@ -215,7 +213,7 @@ package struct DeviceNotifier: Sendable {
     if let outstanding { unconfirmed.formUnion(outstanding.offer.bitmap) }
     let zones = Set(unconfirmed.set.map { self.list.items[$0].zone })
     let attaching = sinceAttach.map { bits in Set(bits.set.map { self.list.items[$0].zone }) }
-    var next = DeviceNotifier(user: user, device: device, list: list)
+    var next = DeviceNotifier(device: device, list: list)
     next.presence = presence
     next.sweepAt = sweepAt
     for (slot, item) in list.items.enumerated() where zones.contains(item.zone) { next.ready[slot] = true }

@@ -3,7 +3,7 @@ package import Model
 /// The devices of one owned partition, and how far its log has been followed. Pure: every event returns what to send.
 package struct PartitionNotifier: Sendable {
   private struct Subscriber {
-    let device: DeviceID
+    let device: EnrolledDevice
     /// Of the device among `devices`.
     let place: Int
     /// Of the zone in its list.
@@ -15,13 +15,13 @@ package struct PartitionNotifier: Sendable {
     package var sends: [Offer] = []
     package var resends: [Offer] = []
     package var coalesced = 0
-    package var gaveUp: [DeviceID] = []
+    package var gaveUp: [EnrolledDevice] = []
     /// When the devices it touched want to be looked at again.
     package var wake = Wake()
 
     package init() {}
 
-    mutating func add(_ step: DeviceNotifier.Step, of device: DeviceID) {
+    mutating func add(_ step: DeviceNotifier.Step, of device: EnrolledDevice) {
       switch step {
       case .nothing: return
       case .send(let offer): sends.append(offer)
@@ -35,7 +35,7 @@ package struct PartitionNotifier: Sendable {
   package private(set) var position: UInt64
   /// Each at its place; nil: a place that is free.
   private var devices: [DeviceNotifier?] = []
-  private var places: [DeviceID: Int] = [:]
+  private var places: [EnrolledDevice: Int] = [:]
   private var freePlaces: [Int] = []
   private var subscribers: [ZoneID: [Subscriber]] = [:]
   private var wallTimes = DueTimes()
@@ -56,7 +56,7 @@ package struct PartitionNotifier: Sendable {
 
   package var deviceCount: Int { places.count }
   package var awayCount: Int { devices.count { $0?.presence == .away } }
-  package subscript(device: DeviceID) -> DeviceNotifier? { places[device].flatMap { devices[$0] } }
+  package subscript(device: EnrolledDevice) -> DeviceNotifier? { places[device].flatMap { devices[$0] } }
 
   /// Everything up to here is known to every device, or belongs to one that is away and will ask by itself.
   package var confirmed: UInt64 {
@@ -94,13 +94,13 @@ package struct PartitionNotifier: Sendable {
   ///   what the device sent: an older generation than the known one is then ignored.
   /// - Throws: `limitExceeded` for a new device when there are too many.
   package mutating func setList(
-    _ list: DeviceList, user: UserID, device: DeviceID, isCurrent: Bool, now: Moment
+    _ list: DeviceList, of device: EnrolledDevice, isCurrent: Bool, now: Moment
   ) throws(CaravanError) -> Effects {
     var effects = Effects()
     look(at: now)
     let list = shared(list)
-    guard let place = places[device], let known = devices[place], known.user == user else {
-      try admit(DeviceNotifier(user: user, device: device, list: list))
+    guard let place = places[device], let known = devices[place] else {
+      try admit(DeviceNotifier(device: device, list: list))
       return effects
     }
     guard isCurrent || list.generation >= known.list.generation, list != known.list else { return effects }
@@ -128,7 +128,7 @@ package struct PartitionNotifier: Sendable {
   }
 
   /// The device's list was deleted.
-  package mutating func remove(_ device: DeviceID) {
+  package mutating func remove(_ device: EnrolledDevice) {
     guard let place = places.removeValue(forKey: device), let known = devices[place] else { return }
     unindex(known)
     devices[place] = nil
@@ -137,10 +137,10 @@ package struct PartitionNotifier: Sendable {
 
   /// All lists of a user were deleted.
   package mutating func removeAll(of user: UserID) {
-    for device in devices where device?.user == user { if let device { remove(device.device) } }
+    for device in devices where device?.device.user == user { if let device { remove(device.device) } }
   }
 
-  private mutating func index(_ place: Int, _ device: DeviceID, _ list: DeviceList) {
+  private mutating func index(_ place: Int, _ device: EnrolledDevice, _ list: DeviceList) {
     for (slot, item) in list.items.enumerated() {
       subscribers[item.zone, default: []].append(Subscriber(device: device, place: place, slot: slot))
     }
@@ -165,11 +165,12 @@ package struct PartitionNotifier: Sendable {
     look(at: now)
     var effects = Effects()
     var coalesced = 0
-    guard let listeners = subscribers[zone], listeners.contains(where: { $0.device.text != writer }) else {
+    let author = try? EnrolledDevice(writer)
+    guard let listeners = subscribers[zone], listeners.contains(where: { $0.device != author }) else {
       return effects
     }
     let cargo = cargo()
-    for subscriber in listeners where subscriber.device.text != writer {
+    for subscriber in listeners where subscriber.device != author {
       apply(subscriber.place, &effects) { device, number in
         let (step, isCoalesced) = device.changed(
           subscriber.slot, at: position, cargo: cargo, now: now, number: &number)
@@ -183,7 +184,7 @@ package struct PartitionNotifier: Sendable {
 
   /// What the device was told, and what of it arrived, is not known: everything is offered, each device at its own
   /// time within the sweep, so that they do not all come at once.
-  package mutating func sweep(_ device: DeviceID, now: Moment) {
+  package mutating func sweep(_ device: EnrolledDevice, now: Moment) {
     guard let place = places[device] else { return }
     let spread = device.text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     let delay = Int64((spread >> 1) % UInt64(NotifyLimits.sweepMilliseconds))
@@ -198,10 +199,10 @@ package struct PartitionNotifier: Sendable {
     for device in devices { if let device { sweep(device.device, now: now) } }
   }
 
-  package mutating func acked(_ number: UInt64, device: DeviceID, user: UserID, now: Moment) -> Effects {
+  package mutating func acked(_ number: UInt64, device: EnrolledDevice, now: Moment) -> Effects {
     look(at: now)
     var effects = Effects()
-    guard let place = places[device], devices[place]?.user == user else { return effects }
+    guard let place = places[device] else { return effects }
     apply(place, &effects) { $0.acked(number, now: now, next: &$1) }
     return effects
   }
@@ -225,13 +226,13 @@ package struct PartitionNotifier: Sendable {
   }
 
   /// The device is here; the caller asks the store what it lacks, then calls `attached`.
-  package mutating func attachBegan(_ device: DeviceID) {
+  package mutating func attachBegan(_ device: EnrolledDevice) {
     if let place = places[device] { devices[place]?.attachBegan() }
   }
 
   /// - Parameter behind: by subscription, whether the store has more than the device; of generation `generation`.
   package mutating func attached(
-    _ device: DeviceID, generation: UInt64, behind: Bitmap?, now: Moment
+    _ device: EnrolledDevice, generation: UInt64, behind: Bitmap?, now: Moment
   ) -> Effects {
     look(at: now)
     var effects = Effects()
@@ -256,7 +257,7 @@ extension DeviceNotifier {
   /// In place, without a copy.
   fileprivate mutating func taking(
     _ number: inout UInt64, _ event: (inout DeviceNotifier, inout UInt64) -> Step
-  ) -> (Step, Wake, DeviceID) {
+  ) -> (Step, Wake, EnrolledDevice) {
     let step = event(&self, &number)
     return (step, wake, device)
   }

@@ -58,7 +58,7 @@ actor NotifyDesk {
     guard let list = stored.list else { return machine.remove(stored.device) }
     do throws(CaravanError) {
       let effects = try machine.setList(
-        list, user: stored.user, device: stored.device, isCurrent: false, now: now)
+        list, of: stored.device, isCurrent: false, now: now)
       await carryOut(effects)
     } catch {
       host.log.error(error.message, [.device: stored.device.text, .partition: lease.partition.number])
@@ -100,30 +100,29 @@ actor NotifyDesk {
   // MARK: Requests
 
   func attach(_ request: AttachRequest) async throws(CaravanError) -> AttachReply {
-    let user = try UserID(request.user)
-    let device = try DeviceID(request.device)
-    try check(user)
+    let device = try EnrolledDevice(request.device)
+    try check(device.user)
     if let list = request.list {
       let list = try DeviceList(list)
-      await carryOut(try machine.setList(list, user: user, device: device, isCurrent: true, now: now))
-    } else if !knows(device, of: user, generation: request.generation) {
-      if let stored = try await subscriptions.list(of: device, user: user) {
-        await carryOut(try machine.setList(stored, user: user, device: device, isCurrent: false, now: now))
+      await carryOut(try machine.setList(list, of: device, isCurrent: true, now: now))
+    } else if !knows(device, generation: request.generation) {
+      if let stored = try await subscriptions.list(of: device) {
+        await carryOut(try machine.setList(stored, of: device, isCurrent: false, now: now))
       }
     }
     let generation = request.list?.generation ?? request.generation
-    guard knows(device, of: user, generation: generation), let list = machine[device]?.list else {
+    guard knows(device, generation: generation), let list = machine[device]?.list else {
       // Generation 0 is a device without subscriptions.
       return AttachReply(resubscribe: generation != 0)
     }
     machine.attachBegan(device)
-    let behind = try await behind(list, request, user: user)
+    let behind = try await behind(list, request, user: device.user)
     await carryOut(machine.attached(device, generation: generation, behind: behind, now: now))
     return AttachReply()
   }
 
-  private func knows(_ device: DeviceID, of user: UserID, generation: UInt64) -> Bool {
-    machine[device].map { $0.user == user && $0.list.generation == generation } ?? false
+  private func knows(_ device: EnrolledDevice, generation: UInt64) -> Bool {
+    machine[device]?.list.generation == generation
   }
 
   /// Which subscriptions the store has more of than the device has seen. A device that does not say what it has seen
@@ -151,10 +150,10 @@ actor NotifyDesk {
   func hear(_ acks: any BusSubscription) async {
     while let delivery = await acks.next() {
       // One that is lost, or says nothing, comes again with its notification.
-      guard case .message(let incoming) = delivery, case .acks(let user, let device, _) = incoming.subject,
+      guard case .message(let incoming) = delivery, case .acks(let device, _) = incoming.subject,
         let ack = try? AckNotification.decode(incoming.message.payload)
       else { continue }
-      await carryOut(machine.acked(ack.number, device: device, user: user, now: now))
+      await carryOut(machine.acked(ack.number, device: device, now: now))
     }
   }
 

@@ -3,16 +3,15 @@ import NotifyCore
 import StorageClient
 import Wire
 
-/// The devices' subscription lists as records: one per device, named by it, in the zone `subscriptions` of its user's
-/// private database of the system container. The encoded list is field 1.
+/// The devices' subscription lists as records: one per device, named `<device>_<enrolment>`, in the zone
+/// `subscriptions` of its user's private database of the system container. The encoded list is field 1.
 struct SubscriptionStore: Sendable {
   static let zoneName = "subscriptions"
   static let listField: UInt32 = 1
 
   /// A record of that zone.
   struct Stored: Sendable {
-    let user: UserID
-    let device: DeviceID
+    let device: EnrolledDevice
     /// nil: deleted.
     let list: DeviceList?
   }
@@ -57,22 +56,22 @@ struct SubscriptionStore: Sendable {
     }
   }
 
-  func list(of device: DeviceID, user: UserID) async throws(CaravanError) -> DeviceList? {
-    let database = DatabaseID(container: .system, environment: environment, owner: user)
+  func list(of device: EnrolledDevice) async throws(CaravanError) -> DeviceList? {
+    let database = DatabaseID(container: .system, environment: environment, owner: device.user)
     let zone = try ZoneID(database, Self.zoneName)
-    guard let entry = try await storage.fetch([device.text], from: zone).first else { return nil }
-    return Self.stored(Wire.Entry(entry), user: user)?.list
+    guard let entry = try await storage.fetch([device.token], from: zone).first else { return nil }
+    return Self.stored(Wire.Entry(entry), user: device.user)?.list
   }
 
   /// What a record of the zone says; nil: it is none of ours.
   static func stored(_ entry: Wire.Entry, user: UserID) -> Stored? {
-    guard let device = try? DeviceID(entry.name) else { return nil }
-    if entry.deleted { return Stored(user: user, device: device, list: nil) }
+    guard let device = try? EnrolledDevice(user: user, token: entry.name) else { return nil }
+    if entry.deleted { return Stored(device: device, list: nil) }
     guard
       let record = try? RecordFields(body: entry.body), case .data(let bytes) = record[listField],
       let list = try? DeviceList(SubscriptionList.decode(bytes))
     else { return nil }
-    return Stored(user: user, device: device, list: list)
+    return Stored(device: device, list: list)
   }
 }
 

@@ -23,7 +23,7 @@ public final class QueryService: Service {
   ///   - survivesPowerCut: false for simulations: nothing waits for the disk.
   /// - Throws: `unavailable` when another process uses the directory; `storageFull` when it cannot be used.
   public init(
-    bus: any MessageBus, host: Host, directory: String, version: String = "0.1.0",
+    bus: any MessageBus, host: Host, directory: String, version: String = Release.version,
     timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all, survivesPowerCut: Bool = true
   ) throws(CaravanError) {
     endpoints = ServiceHost(name: "caravan-query", version: version, bus: bus, host: host)

@@ -12,7 +12,7 @@ package final class SchemaService: Service {
   private let service: ServiceHost
 
   /// - Parameter version: semantic, as discovery shows it.
-  package init(bus: any MessageBus, host: Host, version: String = "0.1.0") {
+  package init(bus: any MessageBus, host: Host, version: String = Release.version) {
     let registrar = Registrar(storage: StorageClient(bus: bus, host: host, writer: "@schema"), host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,

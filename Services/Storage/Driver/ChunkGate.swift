@@ -37,7 +37,7 @@ final class ChunkGate: Sendable {
 
   private func answer(_ request: ChunkRequest, _ subject: Subject) async throws(CaravanError) -> ChunkReply {
     // The broker proves the device; the ticket says what it may do (architecture §4).
-    guard case .chunks(let user, let device, let partition) = subject else {
+    guard case .chunks(let device, let partition) = subject else {
       throw CaravanError(.invalidData, "'\(subject.text)' is not a chunk subject")
     }
     let ticket = try required(request.ticket, "ticket")
@@ -48,7 +48,7 @@ final class ChunkGate: Sendable {
     for named in request.bases { bases.append(try ChunkHash.list(named)) }
     let rules = ChunkRules(database: grant.database, isUpload: grant.isUpload)
     try rules.check(partition: partition, put: request.put.loads(), wanted: wanted.count, bases: bases.map(\.count))
-    let payer = RateLedger.Payer(device: device, user: user, container: grant.database.container.text)
+    let payer = RateLedger.Payer(device: device, container: grant.database.container.text)
     try rates.pass(max(1, request.put.accesses), from: payer)
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
     let reply =

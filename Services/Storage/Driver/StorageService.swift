@@ -29,7 +29,7 @@ package final class StorageService: Service {
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
     rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil,
-    companions: Companions? = nil, version: String = "0.1.0"
+    companions: Companions? = nil, version: String = Release.version
   ) {
     self.objects = objects
     self.moves = moves

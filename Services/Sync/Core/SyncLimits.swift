@@ -26,6 +26,8 @@ package enum SyncLimits {
   package static let ticketBytes = UInt64(Limits.chunksPerObject * Limits.chunkBytes)
   /// When a refusal may be gone and its author did not say.
   package static let retryAfterMilliseconds: UInt32 = 100
+  /// An agent that is too old for the cloud need not ask more often: only an update helps.
+  package static let oldAgentRestMilliseconds: UInt32 = 600_000
   /// After storage has turned work away, so long it is taken to have too much to do.
   package static let overloadNanoseconds: UInt64 = 1_000_000_000
   /// What can wait less than this is not put off, and nothing is for longer than that.

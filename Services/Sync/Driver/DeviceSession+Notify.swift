@@ -65,7 +65,7 @@ extension DeviceSession {
 
   func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
     // Nobody waits for the notifier: what it does not hear of it offers again.
-    try await cloud.bus.publish(ack, to: .acks(user: user, device: device, partition))
+    try await cloud.bus.publish(ack, to: .acks(device, partition))
     return Empty()
   }
 
@@ -74,7 +74,7 @@ extension DeviceSession {
   private func storedList() async throws(CaravanError) -> (record: SubscriptionRecord, version: Seq)? {
     do {
       let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
-      guard let entry = try await cloud.storage.fetch([device.text], from: zone).first, !entry.isDeleted else {
+      guard let entry = try await cloud.storage.fetch([device.token], from: zone).first, !entry.isDeleted else {
         return nil
       }
       return (try SubscriptionRecord(entry), entry.version)
@@ -97,7 +97,7 @@ extension DeviceSession {
   /// - Returns: nil when the notifier did not answer.
   private func attach(_ list: SubscriptionList, seen: [Model.ChangePosition]) async -> AttachReply? {
     let request = AttachRequest(
-      user: user.text, device: device.text, generation: list.generation, seen: seen.map(\.seq), list: list,
+      device: device.text, generation: list.generation, seen: seen.map(\.seq), list: list,
       lives: seen.map(\.incarnation))
     do {
       return try await cloud.bus.call(request, to: notifier("attach"), deadline: SyncLimits.notifyDeadline)

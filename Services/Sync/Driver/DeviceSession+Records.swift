@@ -100,6 +100,6 @@ extension DeviceSession {
   /// Who the device is to those who can see its writes: in a database that is not its user's alone, nobody they know
   /// from elsewhere (CK-02).
   func writer(in database: DatabaseID) -> String {
-    database.owner == nil ? cloud.aliases.writer(device, of: user, in: database.container) : device.text
+    database.owner == nil ? cloud.aliases.writer(device, in: database.container) : device.text
   }
 }

@@ -5,8 +5,8 @@ import Wire
 
 /// One frame of one device: its operations and their results. Nothing outlives the frame (MOB-53, MOB-54).
 struct DeviceSession: Sendable {
-  let user: UserID
-  let device: DeviceID
+  let device: EnrolledDevice
+  var user: UserID { device.user }
   /// Which life of the device's store speaks.
   let epoch: UInt64
   /// By how many milliseconds the device's clock is slow, as far as it told (E16).
@@ -16,13 +16,12 @@ struct DeviceSession: Sendable {
   let partition: Partition
 
   /// - Parameter clock: what the device's says, in Unix milliseconds; 0: nobody asked it.
-  init(user: UserID, device: DeviceID, epoch: UInt64, clock: UInt64 = 0, cloud: Cloud) {
-    self.user = user
+  init(device: EnrolledDevice, epoch: UInt64, clock: UInt64 = 0, cloud: Cloud) {
     self.device = device
     self.epoch = epoch
     clockError = clock == 0 ? 0 : cloud.host.clock.wallTime.milliseconds - Int64(clamping: clock)
     self.cloud = cloud
-    partition = Partition(of: DatabaseID(container: .system, environment: cloud.environment, owner: user))
+    partition = Partition(of: DatabaseID(container: .system, environment: cloud.environment, owner: device.user))
   }
 
   /// One result an operation, in order. Operations on one zone run in order, zones side by side.
@@ -60,15 +59,15 @@ struct DeviceSession: Sendable {
   private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
     do throws(CaravanError) {
       try cloud.features.check(operation.feature)
-      try cloud.turnstile.pass(operation, of: user, device)
+      try cloud.turnstile.pass(operation, of: device)
       let kind = try await performWatched(operation, account)
-      cloud.turnstile.charge(kind, of: operation, of: user, device)
+      cloud.turnstile.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)
       return Wire.Result(kind: kind)
     } catch {
       cloud.metrics.count(isRefused: true)
       cloud.host.log.debug(
-        "operation refused", [.user: user, .device: device, .code: error.code.rawValue, .error: error.message])
+        "operation refused", [.device: device, .code: error.code.rawValue, .error: error.message])
       return Wire.Result(kind: .failure(Failure(Refusal.forDevice(error))))
     }
   }

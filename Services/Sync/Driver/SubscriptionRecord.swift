@@ -1,7 +1,7 @@
 import Model
 import Wire
 
-/// A device's subscription list as it lies in storage, where notify reads it too: the record named after the device in
+/// A device's subscription list as it lies in storage, where notify reads it too: the record `<device>_<enrolment>` in
 /// the zone `subscriptions` of the system container's private database of its user. Field 1: an encoded
 /// `SubscriptionList`; field 2: its generation; field 3: the device's epoch, in which generations only grow.
 struct SubscriptionRecord {
@@ -36,11 +36,11 @@ struct SubscriptionRecord {
     epoch != other.epoch || list.generation > other.list.generation
   }
 
-  func save(for device: DeviceID, over base: Base) -> Model.Mutation {
+  func save(for device: EnrolledDevice, over base: Base) -> Model.Mutation {
     let body = RecordFields([
       Self.listField: .data(list.encoded()), Self.generationField: .integer(Int64(bitPattern: list.generation)),
       Self.epochField: .integer(Int64(bitPattern: epoch)),
     ]).body
-    return Model.Mutation(name: device.text, base: base, change: .save(type: 0, body: body, chunks: []))
+    return Model.Mutation(name: device.token, base: base, change: .save(type: 0, body: body, chunks: []))
   }
 }

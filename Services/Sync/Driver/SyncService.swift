@@ -21,7 +21,8 @@ package final class SyncService: Service {
   ///   - version: semantic, as discovery shows it.
   package init(
     bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
-    rates: RateLimits = .standard, features: Features = .all, faults: FaultSwitch = .off, version: String = "0.1.0"
+    rates: RateLimits = .standard, features: Features = .all, faults: FaultSwitch = .off,
+    version: String = Release.version
   ) throws(CaravanError) {
     let cloud = Cloud(
       bus: bus, host: host, ticketKey: ticketKey, environment: environment, rates: rates, features: features,
@@ -33,21 +34,33 @@ package final class SyncService: Service {
         Endpoint(
           "exchange", .everyExchange, group: ServiceName.sync.rawValue, maxInFlight: SyncLimits.framesInFlight
         ) { incoming throws(CaravanError) in
-          // The broker proves both; nothing in a payload says who is asking (architecture §4).
-          guard case .exchange(let user, let device) = incoming.subject else {
-            throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not an exchange subject")
-          }
+          // The broker proves who that is; nothing in a payload says who is asking (architecture §4).
+          let device = try Self.sender(of: incoming.subject)
           return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
-            let parcels = Parcels(of: user, cloud)
+            let parcels = Parcels(of: device.user, cloud)
             let (frame, form) = try await parcels.open(incoming.message.payload)
             let exchange = try await codec.open(frame)
             let session = DeviceSession(
-              user: user, device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, cloud: cloud)
+              device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, cloud: cloud)
             return await parcels.close(
               try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
           }
         }
       ])
+  }
+
+  /// - Throws: `unavailable` to an agent that is too old: it keeps what is unsent, and asks again now and then.
+  private static func sender(of subject: Subject) throws(CaravanError) -> EnrolledDevice {
+    switch subject {
+    case .exchange(let device): return device
+    case .unnumbered:
+      throw CaravanError(
+        .unavailable,
+        "this device's agent is older than \(Release.oldestAgent), with which this cloud speaks: update caravan-agent; "
+          + "rows that are not sent yet are kept, and go then",
+        retryAfterMilliseconds: SyncLimits.oldAgentRestMilliseconds)
+    default: throw CaravanError(.invalidData, "'\(subject.text)' is not an exchange subject")
+    }
   }
 
   package func run() async throws { try await service.run() }

@@ -33,14 +33,14 @@ final class Turnstile: Sendable {
   }
 
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
-  func pass(_ operation: Wire.Operation, of user: UserID, _ device: DeviceID) throws(CaravanError) {
+  func pass(_ operation: Wire.Operation, of device: EnrolledDevice) throws(CaravanError) {
     if let intent = operation.intent { try admit(intent, at: host.clock.now.nanoseconds) }
-    try rates.pass(operation.accesses, from: operation.payer(user, device))
+    try rates.pass(operation.accesses, from: operation.payer(device))
   }
 
   /// What an operation has cost beside what was known of it before.
-  func charge(_ result: Wire.Result.Kind, of operation: Wire.Operation, of user: UserID, _ device: DeviceID) {
-    rates.charge(result.accesses, to: operation.payer(user, device))
+  func charge(_ result: Wire.Result.Kind, of operation: Wire.Operation, of device: EnrolledDevice) {
+    rates.charge(result.accesses, to: operation.payer(device))
   }
 
   private func admit(_ intent: Admission.Intent, at now: UInt64) throws(CaravanError) {
@@ -81,8 +81,8 @@ extension Wire.Operation {
     }
   }
 
-  fileprivate func payer(_ user: UserID, _ device: DeviceID) -> RateLedger.Payer {
-    RateLedger.Payer(device: device, user: user, container: container)
+  fileprivate func payer(_ device: EnrolledDevice) -> RateLedger.Payer {
+    RateLedger.Payer(device: device, container: container)
   }
 
   /// How many records it touches, about (CK-101), and what the chunks cost that it brings; acknowledgements are free. A

@@ -112,24 +112,30 @@ public final class InProcessHub: Service {
   }
 }
 
-/// `inbox.<name>.r.<peer>.<request>`
+/// `<root>.r.<peer>.<request>`
 struct Inbox {
-  let name: String
+  let root: String
   let peer: UInt64
   let request: UInt64
 
-  init(name: String, peer: UInt64, request: UInt64) {
-    self.name = name
+  /// - Parameter name: of the client that asks. A device's name only: with it a client may send on subjects of that
+  ///   device, and is answered at its inbox.
+  init(name: String, peer: UInt64, request: UInt64, askingAt subject: Subject) {
+    root = if subject.sender?.device.text == name, let inbox = subject.senderInbox { inbox } else { "inbox.\(name)" }
     self.peer = peer
     self.request = request
   }
 
   init?(_ address: ReplyAddress) {
     let tokens = address.text.split(separator: ".")
-    guard tokens.count == 5, tokens[0] == "inbox", tokens[2] == "r" else { return nil }
-    guard let peer = UInt64(tokens[3]), let request = UInt64(tokens[4]) else { return nil }
-    self.init(name: String(tokens[1]), peer: peer, request: request)
+    guard tokens.count >= 5, tokens[0] == "inbox", tokens[tokens.count - 3] == "r" else { return nil }
+    guard let peer = UInt64(tokens[tokens.count - 2]), let request = UInt64(tokens[tokens.count - 1]) else {
+      return nil
+    }
+    root = tokens.dropLast(3).joined(separator: ".")
+    self.peer = peer
+    self.request = request
   }
 
-  var address: ReplyAddress { ReplyAddress(text: "inbox.\(name).r.\(peer).\(request)") }
+  var address: ReplyAddress { ReplyAddress(text: "\(root).r.\(peer).\(request)") }
 }

@@ -26,6 +26,11 @@ public struct JWTClaims: Hashable, Sendable {
     self.body = body
   }
 
+  /// The value of a user's tag `user:`; nil: it has none, or these are not about a user.
+  public var userTag: String? {
+    if case .user(let user) = body { user.tag("user") } else { nil }
+  }
+
   /// Deterministic: the same claims and key give the same token.
   public func sign(with issuer: NKey) throws(CryptoError) -> JWT {
     try validate()
@@ -71,19 +76,26 @@ extension JWTClaims {
     guard user.issuerAccount != nil else {
       throw CryptoError(.invalidToken, "JWT of '\(name)': a scoped user must name its issuer account")
     }
-    // Name and tag values are pasted into the template's subjects.
-    for token in [name] + user.tags.map({ String($0.drop { $0 != ":" }.dropFirst()) }) {
+    // The broker pastes name and tag values into the template's subjects, where a `*` is a wildcard and a `.` makes two
+    // tokens; it folds the case of tags; of two tags with one key it grants both; without the tag it ends (2.9.10).
+    let tags = user.tags.map { $0.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
+    let keys = tags.map { $0[0].lowercased() }
+    guard keys.count(where: { $0 == "user" }) == 1, Set(keys).count == keys.count else {
+      throw CryptoError(.invalidToken, "JWT of '\(name)': a scoped user has one tag 'user:', and each tag once")
+    }
+    for token in [name] + tags.map({ $0.count == 2 ? String($0[1]) : "" }) {
       guard !token.isEmpty, token.utf8.allSatisfy(Self.isTokenCharacter) else {
         throw CryptoError(
-          .invalidToken, "JWT of '\(name)': '\(token)' must be one subject token of letters, digits, '-' and '_'")
+          .invalidToken,
+          "JWT of '\(name)': '\(token)' must be one subject token of lower-case letters, digits, '-' and '_'")
       }
     }
   }
 
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    case UInt8(ascii: "-"), UInt8(ascii: "_"): true
     default: false
     }
   }

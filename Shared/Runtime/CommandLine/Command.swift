@@ -1,3 +1,6 @@
+internal import CRelease
+internal import Model
+
 /// Why a command line does not lead to work.
 public enum CommandLineStop: Error, Equatable, Sendable {
   /// Asked for: standard output, exit code 0.
@@ -93,6 +96,7 @@ public struct Command: Sendable {
     var operands: [String] = []
     while let argument = rest.popFirst() {
       if argument == "--help" || argument == "-h" { throw .help(help) }
+      if argument == "--version" { throw .help(Self.release(of: name)) }
       if argument == "--" {
         operands += rest
         break
@@ -118,6 +122,12 @@ public struct Command: Sendable {
     try checkCompany(values.merging(settings) { given, _ in given })
     try check(operands)
     return Options(operands: operands, values: values, declared: Set(flags.map(\.name)), given: given)
+  }
+
+  /// `caravan-sync 0.2.0 (commit 1a2b3c4d5e6f)`
+  static func release(of program: String) -> String {
+    let commit = unsafe String(cString: CRelease_commit)
+    return "\(program.prefix { $0 != " " }) \(Release.version) (commit \(commit))"
   }
 
   /// No flag begins with a digit, so `-5` is a number.

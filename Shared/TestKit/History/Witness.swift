@@ -8,7 +8,6 @@ internal import Wire
 /// write, reads records and pulls changes, all by chance, through sync as devices do, and has every call written down.
 public struct Witness: Sendable {
   public struct Settings: Sendable {
-    public var user: UserID
     public var container: ContainerID
     public var zone = "history"
     /// For one attempt.
@@ -17,8 +16,7 @@ public struct Witness: Sendable {
     /// The position that a change token holds.
     public var position: @Sendable ([UInt8]) -> Seq?
 
-    public init(user: UserID, container: ContainerID, position: @escaping @Sendable ([UInt8]) -> Seq?) {
-      self.user = user
+    public init(container: ContainerID, position: @escaping @Sendable ([UInt8]) -> Seq?) {
       self.container = container
       self.position = position
     }
@@ -27,7 +25,7 @@ public struct Witness: Sendable {
   private static let records = 6
   private static let pause: Duration = .milliseconds(200)
 
-  public let device: DeviceID
+  public let device: EnrolledDevice
   private let settings: Settings
   private let bus: any MessageBus
   private let clock: any Clock
@@ -41,7 +39,8 @@ public struct Witness: Sendable {
   private var token: [UInt8] = []
 
   public init(
-    _ device: DeviceID, _ settings: Settings, bus: any MessageBus, host: Host, recorder: CallRecorder, seed: UInt64
+    _ device: EnrolledDevice, _ settings: Settings, bus: any MessageBus, host: Host, recorder: CallRecorder,
+    seed: UInt64
   ) {
     self.device = device
     self.settings = settings
@@ -203,7 +202,7 @@ public struct Witness: Sendable {
   private func ask(_ operation: Wire.Operation.Kind) async -> Wire.Result.Kind? {
     let exchange = Exchange(epoch: epoch, operations: [Wire.Operation(kind: operation)]).encoded()
     let message = Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded())
-    let subject = Subject.exchange(user: settings.user, device: device)
+    let subject = Subject.exchange(device)
     guard let answer = try? await bus.request(message, to: subject, deadline: settings.deadline),
       let frame = try? Frame(decoding: answer.payload), let body = try? Self.plain(frame),
       let reply = try? ExchangeReply(decoding: body), reply.results.count == 1

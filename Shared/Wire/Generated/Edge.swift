@@ -1980,6 +1980,61 @@ public struct PullResult: WireMessage, Equatable {
   }
 }
 
+public struct RenewCredentials: WireMessage, Equatable {
+
+  public init() {}
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RenewCredentials> {
+    let m = arena.make(Caravan__V1__RenewCredentials.self, caravan__v1__renew_credentials__init)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__renew_credentials__get_packed_size(m)) { caravan__v1__renew_credentials__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__renew_credentials__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct RenewedCredentials: WireMessage, Equatable {
+  public var jwt: String
+
+  public init(
+    jwt: String = ""
+  ) {
+    self.jwt = jwt
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RenewedCredentials> {
+    let m = arena.make(Caravan__V1__RenewedCredentials.self, caravan__v1__renewed_credentials__init)
+    if !jwt.isEmpty { m.pointee.jwt = arena.string(jwt) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RenewedCredentials>) throws(WireError) {
+    jwt = try copyText(m.pointee.jwt)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__renewed_credentials__get_packed_size(m)) {
+      caravan__v1__renewed_credentials__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__renewed_credentials__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
 public struct Ticket: WireMessage, Equatable {
   public var database: DatabaseRef?
   public var device: String

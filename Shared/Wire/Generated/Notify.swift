@@ -84,7 +84,6 @@ public struct SubscriptionList: WireMessage, Equatable {
 }
 
 public struct AttachRequest: WireMessage, Equatable {
-  public var user: String
   public var device: String
   public var generation: UInt64
   public var seen: [UInt64]
@@ -92,14 +91,12 @@ public struct AttachRequest: WireMessage, Equatable {
   public var lives: [UInt64]
 
   public init(
-    user: String = "",
     device: String = "",
     generation: UInt64 = 0,
     seen: [UInt64] = [],
     list: SubscriptionList? = nil,
     lives: [UInt64] = []
   ) {
-    self.user = user
     self.device = device
     self.generation = generation
     self.seen = seen
@@ -109,7 +106,6 @@ public struct AttachRequest: WireMessage, Equatable {
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AttachRequest> {
     let m = arena.make(Caravan__V1__AttachRequest.self, caravan__v1__attach_request__init)
-    if !user.isEmpty { m.pointee.user = arena.string(user) }
     if !device.isEmpty { m.pointee.device = arena.string(device) }
     if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
     (m.pointee.n_seen, m.pointee.seen) = arena.scalars(seen)
@@ -119,7 +115,6 @@ public struct AttachRequest: WireMessage, Equatable {
   }
 
   init(c m: UnsafePointer<Caravan__V1__AttachRequest>) throws(WireError) {
-    user = try copyText(m.pointee.user)
     device = try copyText(m.pointee.device)
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
     seen = copyScalars(m.pointee.n_seen, m.pointee.seen)

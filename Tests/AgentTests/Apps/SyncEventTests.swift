@@ -51,7 +51,7 @@ struct SyncEventTests {
       on device: String, link: Model.LinkClass? = .wifi,
       _ body: @escaping @Sendable (CaravanClient, String) async throws -> Void
     ) async throws {
-      let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: device))
+      let identity = DeviceIdentity(device: EnrolledDevice("ada", device))
       let agent = try await Agent(
         Agent.Configuration(directory: "\(directory)/\(device)", identity: identity, link: link), host: Self.host
       ) { [hub] () throws(CaravanError) in hub.connect(as: device) }

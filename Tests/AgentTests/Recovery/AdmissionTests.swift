@@ -101,8 +101,7 @@ struct AdmissionTests {
     let host = world.host(name).host
     var options = LocalStoreOptions()
     options.isDurable = false
-    let identity = DeviceIdentity(
-      user: EngineBench.identity.user, device: EngineBench.identity.device, credentials: credentials)
+    let identity = DeviceIdentity(device: EngineBench.identity.device, credentials: credentials)
     let agent = try await Agent(
       Agent.Configuration(directory: directory.path, identity: identity, link: .cellular, store: options), host: host
     ) { () throws(CaravanError) in try door.enter(host) }

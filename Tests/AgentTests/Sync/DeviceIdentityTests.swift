@@ -2,14 +2,15 @@ import AgentDriver
 import Crypto
 import Model
 import SQLite
+import TestKit
 import Testing
 
 /// Goal: the agent is who its token says, or refuses to start. Method: tokens made here.
 @Suite struct DeviceIdentityTests {
-  private func credentials(tags: [String]) throws -> Credentials {
+  private func credentials(_ name: String = "laptop_3", tags: [String]) throws -> Credentials {
     let (account, scope, user) = (try NKey.generate(.account), try NKey.generate(.account), try NKey.generate(.user))
     let claims = JWTClaims(
-      subject: user.publicKey, name: "laptop", issuedAt: 1,
+      subject: user.publicKey, name: name, issuedAt: 1,
       .user(UserClaims(.scoped, issuerAccount: account.publicKey, tags: tags)))
     return try Credentials(jwt: claims.sign(with: scope), key: user)
   }
@@ -17,17 +18,21 @@ import Testing
   @Test("UNI-20: the token's name is the device, its tag the user")
   func device() throws {
     let credentials = try credentials(tags: ["user:ada"])
-    let (ada, laptop) = (try UserID("ada"), try DeviceID("laptop"))
-    #expect(
-      try DeviceIdentity(credentials)
-        == DeviceIdentity(user: ada, device: laptop, credentials: credentials.digest))
+    let laptop = EnrolledDevice(user: try UserID("ada"), device: try DeviceID("laptop"), enrolment: 3)
+    #expect(try DeviceIdentity(credentials) == DeviceIdentity(device: laptop, credentials: credentials.digest))
+    let old = try DeviceIdentity(self.credentials("laptop", tags: ["user:ada"]))
+    #expect(old.device == EnrolledDevice(user: laptop.user, device: laptop.device, enrolment: 1) && old.isUnnumbered)
     #expect(credentials.digest.utf8.count == 32)
     #expect(try self.credentials(tags: ["user:ada"]).digest != credentials.digest)
   }
 
   @Test("A token without a user is no device's; a user's name that is no name is refused")
   func refused() throws {
-    let without = #expect(throws: CaravanError.self) { try DeviceIdentity(credentials(tags: ["role:sync"])) }
+    let (account, user) = (try NKey.generate(.account), try NKey.generate(.user))
+    let claims = JWTClaims(
+      subject: user.publicKey, name: "svc_sync", issuedAt: 1, .user(UserClaims(.explicit(Permissions()))))
+    let service = try Credentials(jwt: claims.sign(with: account), key: user)
+    let without = #expect(throws: CaravanError.self) { try DeviceIdentity(service) }
     #expect(without?.code == .notAuthenticated)
     let malformed = #expect(throws: CaravanError.self) { try DeviceIdentity(credentials(tags: ["user:-"])) }
     #expect(malformed?.code == .invalidData)

@@ -17,7 +17,7 @@ struct EngineBench: Sendable {
   let connection: CloudConnection
   let host: Host
 
-  static let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: "laptop"))
+  static let identity = DeviceIdentity(device: EnrolledDevice("ada", "laptop"))
   static let album = TableID(app: ContainerID(unchecked: "photos"), name: "album")
   static let notes = TableID(app: ContainerID(unchecked: "notes"), name: "notes")
 

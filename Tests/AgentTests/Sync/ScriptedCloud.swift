@@ -69,7 +69,7 @@ final class ScriptedCloud: Sendable {
     }
   }
 
-  func notify(_ device: DeviceID, number: UInt64, generation: UInt64, bitmap: [UInt8]) async throws {
+  func notify(_ device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: [UInt8]) async throws {
     try await bus.publish(Notification(number: number, generation: generation, bitmap: bitmap), to: .notify(device))
   }
 
@@ -94,7 +94,7 @@ final class ScriptedCloud: Sendable {
   }
 
   private func answer(_ incoming: Incoming) async throws {
-    guard case .exchange(_, let device) = incoming.subject, let address = incoming.reply else { return }
+    guard case .exchange(let device) = incoming.subject, let address = incoming.reply else { return }
     state.withLock { $0.bytesIn += incoming.message.payload.count }
     let frame = try Frame(decoding: incoming.message.payload)
     var plain = frame.body

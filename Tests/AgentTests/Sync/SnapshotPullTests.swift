@@ -39,7 +39,7 @@ import Wire
       let exchange = Exchange(epoch: 1, operations: [Operation(kind: kind)]).encoded()
       let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
       let answer = try await bus.request(
-        Message(frame.encoded()), to: .exchange(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: "writer")),
+        Message(frame.encoded()), to: .exchange(EnrolledDevice("ada", "writer")),
         deadline: .seconds(4))
       let reply = try Frame.decode(answer.payload)
       #expect(reply.compression == .none)

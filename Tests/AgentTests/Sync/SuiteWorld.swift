@@ -80,7 +80,7 @@ final class SuiteWorld: Sendable {
     let machine = world.host(name)
     machine.adjustWallTime(by: ahead)
     let host = machine.host
-    let identity = DeviceIdentity(user: UserID(unchecked: "ada"), device: DeviceID(unchecked: name))
+    let identity = DeviceIdentity(device: EnrolledDevice("ada", name))
     let hub = hub
     let agent = try await Agent(
       Agent.Configuration(directory: directory, identity: identity, link: link, store: options), host: host

@@ -271,7 +271,7 @@ import Wire
       #expect(entries.map(\.name).sorted() == ["mine", "r"] && entries.allSatisfy { $0.type == type.id })
       let record = try RecordFields(body: entries.first { $0.name == "r" }?.body ?? [])
       #expect(record.values == [1: .text("native"), 2: .integer(2)])
-      #expect(entries.allSatisfy { $0.writer == "c" })
+      #expect(entries.allSatisfy { $0.writer == "ann/c/1" })
       try await native.push(2, Wire.Mutation(name: "mine", kind: .delete))
       try await client.update("mine", "text", .text("too late"))
       try await client.sync()

@@ -121,7 +121,7 @@ final class DiffWorld: Sendable {
   /// A diff-sync client on whatever its directory holds.
   func client(_ name: String, host: Host? = nil) throws -> DiffSyncClient {
     var configuration = DiffSyncClient.Configuration(
-      container: Self.container, zone: Self.zone, user: UserID(unchecked: "ann"), device: DeviceID(unchecked: name),
+      container: Self.container, zone: Self.zone, device: EnrolledDevice("ann", name),
       directory: "\(directory.path)/\(name)")
     configuration.isDurable = false
     return try DiffSyncClient(configuration, bus: hub.connect(as: name), host: host ?? self.host(name))
@@ -148,7 +148,7 @@ struct FrameDevice: Sendable {
   func ask(_ kind: Wire.Operation.Kind) async throws -> Wire.Result.Kind {
     let exchange = Exchange(epoch: epoch, operations: [Wire.Operation(kind: kind)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()
-    let subject = Subject.exchange(user: UserID(unchecked: "ann"), device: name)
+    let subject = Subject.exchange(EnrolledDevice(UserID(unchecked: "ann"), name))
     let answer = try await bus.request(Message(frame), to: subject, deadline: .seconds(20))
     let results = try ExchangeReply(decoding: DiffSyncClient.plain(try Frame(decoding: answer.payload))).results
     guard let kind = results.first?.kind else { throw CaravanError(.internalError, "no result") }

@@ -82,7 +82,7 @@ extension FuzzTarget {
     do { return try ZoneID(Samples.database, "t") } catch { preconditionFailure("a name of the right form: \(error)") }
   }()
   private static let grant = TicketGrant(
-    database: Samples.database, device: DeviceID(unchecked: "phone"), isUpload: true, bytes: 500,
+    database: Samples.database, device: Samples.phone, isUpload: true, bytes: 500,
     expiresMilliseconds: 10)
 
   // MARK: The bus
@@ -93,7 +93,9 @@ extension FuzzTarget {
       let subject = try Subject(parsing: text)
       hold(subject.text == text, "'\(text)' is read as \(subject.text)")
       hold(SubjectPattern.exact(subject).matches(subject), "\(text) does not match itself")
-      if let sender = subject.sender { hold(text.contains(sender.text), "\(text) is not from \(sender)") }
+      if let sender = subject.sender {
+        hold(text.contains(".\(sender.user).\(sender.token)."), "\(text) is not from \(sender)")
+      }
     },
     FuzzTarget("headers", seeds: [Array(headers.utf8)]) { bytes in
       let lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map {
@@ -114,9 +116,9 @@ extension FuzzTarget {
   private static let headers = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\nrequest"
 
   private static let subjects: [Subject] = [
-    .exchange(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone")),
-    .chunks(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), Partition.all[5]),
-    .notify(DeviceID(unchecked: "phone")), .service(.schema, method: "types"),
+    .exchange(Samples.phone),
+    .chunks(Samples.phone, Partition.all[5]),
+    .notify(Samples.phone), .service(.schema, method: "types"),
     .partitioned(.storage, Partition.all[63], method: "commit"), .changes(Partition.all[0]),
     .discovery(.ping, service: "caravan-sync", instance: "x1"), .claimsUpdate,
   ]
@@ -147,7 +149,7 @@ extension FuzzTarget {
   ]
 
   private static let attach = AttachRequest(
-    user: "ann", device: "phone", generation: 4, seen: [3, 4],
+    device: "ann/phone/1", generation: 4, seen: [3, 4],
     list: Wire.SubscriptionList(
       generation: 4, subscriptions: [Subscription(zone: ZoneRef(zone), periodMilliseconds: 1_000)]))
 

@@ -4,6 +4,8 @@ import Wire
 
 /// Well-formed values that the seeds are made of.
 enum Samples {
+  static let phone = EnrolledDevice(
+    user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), enrolment: 1)
   static let hash = ChunkHash([UInt8](repeating: 7, count: ChunkHash.byteCount))
   static let object = AssetManifest(parts: hash.map { [AssetManifest.Part(hash: $0, length: 100)] } ?? [])
 

@@ -9,14 +9,13 @@ internal import Wire
 struct Caller: Sendable {
   private static let attempts = 4
 
-  let user: UserID
-  let device: DeviceID
+  let device: EnrolledDevice
+  var user: UserID { device.user }
   let bus: InProcessBus
   let clock: any Clock
 
   init(_ name: String, of user: String, on ground: Ground) {
-    self.user = UserID(unchecked: user)
-    device = DeviceID(unchecked: name)
+    device = EnrolledDevice(user, name)
     bus = ground.hub.connect(as: name)
     clock = ground.simulation.host(name).host.clock
   }
@@ -26,7 +25,7 @@ struct Caller: Sendable {
     let exchange = Exchange(epoch: 1, operations: [Operation(kind: operation)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
     let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(user: user, device: device), deadline: .seconds(4))
+      Message(frame.encoded()), to: .exchange(device), deadline: .seconds(4))
     let reply = try Frame.decode(answer.payload)
     var plain = reply.body
     if reply.compression == .zstd {

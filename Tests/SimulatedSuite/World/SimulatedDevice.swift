@@ -116,7 +116,7 @@ final class AgentSlot: Sendable {
     options.chunking = chunking
     options.inlineBytes = Self.inlineBytes
     options.chunksInRow = Self.chunksInRow
-    let identity = DeviceIdentity(user: UserID(unchecked: user), device: DeviceID(unchecked: name))
+    let identity = DeviceIdentity(device: EnrolledDevice(user, name))
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
     let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in

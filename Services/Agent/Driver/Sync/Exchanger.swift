@@ -101,7 +101,7 @@ actor Exchanger {
     let expected = operations.reduce(0) { $0 + $1.expectedAnswer }
     let passage = try await pass(
       payload, through: gates, in: metrics.bytesUp, expecting: expected,
-      to: .exchange(user: identity.user, device: identity.device), deadline: EngineLimits.exchangeDeadline,
+      to: .exchange(identity.device), deadline: EngineLimits.exchangeDeadline,
       failedShares: Self.shares(operations, nil))
     metrics.bytesDown.add(passage.answer.count)
     let answer: Answer
@@ -130,7 +130,7 @@ actor Exchanger {
       let ack = AckNotification(number: number).encoded()
       meter.settle(try await reserve(up: ack.count, down: 0, over: .roaming), up: ack.count, down: 0)
       metrics.bytesUp.add(ack.count)
-      try await connected().publish(Message(ack), to: .acks(user: identity.user, device: identity.device, home))
+      try await connected().publish(Message(ack), to: .acks(identity.device, home))
     }
   }
 
@@ -204,7 +204,7 @@ actor Exchanger {
     let asked = request.most > 0 ? min(whole, Int(request.most)) : whole
     let passage = try await pass(
       payload, through: [gate], in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
-      to: .chunks(user: identity.user, device: identity.device, partition),
+      to: .chunks(identity.device, partition),
       deadline: fragment.isUnbroken ? EngineLimits.chunkDeadline : EngineLimits.exchangeDeadline,
       failedShares: [gate.table: UsageLedger.Bytes(up: 1)])
     metrics.chunkBytesDown.add(passage.answer.count)

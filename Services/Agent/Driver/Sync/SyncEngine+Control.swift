@@ -87,7 +87,7 @@ extension SyncEngine: SyncControl {
       }
     }
     return SyncStatus(
-      device: identity.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
+      device: identity.device.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
       isConnected: bus != nil, refusal: admission.refusal, atWork: board.tables,
       refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
       counters: counters.sorted { $0.name < $1.name }, policy: policy,

@@ -168,7 +168,7 @@ extension SyncEngine {
     return Rider(role: .errands(batch, generation: list.generation), operations: operations)
   }
 
-  private static let software = "caravan-agent"
+  private static let software = "caravan-agent/\(Release.version)"
 
   // MARK: What comes of it
 

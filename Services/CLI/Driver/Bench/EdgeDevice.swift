@@ -9,20 +9,16 @@ internal import Wire
 /// A device that speaks the edge protocol by itself, without an agent: what a load of many devices is made of.
 struct EdgeDevice: Sendable {
   let bus: NATSBus
-  let user: UserID
-  let device: DeviceID
+  let device: EnrolledDevice
+  var user: UserID { device.user }
   private let host: Host
   private let epoch: UInt64
   private static let attempts = 20
 
   init(_ credentials: Credentials, urls: [String], host: Host) async throws {
     let claims = credentials.jwt.claims
-    guard case .user(let person) = claims.body, let user = person.tag("user") else {
-      throw CaravanError(.notAuthenticated, "these are not a device's credentials")
-    }
     self.host = host
-    self.user = try UserID(user)
-    device = try DeviceID(claims.name)
+    device = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
     epoch = host.random.next() >> 1
     bus = try await NATSBus.connect(NATSOptions(urls: urls, credentials: credentials, name: claims.name), host: host)
     try await bus.waitUntilConnected(deadline: .seconds(10))
@@ -46,7 +42,7 @@ struct EdgeDevice: Sendable {
     let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
     let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(user: user, device: device), deadline: .seconds(30))
+      Message(frame.encoded()), to: .exchange(device), deadline: .seconds(30))
     let reply = try Frame.decode(answer.payload)
     let result = try ExchangeReply.decode(Self.plain(reply)).results.first?.kind
     if case .failure(let failure)? = result { throw failure.model() }

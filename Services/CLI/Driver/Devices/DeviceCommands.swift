@@ -9,7 +9,9 @@ internal import Runtime
 /// `caravan device add|revoke|list`.
 enum DeviceCommands {
   private static let user = Flag<String>("user", "U", "whose device it is: 1 to 63 of a-z, 0-9 and '-'")
-  private static let name = Flag<String>("name", "N", "what it is called, in the whole deployment")
+  private static let owner = Flag<String?>(
+    "user", "U", "whose device it is, where several users have one of that name")
+  private static let name = Flag<String>("name", "N", "what its user calls it")
   private static let out = Flag<String>("out", "FILE", "where its credentials go; a secret")
   private static let json = Flag<Bool>("json", "for programs")
 
@@ -21,7 +23,8 @@ enum DeviceCommands {
     Tool(
       Command(
         "caravan device revoke", "Makes a device's credentials void and ends its connections.",
-        operands: .init("NAME", 1...1), flags: Deployment.gatewayFlags + Deployment.brokerFlags), changesCloud: true
+        operands: .init("NAME", 1...1), flags: [owner] + Deployment.gatewayFlags + Deployment.brokerFlags),
+      changesCloud: true
     ) { options, terminal in try await revoke(options, terminal) },
     Tool(
       Command("caravan device list", "Shows every device.", flags: [json] + Deployment.gatewayFlags)
@@ -89,10 +92,11 @@ enum DeviceCommands {
     _ file: String, _ user: UserID, _ device: DeviceID, _ gateway: GatewayClient
   ) async throws(CaravanError) {
     let known = try? Credentials.reading(file)
-    guard let known, known.jwt.claims.name == device.text, case .user(let claims) = known.jwt.claims.body,
-      claims.tag("user") == user.text
+    guard let claims = known?.jwt.claims, let known,
+      let enrolled = try? EnrolledDevice(credentials: claims.name, user: claims.userTag),
+      enrolled.user == user, enrolled.device == device
     else { throw CaravanError(.objectExists, "'\(file)' exists and is something else: choose another file for --out") }
-    let record = try await gateway.call("GET", "/v1/devices/\(device)")
+    let record = try await gateway.call("GET", "/v1/devices/\(user)/\(device)")
     guard record["public_key"]?.stringValue == known.key.publicKey.text, record["revoked"] == .null else {
       throw CaravanError(.objectExists, "'\(file)' holds credentials that are void: remove it and run this again")
     }
@@ -104,19 +108,54 @@ enum DeviceCommands {
     let device = try DeviceID(options.operands[0])
     let deployment = Deployment(options: options, host: terminal.host)
     let gateway = try deployment.gatewayClient()
-    let record = try await gateway.call("GET", "/v1/devices/\(device)")
-    let publicKey = try text(record, "public_key")
+    let user = try await holder(of: device, options[owner], gateway)
+    let path = "/v1/devices/\(user)/\(device)"
+    let publicKey = try text(await gateway.call("GET", path), "public_key")
     let key = try crypto { () throws(CryptoError) in try PublicNKey(publicKey, kind: .user) }
     try await deployment.revoke(key)
-    _ = try await gateway.call("DELETE", "/v1/devices/\(device)")
-    terminal.say("device '\(device)' is revoked")
+    _ = try await gateway.call("DELETE", path)
+    terminal.say("device '\(device)' of user '\(user)' is revoked")
+  }
+
+  /// - Throws: `invalidData` when several users have a device of that name; `noSuchObject`.
+  private static func holder(
+    of device: DeviceID, _ given: String?, _ gateway: GatewayClient
+  ) async throws(CaravanError) -> UserID {
+    if let given { return try UserID(given) }
+    var users: [String] = []
+    for known in try await all(gateway) where known["device"]?.stringValue == device.text {
+      users.append(try text(known, "user"))
+    }
+    guard let user = users.first else {
+      throw CaravanError(.noSuchObject, "there is no device '\(device)': `caravan device list` shows them")
+    }
+    guard users.count == 1 else {
+      throw CaravanError(
+        .invalidData, "\(users.count) users have a device '\(device)': say whose it is with --user")
+    }
+    return try UserID(user)
+  }
+
+  /// Every device, page by page; one that was changed meanwhile once, as it was last.
+  private static func all(_ gateway: GatewayClient) async throws(CaravanError) -> [JSON] {
+    var devices: [String: JSON] = [:]
+    var path = "/v1/devices"
+    while true {
+      let page = try await gateway.call("GET", path)
+      for device in page["devices"]?.arrayValue ?? [] {
+        devices["\(try text(device, "user"))/\(try text(device, "device"))"] = device
+      }
+      guard let next = page["next"]?.stringValue else { break }
+      path = "/v1/devices?from=\(next)"
+    }
+    return devices.sorted { $0.key < $1.key }.map(\.value)
   }
 
   // MARK: List
 
   private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
-    let devices = try await gateway.call("GET", "/v1/devices")["devices"]?.arrayValue ?? []
+    let devices = try await all(gateway)
     if options[json] { return terminal.say(JSON.array(devices).encoded()) }
     var table = TextTable(["DEVICE", "USER", "ENROLLED", "STATE"])
     for device in devices {

@@ -12,8 +12,8 @@ enum Holder: String, Sendable, CaseIterable {
   /// Revokes devices at the broker: in the system account, unlike all others.
   case system
 
-  /// Also the middle of its inbox. No device can have it: a device's name has no `_`, and the broker lets a device
-  /// listen to the inbox of its name.
+  /// Also the middle of its inbox. No user can have it: a user's name has no `_`, and the broker lets a device listen
+  /// below the inbox of its user and its own name only.
   var userName: String { "svc_\(rawValue)" }
 
   /// A request's answer may come so late.
@@ -50,7 +50,7 @@ enum Holder: String, Sendable, CaseIterable {
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch])
     case .notify:
-      Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.notify"]
+      Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.*.notify"]
     case .query:
       Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types, .container])
         + Self.partitioned(.query, ["find"]) + ["svc.query.*"]
@@ -72,7 +72,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .schema: ["svc.schema.*"] + Self.discovery
     case .notify: ["svc.notify.>", SubjectPattern.everyAck(nil).text, SubjectPattern.everyChange.text] + Self.discovery
     case .query: ["svc.query.>", SubjectPattern.everyChange.text] + Self.discovery
-    case .gateway: Self.discovery
+    case .gateway: [SubjectPattern.everyRenewal.text] + Self.discovery
     case .cli, .system: []
     }
   }
@@ -91,9 +91,12 @@ enum Holder: String, Sendable, CaseIterable {
 }
 
 extension Permissions {
-  /// What the broker makes of a device's name and user (architecture §4).
+  /// What the broker makes of a device's user and its name, which is `<device>_<enrolment>` (architecture §4).
+  /// Credentials from before enrolments had numbers are named after the device alone: they may hear that they are too
+  /// old, at the inbox of that time, which is below no user's: there, the token after the user has a number.
   static let device = Permissions(
-    publish: Rules(allow: ["edge.{{tag(user)}}.{{name()}}.>"]), subscribe: Rules(allow: ["inbox.{{name()}}.>"]))
+    publish: Rules(allow: ["edge.{{tag(user)}}.{{name()}}.>"]),
+    subscribe: Rules(allow: ["inbox.{{tag(user)}}.{{name()}}.>", "inbox.{{name()}}.r.>", "inbox.{{name()}}.notify"]))
 
   /// Of a program that decides the conflicts of one record type (CK-36): it hears disputes of that type, answers each
   /// once, and neither asks nor hears anything else.

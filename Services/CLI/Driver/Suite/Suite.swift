@@ -8,7 +8,7 @@ internal import Runtime
 struct Suite {
   /// For all of them together; each gets `Keeper.patience`.
   static let shutDownDeadline: Duration = .seconds(20)
-  static let version = "0.1.0"
+  static let version = Release.version
 
   /// In the order of their start; they end in reverse order.
   let services: [any Service]

@@ -1,9 +1,8 @@
 public import Model
 
-/// A device as the registry knows it.
+/// A device as the registry knows it: its latest enrolment.
 public struct DeviceRecord: Sendable, Equatable {
-  public var user: UserID
-  public var device: DeviceID
+  public var device: EnrolledDevice
   /// Its public nkey.
   public var key: String
   /// Unix time in milliseconds.
@@ -11,20 +10,30 @@ public struct DeviceRecord: Sendable, Equatable {
   /// Unix time in milliseconds; 0: it is not revoked.
   public var revoked: Int64
 
-  public init(user: UserID, device: DeviceID, key: String, issued: Int64, revoked: Int64 = 0) {
-    self.user = user
+  public init(device: EnrolledDevice, key: String, issued: Int64, revoked: Int64 = 0) {
     self.device = device
     self.key = key
     self.issued = issued
     self.revoked = revoked
   }
 
-  /// Whether `new` may take the place of what the registry holds under its name.
-  /// - Throws: `objectExists` when another key or user holds the name and is not revoked.
-  public static func check(_ new: DeviceRecord, against old: DeviceRecord?) throws(CaravanError) {
-    guard let old, old.revoked == 0, old.key != new.key || old.user != new.user else { return }
+  /// Whether somebody may enrol with `key` where the registry holds `old`, or nothing.
+  /// - Throws: `objectExists` when another key holds the name and is not revoked.
+  public static func check(_ key: String, against old: DeviceRecord?) throws(CaravanError) {
+    guard let old, old.revoked == 0, old.key != key else { return }
     throw CaravanError(
-      .objectExists, "device '\(new.device)' is enrolled already: revoke it first, or choose another name")
+      .objectExists,
+      "user '\(old.device.user)' has a device '\(old.device.device)' already: revoke it first, or choose another name")
+  }
+
+  /// The number of the enrolment that follows `old`.
+  /// - Throws: `limitExceeded` when the name has been enrolled as often as numbers go.
+  public static func enrolment(after old: DeviceRecord?) throws(CaravanError) -> UInt32 {
+    guard let old else { return 1 }
+    guard old.device.enrolment < .max else {
+      throw CaravanError(.limitExceeded, "'\(old.device.device)' cannot be enrolled again: choose another name")
+    }
+    return old.device.enrolment + 1
   }
 }
 
@@ -34,19 +43,30 @@ extension DeviceRecord {
     static let key: UInt32 = 2
     static let issued: UInt32 = 3
     static let revoked: UInt32 = 4
+    /// Absent in records from before enrolments had numbers: the first.
+    static let enrolment: UInt32 = 5
   }
+
+  /// What the record is called.
+  public static func name(of user: UserID, _ device: DeviceID) -> String { "\(user)/\(device)" }
 
   public var fields: RecordFields {
     RecordFields([
-      FieldID.user: .text(user.text), FieldID.key: .text(key), FieldID.issued: .integer(issued),
-      FieldID.revoked: .integer(revoked),
+      FieldID.user: .text(device.user.text), FieldID.key: .text(key), FieldID.issued: .integer(issued),
+      FieldID.revoked: .integer(revoked), FieldID.enrolment: .integer(Int64(device.enrolment)),
     ])
   }
 
-  public init(device: DeviceID, _ fields: RecordFields) throws(CaravanError) {
+  /// - Parameter name: `<user>/<device>`; of a record from before enrolments had numbers, the device alone.
+  public init(name: String, _ fields: RecordFields) throws(CaravanError) {
     guard case .text(let user) = fields[FieldID.user], case .text(let key) = fields[FieldID.key],
       case .integer(let issued) = fields[FieldID.issued], case .integer(let revoked) = fields[FieldID.revoked]
-    else { throw CaravanError(.internalError, "the record of device '\(device)' lacks a field") }
-    self.init(user: try UserID(user), device: device, key: key, issued: issued, revoked: revoked)
+    else { throw CaravanError(.internalError, "the record of device '\(name)' lacks a field") }
+    var enrolment: UInt32 = 1
+    if case .integer(let number) = fields[FieldID.enrolment] { enrolment = UInt32(clamping: max(1, number)) }
+    let device = name.split(separator: "/").last.map(String.init) ?? name
+    self.init(
+      device: EnrolledDevice(user: try UserID(user), device: try DeviceID(device), enrolment: enrolment), key: key,
+      issued: issued, revoked: revoked)
   }
 }

@@ -16,10 +16,12 @@ public struct DeviceAuthority: Sendable {
     self.account = account
   }
 
-  func sign(_ key: PublicNKey, user: UserID, device: DeviceID, at seconds: Int64) throws(CaravanError) -> JWT {
+  /// Name and tag are pasted into the template's subjects by the broker; typed ids have no character that means more
+  /// there, and `JWTClaims` refuses such tokens whoever made them.
+  func sign(_ key: PublicNKey, device: EnrolledDevice, at seconds: Int64) throws(CaravanError) -> JWT {
     let claims = JWTClaims(
-      subject: key, name: device.text, issuedAt: seconds,
-      .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(user)"])))
+      subject: key, name: device.token, issuedAt: seconds,
+      .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(device.user)"])))
     do { return try claims.sign(with: signingKey) } catch { throw CaravanError(.internalError, "\(error)") }
   }
 }

@@ -9,15 +9,22 @@ internal import Wire
 /// Signs devices into the application account (architecture §4). Stateless: tokens and devices are records of the
 /// system container's public database.
 struct Enroller: Sendable {
-  let storage: StorageClient
-  let authority: DeviceAuthority
-  let host: Host
+  private let records: SystemRecords
+  private let registry: DeviceRegistry
+  private let traces: DeviceTraces
+  private let authority: DeviceAuthority
+  private let host: Host
 
   private static let tokenBytes = 20
   private static let attempts = 4
+  private static let tokens = "enrolment"
 
-  private static func zone(_ name: String) throws(CaravanError) -> ZoneID {
-    try ZoneID(DatabaseID(container: .system, owner: nil), name)
+  init(storage: StorageClient, authority: DeviceAuthority, host: Host) {
+    records = SystemRecords(storage: storage)
+    registry = DeviceRegistry(records: records)
+    traces = DeviceTraces(records: records)
+    self.authority = authority
+    self.host = host
   }
 
   struct Minted: Sendable {
@@ -31,13 +38,13 @@ struct Enroller: Sendable {
       let range = EnrolmentToken.lifetimeSeconds
       throw CaravanError(.invalidData, "ttl_seconds must be \(range.lowerBound) to \(range.upperBound)")
     }
-    let known = try await registered(device)
-    let wanted = DeviceRecord(user: user, device: device, key: "", issued: 0)
-    try DeviceRecord.check(wanted, against: known?.record)
+    try DeviceRecord.check("", against: try await registry.find(user, device)?.record)
     let token = Base32.encode(try secret()).lowercased()
     let expires = host.clock.wallTime.milliseconds + lifetimeSeconds * 1000
     let record = EnrolmentToken(user: user, device: device, expires: expires)
-    try await save(record.fields, as: Self.name(of: token), in: "enrolment", base: .absent)
+    guard try await records.save(record.fields, as: Self.name(of: token), in: Self.tokens, base: .absent) else {
+      throw CaravanError(.serverRecordChanged, "the token was made by somebody else meanwhile: ask again")
+    }
     return Minted(token: token, expires: WallTime(milliseconds: expires))
   }
 
@@ -48,127 +55,92 @@ struct Enroller: Sendable {
       throw CaravanError(.invalidData, "public_key is not a user nkey: it begins with U and has 56 characters")
     }
     for _ in 0..<Self.attempts {
-      guard let (entry, kept) = try await find(token) else { throw EnrolmentToken.unknown }
-      let record = try EnrolmentToken(kept)
+      guard let kept = try await records.fetch([Self.name(of: token)], from: Self.tokens).first else {
+        throw EnrolmentToken.unknown
+      }
+      let record = try EnrolmentToken(kept.fields)
       let now = host.clock.wallTime.milliseconds
       let claim = try record.claim(by: publicKey.text, at: now)
       if case .take(let taken) = claim {
-        let isOurs = try await trySave(taken.fields, as: entry.name, in: "enrolment", base: .version(entry.version))
+        let isOurs = try await records.save(
+          taken.fields, as: kept.name, in: Self.tokens, base: .version(kept.version))
         // Somebody was quicker with the same token: look again who.
         guard isOurs else { continue }
       }
-      let wanted = DeviceRecord(user: record.user, device: record.device, key: publicKey.text, issued: now)
-      let device = try await register(wanted, isRepeat: claim == .repeatAnswer)
-      return try authority.sign(publicKey, user: device.user, device: device.device, at: device.issued / 1000)
+      let device = try await register(record, publicKey, at: now, isRepeat: claim == .repeatAnswer)
+      return try authority.sign(publicKey, device: device.device, at: device.issued / 1000)
     }
     throw CaravanError(.serverBusy, "the enrolment token is being claimed by others: ask again")
   }
 
   // MARK: Devices
 
-  /// Every device ever enrolled, by name.
-  func devices() async throws(CaravanError) -> [DeviceRecord] {
-    var records: [DeviceRecord] = []
-    let zone = try Self.zone("devices")
-    var request = ReadChangesRequest(
-      zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
-    while records.count < GatewayLimits.devicesListed {
-      let reply: ReadChangesReply
-      do { reply = try await storage.changes(of: zone, request) } catch {
-        guard error.code == .zoneDoesNotExist else { throw error }
-        return []
-      }
-      for entry in try EntryPage.decode(reply.page).entries where !entry.deleted {
-        records.append(try DeviceRecord(device: DeviceID(entry.name), RecordFields(body: entry.body)))
-      }
-      guard reply.more else { break }
-      request.from = reply.next
-    }
-    return records.sorted { $0.device < $1.device }
+  /// - Throws: `invalidSyncToken` for a start that is none.
+  func devices(from start: Wire.ChangePosition?) async throws(CaravanError) -> DeviceRegistry.Page {
+    try await registry.page(from: start, limit: GatewayLimits.devicesPerPage)
   }
 
   /// - Throws: `noSuchObject`.
-  func device(_ name: DeviceID) async throws(CaravanError) -> DeviceRecord {
-    guard let (_, record) = try await registered(name) else { throw Self.unknown(name) }
-    return record
+  func device(_ name: DeviceID, of user: UserID) async throws(CaravanError) -> DeviceRecord {
+    guard let known = try await registry.find(user, name) else { throw Self.unknown(name, of: user) }
+    return known.record
   }
 
-  /// Writes down that the device is out; the broker is told by whoever holds the operator's key. Its name is free for
-  /// another key from then on. Again is no error.
-  func revoke(_ name: DeviceID) async throws(CaravanError) -> DeviceRecord {
+  /// Writes down that the device is out, and removes what the cloud keeps to reach it; the broker is told by whoever
+  /// holds the operator's key. Its name is free for another enrolment from then on. Again is no error, and removes
+  /// what an attempt that was cut off left.
+  func revoke(_ name: DeviceID, of user: UserID) async throws(CaravanError) -> DeviceRecord {
     for _ in 0..<Self.attempts {
-      guard let (version, known) = try await registered(name) else { throw Self.unknown(name) }
-      guard known.revoked == 0 else { return known }
-      var record = known
-      record.revoked = host.clock.wallTime.milliseconds
-      if try await trySave(record.fields, as: name.text, in: "devices", base: .version(version)) { return record }
+      guard let known = try await registry.find(user, name) else { throw Self.unknown(name, of: user) }
+      var record = known.record
+      if record.revoked == 0 {
+        record.revoked = host.clock.wallTime.milliseconds
+        guard try await registry.save(record, over: known) else { continue }
+      }
+      try await traces.remove(record.device)
+      return record
     }
     throw CaravanError(.serverBusy, "device '\(name)' is being changed by others: ask again")
   }
 
-  private static func unknown(_ name: DeviceID) -> CaravanError {
-    CaravanError(.noSuchObject, "there is no device '\(name)': `caravan device list` shows them")
+  /// Credentials for the key that is enrolled. Nobody else can use them, so whoever asks need not prove that it is his.
+  /// - Parameter enrolment: as the broker has proven; nil: the credentials are from before enrolments had numbers.
+  /// - Throws: `notAuthenticated` when that enrolment is revoked, or another has followed.
+  func renew(_ name: DeviceID, of user: UserID, enrolment: UInt32?) async throws(CaravanError) -> JWT {
+    guard let record = try await registry.find(user, name)?.record, record.revoked == 0,
+      record.device.enrolment == enrolment ?? 1
+    else {
+      throw CaravanError(.notAuthenticated, "device '\(name)' is not enrolled under these credentials: enrol it again")
+    }
+    let key: PublicNKey
+    do { key = try PublicNKey(record.key, kind: .user) } catch { throw CaravanError(.internalError, "\(error)") }
+    return try authority.sign(key, device: record.device, at: host.clock.wallTime.milliseconds / 1000)
   }
 
-  // MARK: Records
-
-  private func find(_ token: String) async throws(CaravanError) -> (Model.Entry, RecordFields)? {
-    try await fetch(Self.name(of: token), from: "enrolment")
-  }
-
-  private func registered(
-    _ device: DeviceID
-  ) async throws(CaravanError) -> (version: Seq, record: DeviceRecord)? {
-    guard let (entry, fields) = try await fetch(device.text, from: "devices") else { return nil }
-    return (entry.version, try DeviceRecord(device: device, fields))
+  private static func unknown(_ name: DeviceID, of user: UserID) -> CaravanError {
+    CaravanError(.noSuchObject, "user '\(user)' has no device '\(name)': `caravan device list` shows them")
   }
 
   /// What the registry holds then.
   ///
   /// The same token asked with the same key again gets the same answer, but not once the device has been revoked: that
   /// would give it a token younger than its revocation.
-  private func register(_ new: DeviceRecord, isRepeat: Bool) async throws(CaravanError) -> DeviceRecord {
+  private func register(
+    _ token: EnrolmentToken, _ key: PublicNKey, at now: Int64, isRepeat: Bool
+  ) async throws(CaravanError) -> DeviceRecord {
     for _ in 0..<Self.attempts {
-      let old = try await registered(new.device)
-      try DeviceRecord.check(new, against: old?.record)
-      if let old, old.record.key == new.key {
-        if old.record.revoked == 0 { return old.record }
+      let known = try await registry.find(token.user, token.device)
+      try DeviceRecord.check(key.text, against: known?.record)
+      if let record = known?.record, record.key == key.text {
+        if record.revoked == 0 { return record }
         if isRepeat { throw EnrolmentToken.unknown }
       }
-      let base = old.map { Base.version($0.version) } ?? .absent
-      if try await trySave(new.fields, as: new.device.text, in: "devices", base: base) { return new }
+      let device = EnrolledDevice(
+        user: token.user, device: token.device, enrolment: try DeviceRecord.enrolment(after: known?.record))
+      let record = DeviceRecord(device: device, key: key.text, issued: now)
+      if try await registry.save(record, over: known) { return record }
     }
-    throw CaravanError(.serverBusy, "device '\(new.device)' is being enrolled by others: ask again")
-  }
-
-  private func fetch(
-    _ name: String, from zone: String
-  ) async throws(CaravanError) -> (Model.Entry, RecordFields)? {
-    let entries: [Model.Entry]
-    do { entries = try await storage.fetch([name], from: Self.zone(zone)) } catch {
-      // Before the first record the zone is not there.
-      guard error.code == .zoneDoesNotExist else { throw error }
-      return nil
-    }
-    guard let entry = entries.first, !entry.isDeleted else { return nil }
-    return (entry, try RecordFields(body: entry.body))
-  }
-
-  private func save(_ fields: RecordFields, as name: String, in zone: String, base: Base) async throws(CaravanError) {
-    guard try await trySave(fields, as: name, in: zone, base: base) else {
-      throw CaravanError(.serverRecordChanged, "record '\(name)' changed meanwhile: ask again")
-    }
-  }
-
-  private func trySave(
-    _ fields: RecordFields, as name: String, in zone: String, base: Base
-  ) async throws(CaravanError) -> Bool {
-    let mutation = Model.Mutation(name: name, base: base, change: .save(type: 0, body: fields.body, chunks: []))
-    guard case .applied(let outcomes, _, _) = try await storage.commit(to: Self.zone(zone), [mutation]) else {
-      throw CaravanError(.internalError, "storage did not apply a record of the gateway")
-    }
-    if case .accepted = outcomes.first { return true }
-    return false
+    throw CaravanError(.serverBusy, "device '\(token.device)' is being enrolled by others: ask again")
   }
 
   /// The store never sees a token that could be used.

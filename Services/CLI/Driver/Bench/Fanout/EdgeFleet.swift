@@ -30,7 +30,7 @@ final class EdgeFleet: Sendable {
   private static let asking = 16
 
   private struct Member {
-    let device: DeviceID
+    let device: EnrolledDevice
     let line: BrokerLine
   }
 
@@ -45,9 +45,10 @@ final class EdgeFleet: Sendable {
     self.host = host
     var members: [Member] = []
     for own in credentials {
-      let device = try DeviceID(own.jwt.claims.name)
+      let device = try EnrolledDevice(credentials: own.jwt.claims.name, user: own.jwt.claims.userTag)
       let line = try BrokerLine(port: port, own)
-      let hearing = "SUB inbox.\(device).notify \(Self.notifications)\r\nSUB inbox.\(device).r \(Self.answers)\r\n"
+      let hearing =
+        "SUB \(device.inbox).notify \(Self.notifications)\r\nSUB \(device.inbox).r.1 \(Self.answers)\r\n"
       try line.send(Array("\(hearing)PING\r\n".utf8))
       while try !line.receive(isWaiting: true).ends(with: "PONG\r\n".utf8) {}
       members.append(Member(device: device, line: line))
@@ -80,8 +81,8 @@ final class EdgeFleet: Sendable {
       let some = start..<min(start + Self.asking, members.count)
       let answers = try await hear(Self.answers, some) { [self] () throws(CaravanError) in
         for member in members[some] {
-          let subject = Subject.exchange(user: user, device: member.device).text
-          try member.line.send(BrokerLine.publish(frame, to: subject, reply: "inbox.\(member.device).r"))
+          let subject = Subject.exchange(member.device).text
+          try member.line.send(BrokerLine.publish(frame, to: subject, reply: "\(member.device.inbox).r.1"))
         }
       }
       for answer in answers.payloads {
@@ -158,13 +159,13 @@ final class EdgeFleet: Sendable {
   }
 
   /// The number is the first field of both messages.
-  private func acknowledgement(of notification: [UInt8], by device: DeviceID) -> [UInt8] {
+  private func acknowledgement(of notification: [UInt8], by device: EnrolledDevice) -> [UInt8] {
     let tag = notification.first
     let number = notification.dropFirst().prefix { $0 >= 0x80 }
     guard tag == 0x08, number.endIndex < notification.endIndex else { return [] }
     let home = Partition(of: DatabaseID(container: .system, owner: user))
     return BrokerLine.publish(
-      Array(notification[...number.endIndex]), to: Subject.acks(user: user, device: device, home).text)
+      Array(notification[...number.endIndex]), to: Subject.acks(device, home).text)
   }
 }
 

@@ -1762,6 +1762,96 @@ void   caravan__v1__pull_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__pull_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__renew_credentials__init
+                     (Caravan__V1__RenewCredentials         *message)
+{
+  static const Caravan__V1__RenewCredentials init_value = CARAVAN__V1__RENEW_CREDENTIALS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__renew_credentials__get_packed_size
+                     (const Caravan__V1__RenewCredentials *message)
+{
+  assert(message->base.descriptor == &caravan__v1__renew_credentials__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__renew_credentials__pack
+                     (const Caravan__V1__RenewCredentials *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__renew_credentials__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__renew_credentials__pack_to_buffer
+                     (const Caravan__V1__RenewCredentials *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__renew_credentials__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RenewCredentials *
+       caravan__v1__renew_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RenewCredentials *)
+     protobuf_c_message_unpack (&caravan__v1__renew_credentials__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__renew_credentials__free_unpacked
+                     (Caravan__V1__RenewCredentials *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__renew_credentials__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__renewed_credentials__init
+                     (Caravan__V1__RenewedCredentials         *message)
+{
+  static const Caravan__V1__RenewedCredentials init_value = CARAVAN__V1__RENEWED_CREDENTIALS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__renewed_credentials__get_packed_size
+                     (const Caravan__V1__RenewedCredentials *message)
+{
+  assert(message->base.descriptor == &caravan__v1__renewed_credentials__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__renewed_credentials__pack
+                     (const Caravan__V1__RenewedCredentials *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__renewed_credentials__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__renewed_credentials__pack_to_buffer
+                     (const Caravan__V1__RenewedCredentials *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__renewed_credentials__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RenewedCredentials *
+       caravan__v1__renewed_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RenewedCredentials *)
+     protobuf_c_message_unpack (&caravan__v1__renewed_credentials__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__renewed_credentials__free_unpacked
+                     (Caravan__V1__RenewedCredentials *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__renewed_credentials__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__ticket__init
                      (Caravan__V1__Ticket         *message)
 {
@@ -5513,6 +5603,62 @@ const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
   caravan__v1__pull_result__field_indices_by_name,
   4,  caravan__v1__pull_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__pull_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define caravan__v1__renew_credentials__field_descriptors NULL
+#define caravan__v1__renew_credentials__field_indices_by_name NULL
+#define caravan__v1__renew_credentials__number_ranges NULL
+const ProtobufCMessageDescriptor caravan__v1__renew_credentials__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RenewCredentials",
+  "RenewCredentials",
+  "Caravan__V1__RenewCredentials",
+  "caravan.v1",
+  sizeof(Caravan__V1__RenewCredentials),
+  0,
+  caravan__v1__renew_credentials__field_descriptors,
+  caravan__v1__renew_credentials__field_indices_by_name,
+  0,  caravan__v1__renew_credentials__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__renew_credentials__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__renewed_credentials__field_descriptors[1] =
+{
+  {
+    "jwt",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RenewedCredentials, jwt),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__renewed_credentials__field_indices_by_name[] = {
+  0,   /* field[0] = jwt */
+};
+static const ProtobufCIntRange caravan__v1__renewed_credentials__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__renewed_credentials__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RenewedCredentials",
+  "RenewedCredentials",
+  "Caravan__V1__RenewedCredentials",
+  "caravan.v1",
+  sizeof(Caravan__V1__RenewedCredentials),
+  1,
+  caravan__v1__renewed_credentials__field_descriptors,
+  caravan__v1__renewed_credentials__field_indices_by_name,
+  1,  caravan__v1__renewed_credentials__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__renewed_credentials__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__ticket__field_descriptors[7] =

@@ -392,20 +392,8 @@ const ProtobufCMessageDescriptor caravan__v1__subscription_list__descriptor =
   (ProtobufCMessageInit) caravan__v1__subscription_list__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descriptors[5] =
 {
-  {
-    "user",
-    1,
-    PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Caravan__V1__AttachRequest, user),
-    NULL,
-    NULL,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
   {
     "device",
     2,
@@ -468,18 +456,17 @@ static const ProtobufCFieldDescriptor caravan__v1__attach_request__field_descrip
   },
 };
 static const unsigned caravan__v1__attach_request__field_indices_by_name[] = {
-  1,   /* field[1] = device */
-  2,   /* field[2] = generation */
-  4,   /* field[4] = list */
-  5,   /* field[5] = lives */
-  3,   /* field[3] = seen */
-  0,   /* field[0] = user */
+  0,   /* field[0] = device */
+  1,   /* field[1] = generation */
+  3,   /* field[3] = list */
+  4,   /* field[4] = lives */
+  2,   /* field[2] = seen */
 };
 static const ProtobufCIntRange caravan__v1__attach_request__number_ranges[2 + 1] =
 {
-  { 1, 0 },
-  { 40, 5 },
-  { 0, 6 }
+  { 2, 0 },
+  { 40, 4 },
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor =
 {
@@ -489,7 +476,7 @@ const ProtobufCMessageDescriptor caravan__v1__attach_request__descriptor =
   "Caravan__V1__AttachRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AttachRequest),
-  6,
+  5,
   caravan__v1__attach_request__field_descriptors,
   caravan__v1__attach_request__field_indices_by_name,
   2,  caravan__v1__attach_request__number_ranges,

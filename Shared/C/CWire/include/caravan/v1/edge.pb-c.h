@@ -57,6 +57,8 @@ typedef struct Caravan__V1__ListChangedZones Caravan__V1__ListChangedZones;
 typedef struct Caravan__V1__ChangedZone Caravan__V1__ChangedZone;
 typedef struct Caravan__V1__ChangedZones Caravan__V1__ChangedZones;
 typedef struct Caravan__V1__PullResult Caravan__V1__PullResult;
+typedef struct Caravan__V1__RenewCredentials Caravan__V1__RenewCredentials;
+typedef struct Caravan__V1__RenewedCredentials Caravan__V1__RenewedCredentials;
 typedef struct Caravan__V1__Ticket Caravan__V1__Ticket;
 typedef struct Caravan__V1__ChunkRequest Caravan__V1__ChunkRequest;
 typedef struct Caravan__V1__ChunkReply Caravan__V1__ChunkReply;
@@ -142,7 +144,7 @@ typedef enum _Caravan__V1__SyncContinueStatus {
 /* --- messages --- */
 
 /*
- * What travels on edge.<user>.<device>.exchange, both ways.
+ * What travels on edge.<user>.<device>_<enrolment>.exchange, both ways.
  */
 struct  Caravan__V1__Frame
 {
@@ -463,7 +465,7 @@ struct  Caravan__V1__Subscribe
 
 
 /*
- * Answered where it rides in a frame with other operations; by itself, on edge.<user>.<device>.acks.<partition>, it is
+ * Answered where it rides in a frame with other operations; by itself, on edge.<user>.<device>_<enrolment>.acks.<partition>, it is
  * not: a notification that nobody acknowledges comes again.
  */
 struct  Caravan__V1__AckNotification
@@ -1029,12 +1031,41 @@ struct  Caravan__V1__PullResult
 
 
 /*
+ * edge.<user>.<device>_<enrolment>.renew, or edge.<user>.<device>.renew by a device whose credentials were signed before
+ * enrolments had numbers.
+ */
+struct  Caravan__V1__RenewCredentials
+{
+  ProtobufCMessage base;
+};
+#define CARAVAN__V1__RENEW_CREDENTIALS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__renew_credentials__descriptor) \
+     }
+
+
+/*
+ * For the key that is enrolled: whoever asks has it already.
+ */
+struct  Caravan__V1__RenewedCredentials
+{
+  ProtobufCMessage base;
+  char *jwt;
+};
+#define CARAVAN__V1__RENEWED_CREDENTIALS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__renewed_credentials__descriptor) \
+    , NULL }
+
+
+/*
  * Allows a device to move chunks of one database; storage checks the MAC and nothing else.
  */
 struct  Caravan__V1__Ticket
 {
   ProtobufCMessage base;
   Caravan__V1__DatabaseRef *database;
+  /*
+   * <user>/<device>/<enrolment>
+   */
   char *device;
   protobuf_c_boolean has_upload;
   protobuf_c_boolean upload;
@@ -1056,7 +1087,7 @@ struct  Caravan__V1__Ticket
 
 
 /*
- * edge.<user>.<device>.chunks.<partition>
+ * edge.<user>.<device>_<enrolment>.chunks.<partition>
  */
 struct  Caravan__V1__ChunkRequest
 {
@@ -2088,6 +2119,44 @@ Caravan__V1__PullResult *
 void   caravan__v1__pull_result__free_unpacked
                      (Caravan__V1__PullResult *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__RenewCredentials methods */
+void   caravan__v1__renew_credentials__init
+                     (Caravan__V1__RenewCredentials         *message);
+size_t caravan__v1__renew_credentials__get_packed_size
+                     (const Caravan__V1__RenewCredentials   *message);
+size_t caravan__v1__renew_credentials__pack
+                     (const Caravan__V1__RenewCredentials   *message,
+                      uint8_t             *out);
+size_t caravan__v1__renew_credentials__pack_to_buffer
+                     (const Caravan__V1__RenewCredentials   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RenewCredentials *
+       caravan__v1__renew_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__renew_credentials__free_unpacked
+                     (Caravan__V1__RenewCredentials *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RenewedCredentials methods */
+void   caravan__v1__renewed_credentials__init
+                     (Caravan__V1__RenewedCredentials         *message);
+size_t caravan__v1__renewed_credentials__get_packed_size
+                     (const Caravan__V1__RenewedCredentials   *message);
+size_t caravan__v1__renewed_credentials__pack
+                     (const Caravan__V1__RenewedCredentials   *message,
+                      uint8_t             *out);
+size_t caravan__v1__renewed_credentials__pack_to_buffer
+                     (const Caravan__V1__RenewedCredentials   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RenewedCredentials *
+       caravan__v1__renewed_credentials__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__renewed_credentials__free_unpacked
+                     (Caravan__V1__RenewedCredentials *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Ticket methods */
 void   caravan__v1__ticket__init
                      (Caravan__V1__Ticket         *message);
@@ -2416,6 +2485,12 @@ typedef void (*Caravan__V1__ChangedZones_Closure)
 typedef void (*Caravan__V1__PullResult_Closure)
                  (const Caravan__V1__PullResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__RenewCredentials_Closure)
+                 (const Caravan__V1__RenewCredentials *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RenewedCredentials_Closure)
+                 (const Caravan__V1__RenewedCredentials *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Ticket_Closure)
                  (const Caravan__V1__Ticket *message,
                   void *closure_data);
@@ -2499,6 +2574,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__list_changed_zones__descrip
 extern const ProtobufCMessageDescriptor caravan__v1__changed_zone__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__renew_credentials__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__renewed_credentials__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_reply__descriptor;

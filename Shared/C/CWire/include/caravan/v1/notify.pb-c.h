@@ -71,7 +71,9 @@ struct  Caravan__V1__SubscriptionList
 struct  Caravan__V1__AttachRequest
 {
   ProtobufCMessage base;
-  char *user;
+  /*
+   * <user>/<device>/<enrolment>
+   */
   char *device;
   protobuf_c_boolean has_generation;
   uint64_t generation;
@@ -86,7 +88,7 @@ struct  Caravan__V1__AttachRequest
 };
 #define CARAVAN__V1__ATTACH_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__attach_request__descriptor) \
-    , NULL, NULL, 0, 0, 0,NULL, NULL, 0,NULL }
+    , NULL, 0, 0, 0,NULL, NULL, 0,NULL }
 
 
 struct  Caravan__V1__AttachReply

@@ -1,0 +1,7 @@
+#include "CRelease.h"
+
+#ifndef CARAVAN_COMMIT
+#define CARAVAN_COMMIT "unknown"
+#endif
+
+const char *const CRelease_commit = CARAVAN_COMMIT;
