@@ -1,3 +1,4 @@
+import Model
 import Testing
 
 @testable import Runtime
@@ -120,10 +121,14 @@ struct CommandTests {
         --data DIR         directory that keeps the data (required; or CARAVAN_DATA)
         --log-level LEVEL  least level that is logged: debug, info, warning, error (default: info; or CARAVAN_LOG_LEVEL)
         --help             this text
+        --version          the release and its commit
 
       """
     #expect(throws: CommandLineStop.help(expected)) { try parse("--files 3 --help", [:]) }
     #expect(throws: CommandLineStop.help(expected)) { try parse("-h", [:]) }
+    let release = "caravan-test \(Release.version) (commit "
+    let stop = #expect(throws: CommandLineStop.self) { try parse("--version", [:]) }
+    if case .help(let text)? = stop { #expect(text.hasPrefix(release) && text.hasSuffix(")\n")) }
   }
 
   @Test("subcommands: the longest name wins, unknown ones are named, help lists them")

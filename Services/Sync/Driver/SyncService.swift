@@ -49,13 +49,14 @@ package final class SyncService: Service {
       ])
   }
 
-  /// - Throws: `unavailable` to an agent that is too old: it keeps what is unsent, and asks again now and then.
+  /// - Throws: `featureDisabled` to an agent that is too old: it keeps what is unsent, shows why, and asks again now and
+  ///   then.
   private static func sender(of subject: Subject) throws(CaravanError) -> EnrolledDevice {
     switch subject {
     case .exchange(let device): return device
     case .unnumbered:
       throw CaravanError(
-        .unavailable,
+        .featureDisabled,
         "this device's agent is older than \(Release.oldestAgent), with which this cloud speaks: update caravan-agent; "
           + "rows that are not sent yet are kept, and go then",
         retryAfterMilliseconds: SyncLimits.oldAgentRestMilliseconds)

@@ -79,11 +79,11 @@ extension JWTClaims {
     // The broker pastes name and tag values into the template's subjects, where a `*` is a wildcard and a `.` makes two
     // tokens; it folds the case of tags; of two tags with one key it grants both; without the tag it ends (2.9.10).
     let tags = user.tags.map { $0.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) }
-    let keys = tags.map { $0[0].lowercased() }
-    guard keys.count(where: { $0 == "user" }) == 1, Set(keys).count == keys.count else {
+    let keys = tags.map { String($0[0]) }
+    guard keys.contains("user"), Set(keys).count == keys.count else {
       throw CryptoError(.invalidToken, "JWT of '\(name)': a scoped user has one tag 'user:', and each tag once")
     }
-    for token in [name] + tags.map({ $0.count == 2 ? String($0[1]) : "" }) {
+    for token in [name] + keys + tags.map({ $0.count == 2 ? String($0[1]) : "" }) {
       guard !token.isEmpty, token.utf8.allSatisfy(Self.isTokenCharacter) else {
         throw CryptoError(
           .invalidToken,

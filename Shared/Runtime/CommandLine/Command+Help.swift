@@ -5,7 +5,8 @@ extension Command {
     for flag in flags where flag.isRequired { usage += " \(Self.spelling(flag))" }
     if flags.contains(where: { !$0.isRequired }) { usage += " [flags]" }
     if !operands.text.isEmpty { usage += " \(operands.text)" }
-    let rows = flags.map { (Self.spelling($0), Self.explanation($0)) } + [("--help", "this text")]
+    let always = [("--help", "this text"), ("--version", "the release and its commit")]
+    let rows = flags.map { (Self.spelling($0), Self.explanation($0)) } + always
     return "\(usage)\n\n\(summary)\n\n\(Self.table(rows))"
   }
 

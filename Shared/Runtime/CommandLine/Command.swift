@@ -127,7 +127,7 @@ public struct Command: Sendable {
   /// `caravan-sync 0.2.0 (commit 1a2b3c4d5e6f)`
   static func release(of program: String) -> String {
     let commit = unsafe String(cString: CRelease_commit)
-    return "\(program.prefix { $0 != " " }) \(Release.version) (commit \(commit))"
+    return "\(program.prefix { $0 != " " }) \(Release.version) (commit \(commit))\n"
   }
 
   /// No flag begins with a digit, so `-5` is a number.

@@ -22,6 +22,7 @@ public struct CommandSet: Sendable {
     if arguments.contains("--help") || arguments.contains("-h") || arguments.first == "help" {
       throw .help(help(about: arguments.first))
     }
+    if arguments.first == "--version" { throw .help(Command.release(of: name)) }
     guard let first = arguments.first else { throw .usage("\(name): a command is missing; see \(name) --help") }
     if commands.contains(where: { $0.name.hasPrefix("\(name) \(first) ") }) {
       let problem = arguments.count > 1 ? "there is no command '\(arguments[1])'" : "a command is missing"
@@ -34,6 +35,14 @@ public struct CommandSet: Sendable {
   private func help(about word: String?) -> String {
     let chosen = commands.filter { $0.name.split(separator: " ").dropFirst().first.map(String.init) == word }
     let rows = (chosen.isEmpty ? commands : chosen).map { ($0.name, $0.summary) }
-    return "usage: \(name) COMMAND …\n\n\(summary)\n\n\(Command.table(rows))\n\(name) COMMAND --help says more.\n"
+    return """
+      usage: \(name) COMMAND …
+
+      \(summary)
+
+      \(Command.table(rows))
+      \(name) COMMAND --help says more; \(name) --version says which release this is.
+
+      """
   }
 }

@@ -41,9 +41,11 @@ actor DeviceProbe {
       let credentials = try Credentials.reading(file)
       let claims = credentials.jwt.claims
       guard case .user(let user) = claims.body else { return .malformed("they are no user's") }
+      let enrolled = try? EnrolledDevice(credentials: claims.name, user: user.tag("user"))
       return .token(
         CredentialsFacts.Token(
-          device: claims.name, user: user.tag("user"), account: credentials.account.text, issued: claims.issuedAt,
+          device: enrolled?.device.text ?? claims.name, user: user.tag("user"), account: credentials.account.text,
+          issued: claims.issuedAt,
           expires: claims.expires, digest: credentials.digest))
     } catch {
       return .malformed(error.message)
