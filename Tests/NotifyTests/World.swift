@@ -148,6 +148,15 @@ final class World: Sendable {
     }
   }
 
+  /// What the gateway does when a device is revoked.
+  func unsubscribe(_ device: EnrolledDevice) throws {
+    try simulation.run {
+      let zone = try ZoneID(DatabaseID(container: .system, owner: device.user), "subscriptions")
+      let mutation = Model.Mutation(name: device.token, base: .any, change: .delete)
+      _ = try await self.storage.commit(to: zone, [mutation])
+    }
+  }
+
   @discardableResult
   func hello(
     _ device: EnrolledDevice, generation: UInt64, seen: [UInt64], lives: [UInt64] = []

@@ -49,8 +49,7 @@ package final class SyncService: Service {
       ])
   }
 
-  /// - Throws: `featureDisabled` to an agent that is too old: it keeps what is unsent, shows why, and asks again now and
-  ///   then.
+  /// - Throws: `featureDisabled` to an agent that is too old: it keeps what is unsent, shows why, and asks again.
   private static func sender(of subject: Subject) throws(CaravanError) -> EnrolledDevice {
     switch subject {
     case .exchange(let device): return device
