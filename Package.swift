@@ -116,7 +116,8 @@ let package = Package(
     bridge("PostgreSQL", path: "Shared/PostgreSQL", ["Model", "CPostgres"]),
     bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
     bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
-    bridge("ObjectsS3", path: "Shared/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "CCurl"]),
+    bridge("ObjectsS3", path: "Shared/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "HTTPClient"]),
+    bridge("HTTPClient", path: "Shared/HTTPClient", ["Model", "Runtime", "CCurl"]),
     bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
 
     // The store, on SQLite and on PostgreSQL.
@@ -141,14 +142,16 @@ let package = Package(
     + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
     + service(
       "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
-      driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP"])
+      driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP", "GatewayCore"])
     + service(
       "Agent", executable: "caravan-agent",
       driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
       main: backends)
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
-      driver: plumbing + ["Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression", "AgentCore"],
+      driver: plumbing + [
+        "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression", "AgentCore", "HTTPClient",
+      ],
       main: ["Model"])
     + [
       bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
@@ -175,7 +178,7 @@ let package = Package(
       tests("RuntimeTests", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("CryptoTests", ["Crypto", "Encoding"]),
       tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
-      tests("HTTPTests", ["HTTP", "Model"]),
+      tests("HTTPTests", ["HTTP", "HTTPClient", "Model", "Runtime", "Crypto"]),
       tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
       tests(
         "StoreTests",

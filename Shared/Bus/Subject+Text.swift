@@ -17,6 +17,8 @@ extension Subject {
     case .discovery(let verb, let service, let instance):
       ["$SRV", verb.rawValue, service, instance].compactMap(\.self).joined(separator: ".")
     case .claimsUpdate: Self.claimsUpdateText
+    case .connection(let account, let isOpen): "$SYS.ACCOUNT.\(account).\(isOpen ? "CONNECT" : "DISCONNECT")"
+    case .connections(let account): "$SYS.REQ.ACCOUNT.\(account).CONNZ"
     }
   }
 
@@ -51,6 +53,11 @@ extension Subject {
     case ("$SRV", 2...4) where tokens.dropFirst(2).allSatisfy(isName):
       let names = tokens.dropFirst(2).map { Optional($0) } + [nil, nil]
       return DiscoveryVerb(rawValue: tokens[1]).map { .discovery($0, service: names[0], instance: names[1]) }
+    case ("$SYS", 4)
+    where tokens[1] == "ACCOUNT" && isName(tokens[2]) && ["CONNECT", "DISCONNECT"].contains(tokens[3]):
+      return .connection(account: tokens[2], isOpen: tokens[3] == "CONNECT")
+    case ("$SYS", 5) where tokens[1...2] == ["REQ", "ACCOUNT"] && isName(tokens[3]) && tokens[4] == "CONNZ":
+      return .connections(account: tokens[3])
     default: return nil
     }
   }
@@ -100,6 +107,7 @@ extension SubjectPattern {
     case .everyPartition(let service, let method): "svc.\(service.rawValue).*.\(method)"
     case .everyChange: "changes.*"
     case .everyExtension: "ext.*.*"
+    case .everyConnection(let account): "$SYS.ACCOUNT.\(account).*"
     }
   }
 
@@ -116,8 +124,9 @@ extension SubjectPattern {
     case (.everyPartition(let service, let method), .partitioned(let toService, _, let toMethod)):
       service == toService && method == toMethod
     case (.everyChange, .changes), (.everyExtension, .extension): true
+    case (.everyConnection(let wanted), .connection(let account, _)): wanted == account
     case (.everyExchange, _), (.everyChunks, _), (.everyAck, _), (.everyRenewal, _), (.everyPartition, _),
-      (.everyChange, _), (.everyExtension, _):
+      (.everyChange, _), (.everyExtension, _), (.everyConnection, _):
       false
     }
   }

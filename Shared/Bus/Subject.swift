@@ -38,6 +38,10 @@ public enum Subject: Sendable, Hashable {
   case discovery(DiscoveryVerb, service: String? = nil, instance: String? = nil)
   /// `$SYS.REQ.CLAIMS.UPDATE`: hands the broker a new account token (revocations); system account only.
   case claimsUpdate
+  /// `$SYS.ACCOUNT.<account>.CONNECT` or `.DISCONNECT`: the broker tells of a connection; system account only.
+  case connection(account: String, isOpen: Bool)
+  /// `$SYS.REQ.ACCOUNT.<account>.CONNZ`: asks brokers for the connections that they have; system account only.
+  case connections(account: String)
 }
 
 extension Subject {
@@ -45,7 +49,9 @@ extension Subject {
   public var sender: EnrolledDevice? {
     switch self {
     case .exchange(let device), .chunks(let device, _), .acks(let device, _), .renew(let device): device
-    case .unnumbered, .notify, .service, .partitioned, .changes, .extension, .discovery, .claimsUpdate: nil
+    case .unnumbered, .notify, .service, .partitioned, .changes, .extension, .discovery, .claimsUpdate, .connection,
+      .connections:
+      nil
     }
   }
 
@@ -78,4 +84,6 @@ public enum SubjectPattern: Sendable, Hashable {
   case everyChange
   /// `ext.*.*`
   case everyExtension
+  /// `$SYS.ACCOUNT.<account>.*`: its connections come and go
+  case everyConnection(account: String)
 }

@@ -21,6 +21,7 @@ public final class NATSBus: MessageBus {
   /// - Throws: `notAuthenticated` when the broker refuses the credentials; `invalidData` or `unavailable` for options
   ///   that cannot work.
   public static func connect(_ options: NATSOptions, host: Host) async throws(CaravanError) -> NATSBus {
+    try options.requireProtection()
     let context = ConnectionContext(options, loop: .main, host: host)
     let blocking = BlockingCalls(host.executors.makeSerial("nats"))
     let connection = try await blocking.run { () throws(CaravanError) in try context.connectBlocking() }

@@ -1,4 +1,6 @@
 public import Crypto
+internal import Model
+internal import Runtime
 
 /// How to reach the broker, and as whom.
 public struct NATSOptions: Sendable {
@@ -25,6 +27,8 @@ public struct NATSOptions: Sendable {
   /// nil: TLS is spoken where an address says `tls://`, or the broker asks for it, and the system's authorities are
   /// trusted.
   public var tls: TLS?
+  /// Whether all may go in clear to a broker on another machine.
+  public var allowsClear = false
   /// What the broker's tools show.
   public var name: String
   /// Answers come below `<inbox>.r.<connection>`; the credentials must allow to subscribe to it.
@@ -38,6 +42,17 @@ public struct NATSOptions: Sendable {
 
   /// Whether a broker that speaks no TLS is another's: it must not see the credentials, nor anything else.
   var demandsTLS: Bool { tls != nil || urls.contains { $0.hasPrefix("tls://") } }
+
+  /// - Throws: `invalidData` when what is said to a broker could be read on the way to it.
+  func requireProtection() throws(CaravanError) {
+    guard !demandsTLS, !allowsClear else { return }
+    for url in urls where HostPort(brokerURL: url)?.isLoopback != true {
+      throw CaravanError(
+        .invalidData,
+        "\(url) is another machine, and all would go there in clear: write tls://HOST:PORT (with --tls-ca FILE where "
+          + "the authority is your own), or say --insecure")
+    }
+  }
 
   /// - Parameters:
   ///   - name: of the process.

@@ -1,5 +1,7 @@
 import CMicroHTTPD
+import Glibc
 import Model
+import Runtime
 
 /// A running MHD daemon: its own thread, which calls back here and must never wait.
 ///
@@ -13,16 +15,32 @@ final class Daemon: @unchecked Sendable {
   /// - Parameter listening: MHD closes it when it stops, unless it was quiesced.
   init(intake: Intake, listening: Int32) throws(CaravanError) {
     let limits = intake.limits
+    // Others of this process need descriptors too.
+    let most = min(limits.connections + HTTPLimits.reserve, Self.descriptors(limits.connections + 512) - 256)
     let settings = CMicroHTTPD_Settings(
-      listenSocket: listening, maximumConnections: UInt32(limits.connections),
+      listenSocket: listening, maximumConnections: UInt32(max(1, most)),
       idleTimeoutSeconds: UInt32(limits.idleTimeoutSeconds), connectionMemory: limits.headBytes)
     // Unretained: the daemon is stopped, and its thread with it, before this object lets go of the intake.
     let context = Unmanaged.passUnretained(intake).toOpaque()
-    let callbacks = CMicroHTTPD_Callbacks(context: context, begin: begin, access: access, completed: completed)
+    let speaksTLS = intake.links.certificate.withLock { $0 != nil }
+    let callbacks = CMicroHTTPD_Callbacks(
+      context: context, begin: begin, access: access, completed: completed, accept: accept, connection: connected,
+      certificate: speaksTLS ? present : nil)
     guard let handle = CMicroHTTPD_start(settings, callbacks) else {
       throw CaravanError(.internalError, "libmicrohttpd does not start; are descriptors or memory used up?")
     }
     (self.handle, self.intake) = (handle, intake)
+  }
+
+  /// How many descriptors this process may have, after it has asked for as many as it may.
+  private static func descriptors(_ wanted: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+    if limit.rlim_cur < UInt(wanted) {
+      limit.rlim_cur = min(limit.rlim_max, UInt(wanted))
+      _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    return Int(clamping: limit.rlim_cur)
   }
 
   /// Accepts no more connections; those open go on. The listening socket is the caller's again.
@@ -42,8 +60,44 @@ private func begin(
 ) -> UnsafeMutableRawPointer? {
   let intake = Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue()
   let target = target.map { Array(String(cString: $0).utf8) } ?? []
-  let exchange = Exchange(connection: connection!, target: target, isLate: intake.begin())
+  let link = Unmanaged<Link>.fromOpaque(CMicroHTTPD_context(connection)!).takeUnretainedValue()
+  let exchange = Exchange(connection: connection!, link: link, target: target, isLate: intake.begin())
   return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+private func accept(
+  context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: socklen_t
+) -> MHD_Result {
+  let intake = Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue()
+  return intake.links.mayOpen(from: address.flatMap { NetworkAddress($0) }) ? .YES : .NO
+}
+
+private func connected(
+  context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+  link: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, event: MHD_ConnectionNotificationCode
+) {
+  let intake = Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue()
+  if let held = link?.pointee {
+    link?.pointee = nil
+    intake.links.close(Unmanaged<Link>.fromOpaque(held).takeRetainedValue())
+  } else {
+    let address = CMicroHTTPD_peer(connection).flatMap { NetworkAddress($0) }
+    let opened = intake.links.open(CMicroHTTPD_socket(connection), from: address)
+    link?.pointee = Unmanaged.passRetained(opened).toOpaque()
+  }
+}
+
+/// "gnutls_certificate_retrieve_function3": what it hands out stays ours without `GNUTLS_CERT_RETR_DEINIT_ALL`.
+private let present: CMicroHTTPD_Retrieve = { session, _, chain, length, _, ocspLength, key, flags in
+  guard let context = CMicroHTTPD_session_context(session),
+    let pair = Unmanaged<Link>.fromOpaque(context).takeUnretainedValue().present()?.pair
+  else { return -1 }
+  chain?.pointee = UnsafeMutableRawPointer(pair).assumingMemoryBound(to: gnutls_pcert_st.self)
+  length?.pointee = pair.pointee.length
+  key?.pointee = pair.pointee.key
+  ocspLength?.pointee = 0
+  flags?.pointee = 0
+  return 0
 }
 
 private func completed(
@@ -52,8 +106,10 @@ private func completed(
 ) {
   guard let held = exchange?.pointee else { return }
   exchange?.pointee = nil
-  Unmanaged<Exchange>.fromOpaque(held).release()
-  Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue().complete()
+  let intake = Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue()
+  let ended = Unmanaged<Exchange>.fromOpaque(held).takeRetainedValue()
+  intake.links.enter(.head, ended.link, isAgain: true)
+  intake.complete()
 }
 
 /// "For each HTTP request this callback is called several times: after request headers are fully received and decoded,
@@ -68,13 +124,15 @@ private func access(
   let intake = Unmanaged<Intake>.fromOpaque(context!).takeUnretainedValue()
   let exchange = Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
   switch exchange.stage {
-  case .head: return headArrived(exchange, intake)
+  case .head:
+    intake.links.enter(.body, exchange.link)
+    return headArrived(exchange, intake)
   case .body where uploadSize.pointee > 0:
     exchange.receive(UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), limit: intake.limits.bodyBytes)
     uploadSize.pointee = 0
     return bodyArrived(exchange, intake)
   case .body: return requestArrived(exchange, String(cString: method), intake)
-  case .handling: return exchange.response.map { queue($0, exchange) } ?? .NO
+  case .handling: return exchange.response.map { queue($0, exchange, intake) } ?? .NO
   case .refused: return .NO
   }
 }
@@ -82,12 +140,12 @@ private func access(
 private func headArrived(_ exchange: Exchange, _ intake: Intake) -> MHD_Result {
   // "If response is provided before request is fully received, the rest of the request is discarded and connection is
   // automatically closed after sending response."
-  if exchange.isLate { return refuse(exchange, .shuttingDown(intake.limits)) }
+  if exchange.isLate { return refuse(exchange, intake, .shuttingDown(intake.limits)) }
   if let ambiguity = exchange.ambiguity {
-    return refuse(exchange, .text(status: 400, ambiguity, headers: ["connection": "close"]))
+    return refuse(exchange, intake, .text(status: 400, ambiguity, headers: ["connection": "close"]))
   }
   if let length = exchange.statedLength, length > intake.limits.bodyBytes {
-    return refuse(exchange, .tooLarge(intake.limits))
+    return refuse(exchange, intake, .tooLarge(intake.limits))
   }
   exchange.stage = .body
   return .YES
@@ -101,24 +159,29 @@ private func bodyArrived(_ exchange: Exchange, _ intake: Intake) -> MHD_Result {
 }
 
 private func requestArrived(_ exchange: Exchange, _ method: String, _ intake: Intake) -> MHD_Result {
-  if exchange.received > intake.limits.bodyBytes { return refuse(exchange, .tooLarge(intake.limits)) }
-  guard exchange.complete(method: method) else {
-    return refuse(exchange, .text(status: 400, "the request's target is not a percent-encoded UTF-8 path and query"))
+  if exchange.received > intake.limits.bodyBytes { return refuse(exchange, intake, .tooLarge(intake.limits)) }
+  guard exchange.complete(method: method, proxies: intake.limits.trustedProxies) else {
+    return refuse(
+      exchange, intake, .text(status: 400, "the request's target is not a percent-encoded UTF-8 path and query"))
   }
   switch intake.admit(exchange) {
-  case .admitted: return .YES
-  case .full: return refuse(exchange, .busy(intake.limits))
-  case .late: return refuse(exchange, .shuttingDown(intake.limits))
+  case .admitted:
+    intake.links.enter(.handling, exchange.link)
+    return .YES
+  case .crowded: return refuse(exchange, intake, .crowded(intake.limits))
+  case .full: return refuse(exchange, intake, .busy(intake.limits))
+  case .late: return refuse(exchange, intake, .shuttingDown(intake.limits))
   }
 }
 
-private func refuse(_ exchange: Exchange, _ response: HTTPResponse) -> MHD_Result {
+private func refuse(_ exchange: Exchange, _ intake: Intake, _ response: HTTPResponse) -> MHD_Result {
   exchange.stage = .refused
-  return queue(response, exchange)
+  return queue(response, exchange, intake)
 }
 
 /// Hands the answer to MHD, which copies it.
-private func queue(_ response: HTTPResponse, _ exchange: Exchange) -> MHD_Result {
+private func queue(_ response: HTTPResponse, _ exchange: Exchange, _ intake: Intake) -> MHD_Result {
+  intake.links.enter(.answer, exchange.link)
   let handle = response.body.withUnsafeBytes {
     MHD_create_response_from_buffer($0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
   }
@@ -126,7 +189,7 @@ private func queue(_ response: HTTPResponse, _ exchange: Exchange) -> MHD_Result
   defer { MHD_destroy_response(handle) }
   for field in response.headers.fields where MHD_add_response_header(handle, field.name, field.value) != .YES {
     guard response.status != 500 else { return .NO }
-    return queue(.text(status: 500, "the answer's header \"\(field.name)\" is not allowed in HTTP"), exchange)
+    return queue(.text(status: 500, "the answer's header \"\(field.name)\" is not allowed in HTTP"), exchange, intake)
   }
   return MHD_queue_response(exchange.connection, UInt32(response.status), handle)
 }
@@ -134,6 +197,12 @@ private func queue(_ response: HTTPResponse, _ exchange: Exchange) -> MHD_Result
 extension HTTPResponse {
   static func tooLarge(_ limits: HTTPLimits) -> HTTPResponse {
     .text(status: 413, "the request's body is larger than \(limits.bodyBytes) bytes")
+  }
+
+  static func crowded(_ limits: HTTPLimits) -> HTTPResponse {
+    let headers: HTTPHeaders = ["retry-after": String(limits.retryAfterSeconds)]
+    return .text(
+      status: 429, "\(limits.connectionsPerAddress) requests of one address are in flight; try again", headers: headers)
   }
 
   static func busy(_ limits: HTTPLimits) -> HTTPResponse {

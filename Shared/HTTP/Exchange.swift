@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Glibc
 
 /// One request and its answer, from the request line to the last byte sent.
 ///
@@ -20,6 +19,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   let connection: OpaquePointer
+  let link: Link
   let target: [UInt8]
   /// Begun after the server was told to shut down.
   let isLate: Bool
@@ -32,8 +32,9 @@ final class Exchange: @unchecked Sendable {
   /// Set when the request is complete, read by the one handler.
   private(set) var request: HTTPRequest?
 
-  init(connection: OpaquePointer, target: [UInt8], isLate: Bool) {
+  init(connection: OpaquePointer, link: Link, target: [UInt8], isLate: Bool) {
     self.connection = connection
+    self.link = link
     self.target = target
     self.isLate = isLate
   }
@@ -61,9 +62,14 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Composes the request; false if its target is malformed.
-  func complete(method: String) -> Bool {
+  /// - Parameter proxies: those that are trusted.
+  func complete(method: String, proxies: [NetworkRange]) -> Bool {
     guard let target = RequestTarget(target) else { return false }
-    request = HTTPRequest(method: method, target: target, headers: headers(), body: body, peer: peer())
+    let headers = headers()
+    let peer = CMicroHTTPD_peer(connection).flatMap { NetworkAddress($0) }
+    request = HTTPRequest(
+      method: method, target: target, headers: headers, body: body, peer: peer,
+      origin: Origin(peer: peer, headers: headers, proxies: proxies))
     body = []
     return true
   }
@@ -80,17 +86,6 @@ final class Exchange: @unchecked Sendable {
         }, headers)
     }
     return headers
-  }
-
-  private func peer() -> String {
-    guard let address = CMicroHTTPD_peer(connection) else { return "" }
-    let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
-    let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-    var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else {
-      return ""
-    }
-    return host.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
   }
 }
 

@@ -18,13 +18,20 @@ public struct HTTPRequest: Sendable, Equatable {
   public let body: [UInt8]
   /// The numeric address of the other end of the connection, without its port.
   public let peer: String
+  /// Whom limits hold for: the peer, or whom trusted proxies name; nil: that is unknown.
+  public let client: NetworkAddress?
+  /// Whether a process of this machine asks, and for nobody else.
+  public let isLocal: Bool
 
   /// The first item of this name.
   public func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-  init(method: String, target: RequestTarget, headers: HTTPHeaders, body: [UInt8], peer: String) {
+  init(
+    method: String, target: RequestTarget, headers: HTTPHeaders, body: [UInt8], peer: NetworkAddress?, origin: Origin
+  ) {
     self.method = method
     (path, segments, query) = (target.path, target.segments, target.query)
-    (self.headers, self.body, self.peer) = (headers, body, peer)
+    (self.headers, self.body, self.peer) = (headers, body, peer?.description ?? "")
+    (client, isLocal) = (origin.client, origin.isLocal)
   }
 }

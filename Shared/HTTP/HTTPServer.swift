@@ -3,9 +3,12 @@ import Glibc
 public import Model
 public import Runtime
 
-/// A small HTTP/1.1 server over libmicrohttpd: whole requests in, whole answers out.
+/// A small HTTP/1.1 server over libmicrohttpd, with TLS where it has a certificate: whole requests in, whole answers
+/// out.
 ///
-///     let server = try HTTPServer(address: "127.0.0.1", port: 0) { request in .text(status: 200, request.path) }
+///     let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: host.clock) { request in
+///       .text(status: 200, request.path)
+///     }
 ///     try await server.run()
 ///
 /// One thread of MHD's serves all connections. A complete request suspends its connection and goes, through a bounded
@@ -29,15 +32,17 @@ public final class HTTPServer: Service {
   /// - Parameters:
   ///   - address: a numeric address, such as "127.0.0.1", "0.0.0.0" or "::".
   ///   - port: 0 lets the system choose.
+  ///   - certificate: nil: it speaks no TLS.
   ///   - handler: called concurrently, at most `limits.inFlight` times.
   public init(
-    address: String, port: UInt16, limits: HTTPLimits = HTTPLimits(), handler: @escaping Handler
+    address: String, port: UInt16, limits: HTTPLimits = HTTPLimits(), clock: any Clock,
+    certificate: HTTPCertificate? = nil, handler: @escaping Handler
   ) throws(CaravanError) {
     limits.check()
     let socket = try ListenSocket(address: address, port: port)
     self.port = socket.port
     self.handler = handler
-    intake = Intake(limits: limits)
+    intake = Intake(limits: limits, links: Links(limits: limits, clock: clock, certificate: certificate))
     listening = Mutex(socket.descriptor)
   }
 
@@ -61,6 +66,14 @@ public final class HTTPServer: Service {
       }
     } onCancel: {
       intake.drain()
+    }
+  }
+
+  /// What connections from now on are shown. Those from before keep the one that they know until they end.
+  public func use(_ certificate: HTTPCertificate) {
+    intake.links.certificate.withLock { current in
+      precondition(current != nil, "a server that speaks no TLS was given a certificate")
+      current = certificate
     }
   }
 

@@ -17,7 +17,7 @@ final class Intake: Sendable {
     case stop
   }
 
-  enum Admission { case admitted, full, late }
+  enum Admission { case admitted, crowded, full, late }
 
   private enum Phase: Int {
     /// Can transition to: drainRequested.
@@ -39,15 +39,21 @@ final class Intake: Sendable {
     var queue: [Exchange] = []
     /// Admitted and not answered: their connections are suspended.
     var inFlight: [ObjectIdentifier: Exchange] = [:]
+    /// How many of those are each client's.
+    var clients: [NetworkAddress: Int] = [:]
     /// Begun and not completed: refused ones and those whose answer is being sent included.
     var open = 0
     var waiter: CheckedContinuation<Work, Never>?
   }
 
   let limits: HTTPLimits
+  let links: Links
   private let state = Mutex(State())
 
-  init(limits: HTTPLimits) { self.limits = limits }
+  init(limits: HTTPLimits, links: Links) {
+    self.limits = limits
+    self.links = links
+  }
 
   // MARK: MHD's thread
 
@@ -64,6 +70,11 @@ final class Intake: Sendable {
     change { state in
       guard state.phase.rawValue < Phase.expired.rawValue else { return .late }
       guard state.inFlight.count < limits.inFlight else { return .full }
+      let client = exchange.request?.client?.block
+      if let client {
+        guard state.clients[client, default: 0] < limits.connectionsPerAddress else { return .crowded }
+        state.clients[client, default: 0] += 1
+      }
       // "The only safe way to call this function is to call it from the MHD_AccessHandlerCallback" — where we are.
       MHD_suspend_connection(exchange.connection)
       exchange.stage = .handling
@@ -82,6 +93,10 @@ final class Intake: Sendable {
   func answer(_ exchange: Exchange, _ response: HTTPResponse) {
     state.withLock { state in
       guard state.inFlight.removeValue(forKey: ObjectIdentifier(exchange)) != nil else { return }
+      if let client = exchange.request?.client?.block {
+        let left = state.clients[client, default: 1] - 1
+        state.clients[client] = left > 0 ? left : nil
+      }
       resume(exchange, response)
     }
   }
@@ -95,6 +110,7 @@ final class Intake: Sendable {
       state.phase = .expired
       for exchange in state.inFlight.values { resume(exchange, response) }
       state.inFlight = [:]
+      state.clients = [:]
       state.queue = []
     }
   }

@@ -25,6 +25,12 @@ extension Flag where Value == String? {
   }
 }
 
+extension Flag where Value == Bool {
+  public static var insecure: Flag<Bool> {
+    Flag("insecure", "lets data and tokens go in clear to other machines", environment: "CARAVAN_INSECURE")
+  }
+}
+
 extension Flag where Value == [String] {
   /// Storage's. Addresses may hold passwords.
   public static var stores: Flag<[String]> {
@@ -37,11 +43,12 @@ extension Flag where Value == [String] {
 
 extension FlagList {
   /// What every process on the bus understands: `--config --nats --creds --tls-ca --tls-cert --tls-key
-  /// --ready-file --log-level`.
+  /// --insecure --ready-file --log-level`.
   public static var bus: FlagList {
     [
       Flag<String?>.configuration, Flag<[String]>.nats, Flag<String?>.credentials, Flag<String?>.tlsAuthority,
-      Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<String?>.readyFile, Flag<LogLevel>.logLevel,
+      Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<Bool>.insecure, Flag<String?>.readyFile,
+      Flag<LogLevel>.logLevel,
     ]
   }
 }
@@ -57,6 +64,7 @@ extension NATSOptions {
     let credentials = try options[Flag<String?>.credentials].map(Credentials.reading)
     self.init(urls: options[Flag<[String]>.nats], credentials: credentials, name: name)
     tls = try TLS.given(by: options)
+    allowsClear = options[Flag<Bool>.insecure]
   }
 }
 

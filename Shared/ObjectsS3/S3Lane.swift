@@ -1,7 +1,7 @@
-internal import CCurl
 internal import Crypto
 internal import Encoding
 internal import Glibc
+internal import HTTPClient
 public import Model
 public import Objects
 public import Runtime
@@ -13,12 +13,16 @@ public actor S3Lane: ObjectLane {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private let options: S3Options
-  private let handle: CurlHandle
+  private let client: HTTPClient
   private var spool: Spool
   private var hash = SHA256()
 
-  private static let connectMilliseconds = 5_000
-  private static let stallSeconds = 30
+  private static let limits = {
+    var limits = HTTPClientLimits()
+    // What is said of a refusal; an object never comes from there.
+    limits.answerBytes = 1 << 20
+    return limits
+  }()
   /// Of one PUT (https://docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html).
   private static let largestObject = 5 << 30
 
@@ -26,7 +30,7 @@ public actor S3Lane: ObjectLane {
   public init(_ options: S3Options, spool: String, number: Int, host: Host) throws(CaravanError) {
     executor = host.executors.makeSerial("objects-\(number)")
     self.options = options
-    handle = try CurlHandle()
+    client = try HTTPClient()
     self.spool = Spool(in: spool, number: number, host: host)
   }
 
@@ -50,59 +54,32 @@ public actor S3Lane: ObjectLane {
     var ended = SHA256()
     swap(&ended, &hash)
     let digest = ended.finalize()
-    guard let file = fopen(spool.path, "rbe") else {
-      throw CaravanError(.storageFull, "cannot read '\(spool.path)': what was spooled is gone")
-    }
-    defer { fclose(file) }
-    try perform("PUT", path, hash: Hex.encode(digest.bytes), body: file, bytes: spool.size)
+    try perform("PUT", path, hash: Hex.encode(digest.bytes), .file(path: spool.path, size: spool.size))
   }
 
   public func remove(_ path: String) throws(CaravanError) {
-    try perform("DELETE", path, hash: Hex.encode(SHA256.hash([UInt8]()).bytes), body: nil, bytes: 0)
+    try perform("DELETE", path, hash: Hex.encode(SHA256.hash([UInt8]()).bytes), .none)
   }
 
-  private func perform(
-    _ method: String, _ path: String, hash: String, body: UnsafeMutablePointer<FILE>?, bytes: Int
-  ) throws(CaravanError) {
-    let texts = [
-      method, options.url(of: path), "aws:amz:\(options.region):s3", "\(options.keyID):\(options.secret)",
-    ].map { (text: String) -> UnsafeMutablePointer<CChar>? in strdup(text) }
-    var headers: UnsafeMutablePointer<curl_slist>?
-    for header in options.headers(bodyHash: hash) { headers = curl_slist_append(headers, header) }
-    defer {
-      for text in texts { free(text) }
-      curl_slist_free_all(headers)
+  private func perform(_ method: String, _ path: String, hash: String, _ body: HTTPCall.Body) throws(CaravanError) {
+    let call = HTTPCall(
+      method, options.url(of: path), headers: options.headers(bodyHash: hash), body: body,
+      signature: .init(scope: "aws:amz:\(options.region):s3", keyID: options.keyID, secret: options.secret))
+    let answer: HTTPAnswer
+    do throws(HTTPFailure) { answer = try client.performBlocking(call, limits: Self.limits) } catch {
+      throw Self.refusal(error)
     }
-    var request = CCurl_request(
-      method: texts[0], url: texts[1], signature: texts[2], credentials: texts[3], headers: headers, body: body,
-      body_bytes: curl_off_t(bytes), connect_milliseconds: Self.connectMilliseconds, stall_seconds: Self.stallSeconds)
-    var answer = CCurl_answer()
-    var code = CURLE_OK
-    let status = CCurl_perform(handle.curl, &request, &answer, &code)
-    guard code == CURLE_OK else {
-      let reason = String(cString: curl_easy_strerror(code))
-      throw CaravanError(.unavailable, "the object store cannot be reached: \(reason)")
+    let text = String(decoding: answer.body, as: UTF8.self)
+    if let refusal = S3Options.refusal(answer.status, text, of: path, removing: method == "DELETE") { throw refusal }
+  }
+
+  private static func refusal(_ failure: HTTPFailure) -> CaravanError {
+    switch failure {
+    case .noBody(let file): CaravanError(.storageFull, "cannot read '\(file)': what was spooled is gone")
+    case .timedOut: CaravanError(.unavailable, "the object store did not answer in time")
+    case .tooLong(let bytes): CaravanError(.unavailable, "the object store answered with more than \(bytes) bytes")
+    case .unreachable(let reason), .untrusted(let reason), .broken(let reason):
+      CaravanError(.unavailable, "the object store cannot be reached: \(reason)")
     }
-    let length = answer.length
-    let text = withUnsafeBytes(of: &answer.text) { String(decoding: $0.prefix(length), as: UTF8.self) }
-    if let refusal = S3Options.refusal(status, text, of: path, removing: method == "DELETE") { throw refusal }
   }
-}
-
-/// One libcurl handle: it keeps its connection from request to request.
-///
-/// `@unchecked Sendable` is safe because only the actor that owns it uses it: libcurl asks that no handle is used by
-/// more than one thread at the same time (https://curl.se/libcurl/c/threadsafe.html).
-private final class CurlHandle: @unchecked Sendable {
-  let curl: UnsafeMutableRawPointer
-
-  init() throws(CaravanError) {
-    Self.prepareLibrary
-    guard let curl = curl_easy_init() else { throw CaravanError(.internalError, "libcurl cannot be used") }
-    self.curl = curl
-  }
-
-  deinit { curl_easy_cleanup(curl) }
-
-  private static let prepareLibrary: Void = CCurl_prepare()
 }

@@ -26,6 +26,9 @@ struct SubjectTests {
       .unnumbered(user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "d"), rest: "chunks.63"),
       "edge.ann.d.chunks.63"
     ),
+    (.connection(account: "ABC", isOpen: true), "$SYS.ACCOUNT.ABC.CONNECT"),
+    (.connection(account: "ABC", isOpen: false), "$SYS.ACCOUNT.ABC.DISCONNECT"),
+    (.connections(account: "ABC"), "$SYS.REQ.ACCOUNT.ABC.CONNZ"),
   ]
 
   @Test("Rendering and parsing undo each other", arguments: all)
@@ -45,7 +48,8 @@ struct SubjectTests {
       "svc.unknown.define", "svc.schema.", "svc.schema.a b", "svc.storage.x.commit", "svc.storage.1.2.3", "changes.64",
       "changes.-1", "changes",
       "ext.album", "ext.Album.photos", "ext.album.", "ext.album.a.b", "$SRV", "$SRV.NAP", "$SRV.PING.",
-      "$SRV.PING.a.b.c", "$SYS.REQ", String(repeating: "a", count: 600),
+      "$SRV.PING.a.b.c", "$SYS.REQ", "$SYS.ACCOUNT.A.CONNS", "$SYS.ACCOUNT.*.CONNECT", "$SYS.REQ.ACCOUNT.A.SUBSZ",
+      String(repeating: "a", count: 600),
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try Subject(parsing: text) } }
 
@@ -54,6 +58,8 @@ struct SubjectTests {
     let subjects = Self.all.map(\.0)
     func matching(_ pattern: SubjectPattern) -> [Subject] { subjects.filter(pattern.matches) }
     for subject in subjects { #expect(matching(.exact(subject)) == [subject]) }
+    #expect(matching(.everyConnection(account: "ABC")).count == 2)
+    #expect(matching(.everyConnection(account: "ABD")).isEmpty)
     #expect(matching(.everyExchange) == [subjects[0]])
     #expect(matching(.everyChunks(nil)) == [subjects[1], subjects[13]])
     #expect(matching(.everyChunks(Partition.all[63])) == [subjects[1], subjects[13]])

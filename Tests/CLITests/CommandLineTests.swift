@@ -169,15 +169,28 @@ struct CommandLineTests {
     #expect(said.lines == ["[]", "[", "1,", #"{"a":2}"#, "]"])
   }
 
-  @Test("answers of HTTP: whole ones are taken, others are none")
-  func answers() {
-    func parse(_ text: String) -> GatewayClient.Answer? { GatewayClient.answer(Array(text.utf8)) }
-    let good = parse("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nok")
-    #expect(good?.status == 200)
-    #expect(good?.body == Array("ok".utf8))
-    #expect(parse("HTTP/1.1 503 No\r\n\r\n")?.status == 503)
-    for text in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", "nonsense\r\n\r\n"] {
-      #expect(parse(text) == nil, "\(text)")
+  @Test("issue 5, A7: a gateway on another machine is asked over TLS, unless told --insecure")
+  func gatewayAddresses() {
+    func refusal(_ url: String, allowsClear: Bool = false) -> CaravanError? {
+      do throws(CaravanError) {
+        _ = try GatewayClient(url: url, adminToken: "x", allowsClear: allowsClear, host: .live())
+        return nil
+      } catch {
+        return error
+      }
+    }
+    for url in [
+      "http://127.0.0.1:8080", "http://localhost:1", "http://[::1]:8080/", "https://h.example", "https://10.0.0.1:8443",
+    ] {
+      #expect(refusal(url) == nil, "\(url)")
+    }
+    for url in ["http://10.0.0.1:8080", "http://gateway:8080", "http://127.0.0.1.example.org:80", "http://127.evil:80"]
+    {
+      #expect(refusal(url)?.message.contains("--insecure") == true, "\(url)")
+      #expect(refusal(url, allowsClear: true) == nil, "\(url)")
+    }
+    for url in ["", "h:1", "ftp://h:1", "http://h", "https://h/path", "https://user@h:1", "http://a b:1"] {
+      #expect(refusal(url, allowsClear: true)?.message.contains("write https://") == true, "\(url)")
     }
   }
 

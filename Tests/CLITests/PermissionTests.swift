@@ -108,7 +108,11 @@ struct PermissionTests {
       ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "$SRV.PING"]
         + ["status", "schedule", "cancel", "actions"].map { "svc.storage.3.\($0)" }, []
     ),
-    (.system, ["$SYS.REQ.CLAIMS.UPDATE"], []),
+    (.connections, [], ["$SRV.>"]),
+    (
+      .system, ["$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.ACCOUNT.ABC.CONNZ"],
+      ["$SYS.ACCOUNT.ABC.*"]
+    ),
   ]
 
   /// What nobody may, beside those whose job it is.
@@ -136,7 +140,7 @@ struct PermissionTests {
     case .schema: ["svc.schema.>"]
     case .notify: ["changes.*", "changes.>", "edge.*.*.acks.*"]
     case .query: ["changes.*", "changes.>"]
-    case .sync, .gateway, .cli, .system: []
+    case .sync, .gateway, .cli, .connections, .system: []
     }
   }
 
@@ -255,9 +259,9 @@ struct PermissionTests {
       let (camera, other) = (try world.device("cam-1", user: "ann"), try world.device("cam-2", user: "ann"))
       let connected = try await world.connect(camera)
       let token = try world.keys.accountToken(
-        revoking: camera.key.publicKey, at: world.host.clock.wallTime.milliseconds / 1000)
+        revoking: [camera.key.publicKey], at: world.host.clock.wallTime.milliseconds / 1000)
       let session = try BusSession(
-        url: world.url, authority: nil, credentials: world.keys.credentialsFile(.system), name: "test")
+        url: world.url, tls: nil, credentials: world.keys.credentialsFile(.system), name: "test")
       let answer = try await session.with(world.host) { bus throws(CaravanError) in
         try await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: .seconds(5))
       }

@@ -30,6 +30,42 @@ struct RawBroker {
     return received.split(separator: "\r\n").map(String.init).filter { $0 != "PONG" && !$0.hasPrefix("INFO") }
   }
 
+  /// A connection that stays until it is closed; nil: the broker did not let it in.
+  func stay(_ credentials: Credentials) throws -> Int32? {
+    let socket = try connect()
+    var received = ""
+    do {
+      try receive(socket, into: &received) { $0.contains("\r\n") }
+      let info = try JSON.parse(String(received.prefix { !$0.isNewline }.dropFirst("INFO ".count)))
+      let nonce = Array((info["nonce"]?.stringValue ?? "").utf8)
+      let hello: JSON = [
+        "verbose": false, "pedantic": false, "lang": "swift", "version": "0", "protocol": 1, "headers": true,
+        "jwt": .string(credentials.jwt.text), "sig": .string(Base64.encodeURL(try credentials.key.sign(nonce))),
+      ]
+      let bytes = Array("CONNECT \(hello.encoded())\r\nPING\r\n".utf8)
+      guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+        throw Failure(message: "not sent")
+      }
+      received = ""
+      try receive(socket, into: &received) { $0.contains("PONG\r\n") || $0.contains("-ERR") }
+      if received.contains("-ERR") { throw Failure(message: received) }
+      return socket
+    } catch {
+      close(socket)
+      return nil
+    }
+  }
+
+  /// Whether the broker has closed it.
+  static func hasEnded(_ socket: Int32) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count == 0 { return true }
+      if count < 0 { return errno != EAGAIN }
+    }
+  }
+
   private func receive(_ socket: Int32, into text: inout String, until isDone: (String) -> Bool) throws {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while !isDone(text) {

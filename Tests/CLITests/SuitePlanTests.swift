@@ -37,7 +37,9 @@ struct SuitePlanTests {
   func arguments() throws {
     let directory = SuiteDirectory("/d")
     let processes = SuiteProcess.all(try SuiteScale(["query=2"]))
-    let lines = processes.map { directory.arguments(of: $0, bus: ["--nats", "n"], http: "h:1").joined(separator: " ") }
+    let lines = processes.map {
+      directory.arguments(of: $0, bus: ["--nats", "n"], http: ["--http", "h:1"]).joined(separator: " ")
+    }
     for (process, line) in zip(processes, lines) {
       #expect(line.hasPrefix("--nats n --creds /d/keys/creds/\(process.service.rawValue).creds"))
     }
@@ -66,6 +68,9 @@ struct SuitePlanTests {
       http: "http://127.0.0.1:1", nats: "tls://127.0.0.1:2", authority: "/d/ca.pem", directory: "/d", version: "0.1.0",
       process: 9)
     run.processes = [("nats", 10), ("storage", 11)]
+    #expect(try RunFile(JSON.parse(run.json.encoded())) == run)
+    run.httpAuthority = "/d/ca.pem"
+    run.client = RunFile.ClientFiles(certificate: "/d/c.pem", key: "/d/k.pem")
     #expect(try RunFile(JSON.parse(run.json.encoded())) == run)
     run.authority = nil
     #expect(try RunFile(JSON.parse(run.json.encoded())) == run)

@@ -29,6 +29,7 @@ final class ShiftedClock: Runtime.Clock {
 /// A gateway and storage on one in-process bus; everything else of the suite is absent, or present in name only.
 struct GatewayWorld: Sendable {
   static let adminToken = "open-sesame"
+  static let metricsToken = "look-only"
 
   let hub: InProcessHub
   let host: Runtime.Host
@@ -37,7 +38,11 @@ struct GatewayWorld: Sendable {
   let account: NKey
   let port: UInt16
 
-  static func with(_ body: @Sendable (GatewayWorld) async throws -> Void) async throws {
+  /// - Parameter change: what is set up in another way than usual.
+  static func with(
+    changing change: @Sendable (inout GatewaySettings) -> Void = { _ in },
+    _ body: @Sendable (GatewayWorld) async throws -> Void
+  ) async throws {
     try await withTemporaryDirectory { path in
       let live = Runtime.Host.live()
       let clock = ShiftedClock()
@@ -50,9 +55,12 @@ struct GatewayWorld: Sendable {
       let storage = StorageService(
         store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: try .generate())
       let (signingKey, account) = (try NKey.generate(.account), try NKey.generate(.account))
+      var settings = GatewaySettings(address: "127.0.0.1", port: 0, adminToken: adminToken)
+      settings.metricsToken = metricsToken
+      change(&settings)
       let gateway = try GatewayService(
-        address: "127.0.0.1", port: 0, bus: hub.connect(as: "gateway"), host: host,
-        authority: DeviceAuthority(signingKey: signingKey, account: account.publicKey), adminToken: adminToken)
+        settings, bus: hub.connect(as: "gateway"), host: host,
+        authority: DeviceAuthority(signingKey: signingKey, account: account.publicKey))
       let world = GatewayWorld(
         hub: hub, host: host, clock: clock, signingKey: signingKey, account: account, port: gateway.port)
       let group = ServiceGroup([storage, gateway], host: host)
@@ -77,13 +85,14 @@ struct GatewayWorld: Sendable {
   }
 
   func ask(
-    _ method: String, _ path: String, _ body: String? = nil, admin: String? = nil
+    _ method: String, _ path: String, _ body: String? = nil, admin: String? = nil, from: String? = nil
   ) async throws -> Answer {
     let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
     var request = URLRequest(url: url)
     request.httpMethod = method
     request.httpBody = body.map { Data($0.utf8) }
     if let admin { request.setValue("Bearer \(admin)", forHTTPHeaderField: "Authorization") }
+    if let from { request.setValue(from, forHTTPHeaderField: "X-Forwarded-For") }
     let (data, response) = try await URLSession.shared.data(for: request)
     let http = try #require(response as? HTTPURLResponse)
     var headers: [String: String] = [:]

@@ -9,7 +9,8 @@ private func serving(
   limits: HTTPLimits = HTTPLimits(), handler: @escaping HTTPServer.Handler,
   _ body: (HTTPServer) async throws -> Void
 ) async throws {
-  let server = try HTTPServer(address: "127.0.0.1", port: 0, limits: limits, handler: handler)
+  let server = try HTTPServer(
+    address: "127.0.0.1", port: 0, limits: limits, clock: Runtime.Host.live().clock, handler: handler)
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }
     defer { server.shutDown() }
@@ -276,11 +277,11 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
 
   @Test("a port in use and an address that is none are refused with a clear line")
   func cannotListen() throws {
-    let server = try HTTPServer(address: "127.0.0.1", port: 0, handler: describe)
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock, handler: describe)
     #expect(server.port > 0)
     func message(_ address: String, _ port: UInt16) -> String {
       do throws(CaravanError) {
-        _ = try HTTPServer(address: address, port: port, handler: describe)
+        _ = try HTTPServer(address: address, port: port, clock: Runtime.Host.live().clock, handler: describe)
         return "none"
       } catch {
         return error.message

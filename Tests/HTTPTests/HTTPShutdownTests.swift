@@ -1,11 +1,12 @@
 import HTTP
+import Runtime
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPShutdownTests {
   @Test("shutting down refuses new connections, finishes what is in flight, then returns")
   func inFlight() async throws {
     let gate = Gate()
-    let server = try HTTPServer(address: "127.0.0.1", port: 0) { request in
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock) { request in
       if request.path == "/slow" { await gate.pass() }
       return .text(status: 200, request.path + (Task.isCancelled ? " cancelled" : ""))
     }
@@ -35,7 +36,7 @@ import Testing
     var limits = HTTPLimits()
     limits.drainTimeout = .milliseconds(50)
     let (gate, released) = (Gate(), Gate())
-    let server = try HTTPServer(address: "127.0.0.1", port: 0, limits: limits) { _ in
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, limits: limits, clock: Runtime.Host.live().clock) { _ in
       await withTaskCancellationHandler {
         await gate.pass()
       } onCancel: {
@@ -63,7 +64,7 @@ import Testing
   @Test("cancelling run cancels the handlers, and their answers still arrive")
   func cancellation() async throws {
     let gate = Gate()
-    let server = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock) { _ in
       await withTaskCancellationHandler {
         await gate.pass()
       } onCancel: {
@@ -87,20 +88,25 @@ import Testing
 
   @Test("a server told to shut down before it runs returns at once; one never run frees its port")
   func early() async throws {
-    let server = try HTTPServer(address: "127.0.0.1", port: 0) { _ in .text(status: 200, "") }
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock) { _ in
+      .text(status: 200, "")
+    }
     server.shutDown()
     try await server.run()
     var port: UInt16 = 0
     do {
-      let unused = try HTTPServer(address: "127.0.0.1", port: 0) { _ in .text(status: 200, "") }
+      let unused = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock) { _ in
+        .text(status: 200, "")
+      }
       port = unused.port
     }
-    _ = try HTTPServer(address: "127.0.0.1", port: port) { _ in .text(status: 200, "") }
+    _ = try HTTPServer(address: "127.0.0.1", port: port, clock: Runtime.Host.live().clock) { _ in .text(status: 200, "")
+    }
   }
 
   @Test("load while shutting down: each request is answered or its connection closed, run returns", arguments: 0..<10)
   func underLoad(round: Int) async throws {
-    let server = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
+    let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: Runtime.Host.live().clock) { _ in
       await Task.yield()
       return .text(status: 200, "done")
     }

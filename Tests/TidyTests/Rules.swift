@@ -26,7 +26,7 @@ extension Rule {
   static let bridges = [
     "CNats": "Shared/BusNATS/", "CSQLite": "Shared/SQLite/", "CProtobufC": "Shared/Wire/", "CWire": "Shared/Wire/",
     "COpenSSL": "Shared/Crypto/", "CPostgres": "Shared/PostgreSQL/", "CZstd": "Shared/Compression/",
-    "CMicroHTTPD": "Shared/HTTP/", "CCurl": "Shared/ObjectsS3/",
+    "CMicroHTTPD": "Shared/HTTP/", "CCurl": "Shared/HTTPClient/",
     "CExif": "Services/Examples/Exif/",
   ]
 
@@ -67,7 +67,7 @@ extension Rule {
     ["Model", "Encoding"],
     ["DiffSync"],
     ["Wire", "Crypto", "Compression", "Chunking", "Runtime", "Exif"],
-    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "Sealing", "Client", "Objects", "ChunkFiles"],
+    ["Bus", "Store", "SQLite", "PostgreSQL", "HTTP", "HTTPClient", "Sealing", "Client", "Objects", "ChunkFiles"],
     [
       "BusNATS", "ObjectsS3", "StoreSQLite", "StorePostgres", "StorageClient", "SchemaClient", "DiffSyncClient",
       "Backup",

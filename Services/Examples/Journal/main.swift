@@ -17,6 +17,7 @@ let data = Flag<String>("data", "DIR", "where the journal is kept", environment:
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "journal")
 let common: FlagList = [
   credentials, broker, data, app, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate, Flag<String?>.tlsKey,
+  Flag<Bool>.insecure,
 ]
 
 let commands = CommandSet(
@@ -47,8 +48,9 @@ func run(_ command: Command, _ options: Options) async throws {
   let (host, operands) = (Host.live(logLevel: .error), options.operands)
   let known = try Credentials.reading(options[credentials])
   let tls = try NATSOptions.TLS.given(by: options)
-  let bus = try await NATSBus.connect(
-    NATSOptions(urls: [options[broker]], credentials: known, tls: tls, name: known.jwt.claims.name), host: host)
+  var reach = NATSOptions(urls: [options[broker]], credentials: known, tls: tls, name: known.jwt.claims.name)
+  reach.allowsClear = options[Flag<Bool>.insecure]
+  let bus = try await NATSBus.connect(reach, host: host)
   let client = try DiffSyncClient(
     .init(
       container: ContainerID(options[app]), zone: "entries", credentials: known, directory: options[data]), bus: bus,

@@ -10,6 +10,8 @@ public enum GatewayLimits {
   public static let incompleteReportAge: Duration = .milliseconds(100)
   /// A report younger than this is shown again rather than taken anew, however many look.
   public static let reportAge: Duration = .milliseconds(900)
+  /// How often the files of the certificate are looked at.
+  public static let certificatePeriod: Duration = .seconds(2)
   /// Bytes of a request's body; enrolment needs a few hundred.
   public static let bodyBytes = 64 << 10
   public static let renewalsInFlight = 16

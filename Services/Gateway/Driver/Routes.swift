@@ -10,7 +10,7 @@ internal import Wire
 struct Routes: Sendable {
   let monitor: SuiteMonitor
   let enroller: Enroller
-  let adminToken: [UInt8]
+  let door: Door
   let log: Log
 
   func answer(_ request: HTTPRequest) async -> HTTPResponse {
@@ -19,10 +19,10 @@ struct Routes: Sendable {
       // The server leaves the body out of what it answers to HEAD.
       switch (request.method == "HEAD" ? "GET" : request.method, request.path) {
       case ("GET", "/healthz"): return .text(status: 200, "ok")
-      case ("GET", "/readyz"): return try await readiness()
-      case ("GET", "/metrics"): return try await metrics()
+      case ("GET", "/readyz"): return try await readiness(request)
+      case ("GET", "/metrics"): return try await metrics(request)
       case ("GET", "/"): return StatusPage.response
-      case ("GET", "/v1/status"): return try await status()
+      case ("GET", "/v1/status"): return try await status(request)
       case ("POST", "/v1/enrolment-tokens"): return try await mint(request)
       case ("POST", "/v1/enrol"): return try await enrol(request)
       case (_, "/healthz"), (_, "/readyz"), (_, "/metrics"), (_, "/"), (_, "/v1/status"):
@@ -36,35 +36,32 @@ struct Routes: Sendable {
     }
   }
 
-  private func readiness() async throws(CaravanError) -> HTTPResponse {
+  /// Anybody may know whether the suite is ready; what keeps it from that names machines and services.
+  private func readiness(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
     let obstacles = try await monitor.obstacles(to: GatewayService.required)
-    return obstacles.isEmpty
-      ? .text(status: 200, "ready") : .text(status: 503, "not ready, \(obstacles.joined(separator: "; "))")
+    if obstacles.isEmpty { return .text(status: 200, "ready") }
+    let details = door.mayWatch(request) ? ", \(obstacles.joined(separator: "; "))" : ""
+    return .text(status: 503, "not ready\(details)")
   }
 
-  private func metrics() async throws(CaravanError) -> HTTPResponse {
+  private func metrics(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try door.requireWatcher(request)
     let text = try await monitor.metrics().prometheusText
     return HTTPResponse(
       status: 200, headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8"], body: Array(text.utf8))
   }
 
-  private func status() async throws(CaravanError) -> HTTPResponse {
+  private func status(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try door.requireWatcher(request)
     let (latest, earlier) = try await monitor.report()
     return HTTPResponse(json: latest.json(since: earlier, required: GatewayService.required))
   }
 
   // MARK: Devices
 
-  private func requireAdmin(_ request: HTTPRequest) throws(CaravanError) {
-    let given = request.headers["authorization"] ?? ""
-    guard given.hasPrefix("Bearer "), constantTimeEqual(Array(given.dropFirst(7).utf8), adminToken) else {
-      throw CaravanError(.notAuthenticated, "present the admin token: Authorization: Bearer …")
-    }
-  }
-
   /// `GET /v1/devices`, by pages; `GET` and `DELETE /v1/devices/<user>/<name>`.
   private func devices(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
-    try requireAdmin(request)
+    try door.requireAdministrator(request)
     switch (request.method, request.segments.count) {
     case ("GET", 2): return try await deviceList(from: request.queryValue("from"))
     case ("GET", 4):
@@ -98,7 +95,7 @@ struct Routes: Sendable {
   }
 
   private func mint(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
-    try requireAdmin(request)
+    try door.requireAdministrator(request)
     let body = try Self.object(request.body)
     let minted = try await enroller.mint(
       user: UserID(Self.text(body, "user")), device: DeviceID(Self.text(body, "device")),
@@ -107,6 +104,7 @@ struct Routes: Sendable {
   }
 
   private func enrol(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try door.enter(request)
     let body = try Self.object(request.body)
     let jwt = try await enroller.enrol(token: Self.text(body, "token"), key: Self.text(body, "public_key"))
     return HTTPResponse(json: ["jwt": .string(jwt.text)])
@@ -166,6 +164,7 @@ extension HTTPResponse {
     var response = HTTPResponse(
       json: ["error": ["code": .string(error.code.rawValue), "message": .string(error.message)]],
       status: Self.status(of: error.code))
+    if error.code == .notAuthenticated { response.headers["www-authenticate"] = "Bearer" }
     if let milliseconds = error.retryAfterMilliseconds {
       response.headers["retry-after"] = String((milliseconds + 999) / 1000)
     }

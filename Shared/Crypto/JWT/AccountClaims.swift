@@ -120,27 +120,53 @@ public struct UserScope: Hashable, Sendable {
   public var key: PublicNKey
   public var role: String
   public var permissions: Permissions
+  public var limits: UserLimits
 
-  public init(key: PublicNKey, role: String, permissions: Permissions) {
+  public init(key: PublicNKey, role: String, permissions: Permissions, limits: UserLimits = UserLimits()) {
     self.key = key
     self.role = role
     self.permissions = permissions
+    self.limits = limits
   }
 
   init(_ scope: ClaimReader) throws(CryptoError) {
     guard try scope.string("kind") == "user_scope" else {
       throw CryptoError(.invalidToken, "\(scope.path).kind: 'user_scope' expected")
     }
+    let template = try scope.object("template")
     self.init(
       key: try scope.key("key", kind: .account), role: try scope.optionalString("role") ?? "",
-      permissions: try Permissions(scope.object("template")))
+      permissions: try Permissions(template), limits: try UserLimits(template))
   }
 
   var json: JSON.Object {
     var template = permissions.json
-    for (name, value) in UserClaims.unlimited { template[name] = value }
+    for member in limits.json.members { template[member.name] = member.value }
     return [
       "kind": "user_scope", "key": key.json, "role": .string(role), "template": .object(template),
     ]
   }
+}
+
+/// Of one connection of a user; -1 is "no limit".
+public struct UserLimits: Hashable, Sendable {
+  public var subscriptions: Int64
+  /// Bytes of one message.
+  public var payload: Int64
+  /// Bytes of all messages. It is part of the token, and nats-server (2.9 at least) keeps nobody to it.
+  public var data: Int64
+
+  public init(subscriptions: Int64 = -1, payload: Int64 = -1, data: Int64 = -1) {
+    self.subscriptions = subscriptions
+    self.payload = payload
+    self.data = data
+  }
+
+  init(_ reader: ClaimReader) throws(CryptoError) {
+    self.init(
+      subscriptions: try reader.optionalInteger("subs") ?? 0, payload: try reader.optionalInteger("payload") ?? 0,
+      data: try reader.optionalInteger("data") ?? 0)
+  }
+
+  var json: JSON.Object { ["subs": .int(subscriptions), "data": .int(data), "payload": .int(payload)] }
 }

@@ -1,5 +1,6 @@
 public import Crypto
 internal import Model
+public import Runtime
 
 /// The configuration file of a nats-server.
 public struct NATSConfiguration: Sendable {
@@ -54,13 +55,21 @@ public struct NATSConfiguration: Sendable {
 
   public var url: String { "\(tls == nil ? "nats" : "tls")://\(host):\(port)" }
 
-  /// Beside the payload, nats-server counts a message's headers.
-  static let headerAllowance = 16 << 10
+  /// What a connection may send at once: beside the payload, nats-server counts a message's headers.
+  public static let messageBytes = Limits.messageBytes + (16 << 10)
+  /// Of one connection: services have some hundred; a device has fewer by the template of its scope.
+  static let subscriptions = 4_096
+  /// What the broker keeps for a connection that does not read.
+  static let pendingBytes = 64 << 20
+  /// How soon a connection whose other end has gone without a word ends: after three of them. Until then it counts
+  /// among those of its device.
+  static let pingSeconds = 60
 
   public var text: String {
     var lines = [
       "host: \(quoted(host))", "port: \(port)", "server_name: \(quoted(name))",
-      "max_payload: \(Limits.messageBytes + Self.headerAllowance)",
+      "max_payload: \(Self.messageBytes)", "max_subscriptions: \(Self.subscriptions)",
+      "max_pending: \(Self.pendingBytes)", "ping_interval: \"\(Self.pingSeconds)s\"", "ping_max: 2",
     ]
     if let monitor { lines.append("http: \(quoted(monitor.description))") }
     if let tls {

@@ -106,6 +106,8 @@ public struct BrokerFacts: Sendable, Hashable {
     case needsAuthority
     /// The broker asks for a client certificate, and the device has none.
     case needsCertificate
+    /// It is another machine, and neither the address nor anything else asks for TLS: the agent does not connect.
+    case inClear
     /// TLS is asked for, and the broker has none.
     case lacksTLS
     /// TLS failed; what the library said.

@@ -26,10 +26,14 @@ extension Diagnosis {
       return .problem(
         .broker, "\(url) asks for a client certificate, and this device shows none",
         "have whoever runs the broker issue one, and give it and its key: tls-cert, tls-key")
+    case .inClear:
+      return .problem(
+        .broker, "\(url) is another machine, and all would go there in clear: the agent does not connect",
+        "write tls://HOST:PORT, with tls-ca where the authority is your own; or say insecure = true")
     case .lacksTLS:
       return .problem(
         .broker, "\(url) speaks no TLS, and it is asked for",
-        "set TLS up there; on a network of your own write nats:// and leave tls-ca out")
+        "set TLS up there; on this machine write nats:// and leave tls-ca out")
     case .tlsFailed(let reason):
       return .problem(
         .broker, "TLS with \(url) fails (\(reason))", "see to tls-ca, and to its certificate")

@@ -9,6 +9,10 @@ public struct RunFile: Sendable, Hashable {
   public var nats: String
   /// Who signed the broker's certificate; nil: there is none.
   public var authority: String?
+  /// Who signed the gateway's; nil: it speaks no TLS.
+  public var httpAuthority: String?
+  /// What the operator's commands show to a broker that asks for a certificate; nil: it does not.
+  public var client: ClientFiles?
   public var directory: String
   public var version: String
   /// Of `caravan up` itself.
@@ -24,6 +28,17 @@ public struct RunFile: Sendable, Hashable {
 
   private var pids = JSON.Object()
 
+  /// A certificate and its key, as files.
+  public struct ClientFiles: Sendable, Hashable {
+    public var certificate: String
+    public var key: String
+
+    public init(certificate: String, key: String) {
+      self.certificate = certificate
+      self.key = key
+    }
+  }
+
   public init(
     http: String, nats: String, authority: String?, directory: String, version: String, process: Int64
   ) {
@@ -38,6 +53,8 @@ public struct RunFile: Sendable, Hashable {
   public var json: JSON {
     [
       "http": .string(http), "nats": .string(nats), "tls_ca": authority.map(JSON.string) ?? .null,
+      "http_ca": httpAuthority.map(JSON.string) ?? .null, "tls_cert": client.map { .string($0.certificate) } ?? .null,
+      "tls_key": client.map { .string($0.key) } ?? .null,
       "dir": .string(directory), "version": .string(version), "pid": .int(process), "pids": .object(pids),
     ]
   }
@@ -50,6 +67,10 @@ public struct RunFile: Sendable, Hashable {
     self.init(
       http: http, nats: nats, authority: json["tls_ca"]?.stringValue, directory: directory,
       version: json["version"]?.stringValue ?? "", process: process)
+    httpAuthority = json["http_ca"]?.stringValue
+    if let certificate = json["tls_cert"]?.stringValue, let key = json["tls_key"]?.stringValue {
+      client = ClientFiles(certificate: certificate, key: key)
+    }
     pids = json["pids"]?.objectValue ?? JSON.Object()
   }
 }

@@ -81,10 +81,10 @@ public struct SuiteDirectory: Sendable, Hashable {
   /// The command line of a process, without its program.
   /// - Parameters:
   ///   - bus: what reaches the bus: `--nats …`.
-  ///   - http: where the gateway listens.
+  ///   - http: where the gateway listens, and with which certificate: `--http …`.
   ///   - onPostgres: whether storage keeps its data there; its address travels as a variable, for it may be secret.
   public func arguments(
-    of process: SuiteProcess, bus: [String], http: String, onPostgres: Bool = false
+    of process: SuiteProcess, bus: [String], http: [String], onPostgres: Bool = false
   ) -> [String] {
     let common = bus + ["--creds", credentials(process.service.rawValue)]
     switch process.service {
@@ -95,7 +95,11 @@ public struct SuiteDirectory: Sendable, Hashable {
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:
       return common
-        + ["--http", http, "--signing-key", "\(keys)/device-signing.nk", "--admin-token", "\(keys)/admin.token"]
+        + http
+        + [
+          "--signing-key", "\(keys)/device-signing.nk", "--admin-token", "\(keys)/admin.token", "--metrics-token",
+          "\(keys)/metrics.token",
+        ]
     }
   }
 }

@@ -14,12 +14,13 @@ struct BusSession: Sendable {
 
   /// - Parameters:
   ///   - url: nil: the broker of the suite that runs in the directory.
-  ///   - authority: who signed the broker's certificate.
+  ///   - tls: nil: none where the address does not say so.
+  ///   - allowsClear: whether all may go in clear to another machine.
   init(
-    url: String, authority: String?, credentials file: String, name: String
+    url: String, tls: NATSOptions.TLS?, allowsClear: Bool = false, credentials file: String, name: String
   ) throws(CaravanError) {
-    options = NATSOptions(urls: [url], credentials: try Credentials.reading(file), name: name)
-    options.tls = authority.map { NATSOptions.TLS(authorityFile: $0) }
+    options = NATSOptions(urls: [url], credentials: try Credentials.reading(file), tls: tls, name: name)
+    options.allowsClear = allowsClear
   }
 
   /// Connects, runs `body`, and disconnects.

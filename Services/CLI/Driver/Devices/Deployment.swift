@@ -1,20 +1,30 @@
 internal import Bus
+internal import BusNATS
 internal import CLICore
 internal import Crypto
-internal import Encoding
 internal import Launch
 internal import Model
 internal import Runtime
 
 /// What an operator's command needs of a deployment: that of `caravan up --dir`, or one whose parts are named.
 struct Deployment: Sendable {
-  static let gateway = Flag<String?>("gateway", "URL", "a gateway elsewhere: http://HOST:PORT; needs --admin-token")
+  static let gateway = Flag<String?>("gateway", "URL", "a gateway elsewhere: https://HOST:PORT; needs --admin-token")
+  static let gatewayAuthority = Flag<String?>(
+    "ca", "FILE", "certificate (PEM) of whoever signed the gateway's; without it the system's authorities count",
+    environment: "CARAVAN_CA")
   static let adminToken = Flag<String?>("admin-token", "FILE", "what the gateway wants to see")
   static let keys = Flag<String?>("keys", "KEYS", "directory of `caravan keys init`, where there is no --dir")
   static let nats = Flag<String?>("nats", "URL", "the broker, where there is no --dir")
 
-  static let gatewayFlags: FlagList = [Flag<String?>.suiteDirectory, gateway, adminToken]
-  static let brokerFlags: FlagList = [keys, nats, Flag<String?>.tlsAuthority]
+  static let gatewayFlags: FlagList = [
+    Flag<String?>.suiteDirectory, gateway, adminToken, gatewayAuthority, Flag<Bool>.insecure,
+  ]
+  static let brokerFlags: FlagList = broker + [Flag<Bool>.insecure]
+  static let allFlags: FlagList = gatewayFlags + broker
+
+  private static let broker: FlagList = [
+    keys, nats, Flag<String?>.tlsAuthority, Flag<String?>.tlsCertificate, Flag<String?>.tlsKey,
+  ]
 
   let options: Options
   let host: Host
@@ -24,18 +34,22 @@ struct Deployment: Sendable {
       guard let file = options[Self.adminToken] else {
         throw CaravanError(.invalidData, "--gateway needs --admin-token FILE")
       }
-      return try GatewayClient(url: url, adminToken: TextFile.firstLine(file), host: host)
+      return try GatewayClient(
+        url: url, adminToken: TextFile.firstLine(file), authority: options[Self.gatewayAuthority],
+        allowsClear: options[Flag<Bool>.insecure], host: host)
     }
     let directory = try SuiteDirectory(options[Flag<String?>.suiteDirectory])
     let run = try directory.running()
     let token = options[Self.adminToken] ?? "\(directory.keys)/admin.token"
-    return try GatewayClient(url: run.http, adminToken: TextFile.firstLine(token), host: host)
+    // What was started in clear was told to: this is its own file.
+    return try GatewayClient(
+      url: run.http, adminToken: TextFile.firstLine(token), authority: run.httpAuthority, allowsClear: true, host: host)
   }
 
-  /// The file of who signed the broker's certificate; nil: it speaks no TLS, or is not one of `--dir`.
-  func authority() throws(CaravanError) -> String? {
+  /// The suite of `--dir`; nil: a gateway elsewhere is asked.
+  func suite() throws(CaravanError) -> RunFile? {
     guard options[Self.gateway] == nil else { return nil }
-    return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running().authority
+    return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
   }
 
   /// For commands that also have `brokerFlags`.
@@ -48,37 +62,31 @@ struct Deployment: Sendable {
 
   /// For commands that also have `brokerFlags`: the bus as this holder of credentials.
   func bus(_ holder: Holder) throws(CaravanError) -> BusSession {
-    let place: (url: String, authority: String?)
+    let credentials = KeyDirectory.credentialsFile(holder, in: try keysPath())
     if let url = options[Self.nats] {
-      place = (url, options[Flag<String?>.tlsAuthority])
-    } else {
-      let run = try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
-      place = (run.nats, run.authority)
+      return try BusSession(
+        url: url, tls: NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure],
+        credentials: credentials, name: "caravan")
     }
-    return try BusSession(
-      url: place.url, authority: place.authority,
-      credentials: KeyDirectory.credentialsFile(holder, in: keysPath()), name: "caravan")
+    let run = try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
+    return try BusSession(url: run.nats, tls: run.tls, credentials: credentials, name: "caravan")
   }
 
   /// Makes everything void that was signed for this user key, first at the broker, then for its next start; the
   /// registry of devices comes after, and is the caller's.
   func revoke(_ key: PublicNKey) async throws(CaravanError) {
     let keys = try keyDirectory()
-    let token = try keys.accountToken(revoking: key, at: host.clock.wallTime.milliseconds / 1000)
     try await bus(.system).with(host) { bus throws(CaravanError) in
-      try Self.check(
-        await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: BusSession.connectDeadline))
+      try await keys.revoke([key], over: bus, host)
     }
-    try keys.save(account: token)
   }
+}
 
-  /// - Throws: `internalError` when the broker did not take the token.
-  private static func check(_ answer: Message) throws(CaravanError) {
-    let json: JSON?
-    do { json = try JSON.parse(answer.payload) } catch { json = nil }
-    guard json?["data"]?["code"]?.intValue == 200 else {
-      let reason = json?["error"]?["description"]?.stringValue ?? String(decoding: answer.payload, as: UTF8.self)
-      throw CaravanError(.internalError, "the broker does not take the revocation: \(reason.prefix(300))")
+extension RunFile {
+  /// How the operator's commands speak to the broker; nil: without TLS.
+  var tls: NATSOptions.TLS? {
+    authority.map {
+      NATSOptions.TLS(authorityFile: $0, certificateFile: client?.certificate, keyFile: client?.key)
     }
   }
 }

@@ -17,14 +17,14 @@ enum DeviceCommands {
 
   static let tools = [
     Tool(
-      Command("caravan device add", "Enrols a device.", flags: [user, name, out] + Deployment.gatewayFlags),
+      Command(
+        "caravan device add", "Enrols a device.", flags: [user, name, out, Deployment.keys] + Deployment.gatewayFlags),
       changesCloud: true
     ) { options, terminal in try await add(options, terminal) },
     Tool(
       Command(
         "caravan device revoke", "Makes a device's credentials void and ends its connections.",
-        operands: .init("NAME", 1...1), flags: [owner] + Deployment.gatewayFlags + Deployment.brokerFlags),
-      changesCloud: true
+        operands: .init("NAME", 1...1), flags: [owner] + Deployment.allFlags), changesCloud: true
     ) { options, terminal in try await revoke(options, terminal) },
     Tool(
       Command("caravan device list", "Shows every device.", flags: [json] + Deployment.gatewayFlags)
@@ -48,6 +48,7 @@ enum DeviceCommands {
     let gateway = try deployment.gatewayClient()
     if unsafe access(file, F_OK) == 0 {
       try await confirm(file, user, device, gateway)
+      _ = try deployment.issueCertificate(of: device, beside: file)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
     }
     // A place for the credentials comes first: without it the device would be enrolled and nobody could be it.
@@ -58,12 +59,18 @@ enum DeviceCommands {
       unsafe unlink(file)
       throw error
     }
-    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(try demand(of: deployment))")
+    let certificate = try deployment.issueCertificate(of: device, beside: file)
+    let demand = demand(try deployment.suite()?.authority, certificate)
+    terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(demand)")
   }
 
   /// What a device needs beside its credentials.
-  static func demand(of deployment: Deployment) throws(CaravanError) -> String {
-    try deployment.authority().map { "; it needs \($0) as tls-ca" } ?? ""
+  static func demand(_ authority: String?, _ certificate: KeyDirectory.PairFiles?) -> String {
+    let files = [
+      authority.map { "\($0) as tls-ca" }, certificate.map { "\($0.certificate) as tls-cert" },
+      certificate.map { "\($0.key) as tls-key" },
+    ].compactMap(\.self)
+    return files.isEmpty ? "" : "; it needs \(files.joined(separator: ", "))"
   }
 
   private static func reserve(_ file: String) throws(CaravanError) {
@@ -166,5 +173,21 @@ enum DeviceCommands {
       ])
     }
     terminal.say(table.isEmpty ? "no device is enrolled: caravan device add" : table.text)
+  }
+}
+
+extension Deployment {
+  /// The certificate that a device shows to the broker, where that asks for one: beside its credentials.
+  /// - Returns: nil: the broker asks for none, or the keys of the deployment are not here.
+  func issueCertificate(of device: DeviceID, beside file: String) throws(CaravanError) -> KeyDirectory.PairFiles? {
+    let isWanted =
+      try suite().map { $0.client != nil } ?? (options[Self.keys].map(KeyDirectory.demandsClients) ?? false)
+    guard isWanted else { return nil }
+    let stem = file.hasSuffix(".creds") ? String(file.dropLast(6)) : file
+    let files = KeyDirectory.PairFiles(certificate: "\(stem).cert.pem", key: "\(stem).key.pem")
+    if unsafe access(files.certificate, F_OK) == 0 { return files }
+    try keyDirectory().issueClientCertificate(
+      named: device.text, to: files, at: host.clock.wallTime.milliseconds / 1000)
+    return files
   }
 }

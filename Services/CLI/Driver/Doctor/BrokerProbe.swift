@@ -12,6 +12,7 @@ internal import SwiftOverlayShims
 struct BrokerProbe: Sendable {
   let credentials: Credentials?
   let tls: NATSOptions.TLS?
+  let allowsClear: Bool
   let host: Host
 
   private static let loginDeadline: Duration = .seconds(5)
@@ -20,6 +21,10 @@ struct BrokerProbe: Sendable {
     guard let address = HostPort(brokerURL: url) else { return BrokerFacts(url: url, state: .malformed) }
     var facts = await BrokerSteps(host).facts(url, address, tls: tls)
     guard facts.state == .reached else { return facts }
+    if tls == nil, !allowsClear, !url.hasPrefix("tls://"), !address.isLoopback {
+      facts.state = .inClear
+      return facts
+    }
     if credentials != nil { facts.state = await login(url) }
     switch facts.state {
     // The bus was content with the certificate.
@@ -30,7 +35,8 @@ struct BrokerProbe: Sendable {
   }
 
   private func login(_ url: String) async -> BrokerFacts.State {
-    let options = NATSOptions(urls: [url], credentials: credentials, tls: tls, name: "caravan doctor")
+    var options = NATSOptions(urls: [url], credentials: credentials, tls: tls, name: "caravan doctor")
+    options.allowsClear = allowsClear
     do throws(CaravanError) {
       let bus = try await NATSBus.connect(options, host: host)
       do throws(CaravanError) {

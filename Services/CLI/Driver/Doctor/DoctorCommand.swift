@@ -24,7 +24,7 @@ enum DoctorCommand {
     "Says what is wrong on a device, and what to do; of \(standardConfiguration) when nothing is given.",
     flags: [
       Flag<String?>.configuration, Flag<String?>.credentials, data, socket, nats, Flag<String?>.tlsAuthority,
-      Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, json,
+      Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<Bool>.insecure, json,
     ], readingSettingsOf: .bus + .agent)
 
   static let tools = [
@@ -74,7 +74,7 @@ enum DoctorCommand {
     if let directory = options[data] { facts.data = await probe.data(directory) }
     let broker = BrokerProbe(
       credentials: options[Flag<String?>.credentials].flatMap { try? Credentials.reading($0) },
-      tls: try NATSOptions.TLS.given(by: options), host: host)
+      tls: try NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure], host: host)
     for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
     return facts
   }

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import HTTPClient
 internal import Launch
 internal import Model
 internal import Runtime
@@ -7,30 +8,39 @@ internal import Runtime
 struct GatewayClient: Sendable {
   static let patience: Duration = .seconds(15)
 
-  struct Answer: Sendable {
-    let status: Int
-    let body: [UInt8]
-  }
-
-  let address: HostPort
+  /// `https://HOST:PORT`, without a path.
+  let url: String
   let adminToken: String?
   private let room: HTTPRoom
 
-  /// - Parameter url: `http://host:port`, without a path.
-  /// - Throws: `invalidData` for any other URL.
-  init(url: String, adminToken: String?, host: Host) throws(CaravanError) {
-    let scheme = "http://"
-    let rest = url.hasSuffix("/") ? url.dropLast() : url[...]
-    guard rest.hasPrefix(scheme), let address = HostPort(flagText: String(rest.dropFirst(scheme.count))) else {
-      throw CaravanError(.invalidData, "--gateway '\(url)': write http://HOST:PORT")
+  /// - Parameters:
+  ///   - url: `http://HOST:PORT` or `https://HOST[:PORT]`, without a path.
+  ///   - authority: the file of who may have signed its certificate; nil: whom the system trusts.
+  ///   - allowsClear: whether what is said, tokens included, may go in clear to another machine.
+  /// - Throws: `invalidData` for any other URL, or when it would go in clear.
+  init(
+    url: String, adminToken: String?, authority: String? = nil, allowsClear: Bool = false, host: Host
+  ) throws(CaravanError) {
+    let text = url.hasSuffix("/") ? String(url.dropLast()) : url
+    let isSecure = text.hasPrefix("https://")
+    guard isSecure || text.hasPrefix("http://") else { throw Self.malformed(url) }
+    let place = String(text.dropFirst(isSecure ? 8 : 7))
+    guard let address = HostPort(flagText: place) ?? (isSecure ? HostPort(flagText: "\(place):443") : nil),
+      !address.host.contains(where: { $0 == "/" || $0 == "@" || $0 == "?" || $0.isWhitespace })
+    else { throw Self.malformed(url) }
+    guard isSecure || allowsClear || address.isLoopback else {
+      throw CaravanError(
+        .invalidData,
+        "--gateway \(url) is another machine, and tokens would go there in clear: write https://HOST:PORT, or say "
+          + "--insecure")
     }
-    self.init(address: address, adminToken: adminToken, host: host)
+    self.url = text
+    self.adminToken = adminToken
+    room = HTTPRoom(host.executors.makeSerial("http"), authority: authority)
   }
 
-  init(address: HostPort, adminToken: String?, host: Host) {
-    self.address = address
-    self.adminToken = adminToken
-    room = HTTPRoom(host.executors.makeSerial("http"))
+  private static func malformed(_ url: String) -> CaravanError {
+    CaravanError(.invalidData, "--gateway '\(url)': write https://HOST:PORT, or http://HOST:PORT on this machine")
   }
 
   /// - Throws: `unavailable` when nobody answers; what the gateway refuses.
@@ -43,34 +53,16 @@ struct GatewayClient: Sendable {
       throw CaravanError(ErrorCode(rawValue: code) ?? .internalError, text)
     }
     throw CaravanError(
-      .unavailable, "http://\(address) answered \(answer.status) to \(method) \(path): is a Caravan gateway there?")
+      .unavailable, "\(url) answered \(answer.status) to \(method) \(path): is a Caravan gateway there?")
   }
 
-  func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws(CaravanError) -> Answer {
-    var head = "\(method) \(path) HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n"
-    if let adminToken { head += "Authorization: Bearer \(adminToken)\r\n" }
-    let payload = body?.encodedBytes() ?? []
-    if body != nil { head += "Content-Type: application/json\r\nContent-Length: \(payload.count)\r\n" }
-    let request = Array((head + "\r\n").utf8) + payload
-    let bytes = try await room.exchange(request, with: address)
-    guard let answer = Self.answer(bytes) else {
-      throw CaravanError(.unavailable, "http://\(address) does not speak HTTP, or stopped in the middle of its answer")
+  func send(_ method: String, _ path: String, _ body: JSON? = nil) async throws(CaravanError) -> HTTPAnswer {
+    var call = HTTPCall(method, url + path)
+    if let adminToken { call.headers.append("Authorization: Bearer \(adminToken)") }
+    if let body {
+      call.headers.append("Content-Type: application/json")
+      call.body = .bytes(body.encodedBytes())
     }
-    return answer
-  }
-
-  /// The whole of an answer that ends with its connection; nil when it is none.
-  static func answer(_ bytes: [UInt8]) -> Answer? {
-    let separator = Array("\r\n\r\n".utf8)
-    guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: separator) }) else { return nil }
-    let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n").map(String.init)
-    let words = lines.first?.split(separator: " ") ?? []
-    guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
-    let body = Array(bytes[(end + separator.count)...])
-    for line in lines.dropFirst() {
-      let parts = line.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-      if parts.count == 2, parts[0].lowercased() == "content-length", Int(parts[1]) != body.count { return nil }
-    }
-    return Answer(status: status, body: body)
+    return try await room.perform(call, at: url)
   }
 }

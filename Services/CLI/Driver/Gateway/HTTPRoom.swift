@@ -1,66 +1,48 @@
-internal import Glibc
-internal import Launch
+internal import HTTPClient
 internal import Model
-internal import SwiftOverlayShims
 
-/// Where blocking calls of sockets are made: on a thread of its own.
+/// Where a gateway is asked, which blocks: on a thread of its own.
 actor HTTPRoom {
-  private static let answerBytes = 16 << 20
+  private static let limits = {
+    var limits = HTTPClientLimits()
+    limits.total = GatewayClient.patience
+    return limits
+  }()
 
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  init(_ executor: any SerialExecutor) { self.executor = executor }
+  /// Who may have signed the gateway's certificate; nil: whom the system trusts.
+  private let authority: String?
+  private var client: HTTPClient?
 
-  /// Sends the request on a new connection, and returns everything until its end.
-  /// - Throws: `unavailable`, `timedOut`.
-  func exchange(_ request: [UInt8], with address: HostPort) throws(CaravanError) -> [UInt8] {
-    let socket = try Self.connectBlocking(to: address)
-    defer { close(socket) }
-    var rest = request[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      guard count > 0 else { throw Self.failure(address) }
-      rest = rest.dropFirst(count)
-    }
-    var answer: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = unsafe recv(socket, &buffer, buffer.count, 0)
-      guard count >= 0 else { throw Self.failure(address) }
-      if count == 0 { return answer }
-      answer += buffer[..<count]
-      guard answer.count <= Self.answerBytes else {
-        throw CaravanError(.limitExceeded, "http://\(address) answered with more than \(Self.answerBytes) bytes")
-      }
+  init(_ executor: any SerialExecutor, authority: String?) {
+    self.executor = executor
+    self.authority = authority
+  }
+
+  /// - Throws: `unavailable`, `timedOut`, naming the server.
+  func perform(_ call: HTTPCall, at server: String) throws(CaravanError) -> HTTPAnswer {
+    let client: HTTPClient
+    if let known = self.client { client = known } else { client = try HTTPClient(authorityFile: authority) }
+    self.client = client
+    do throws(HTTPFailure) { return try client.performBlocking(call, limits: Self.limits) } catch {
+      throw Self.error(error, server)
     }
   }
 
-  private static func connectBlocking(to address: HostPort) throws(CaravanError) -> Int32 {
-    var hints = unsafe addrinfo()
-    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    var list: UnsafeMutablePointer<addrinfo>?
-    guard unsafe getaddrinfo(address.host, String(address.port), &hints, &list) == 0 else {
-      throw CaravanError(.unavailable, "'\(address.host)' is no known host")
+  private static func error(_ failure: HTTPFailure, _ server: String) -> CaravanError {
+    switch failure {
+    case .unreachable(let reason):
+      CaravanError(.unavailable, "nobody answers at \(server) (\(reason)): does caravan up run?")
+    case .untrusted(let reason):
+      CaravanError(
+        .unavailable,
+        "\(server) does not prove who it is (\(reason)): give the file of who signed its certificate, --ca")
+    case .timedOut: CaravanError(.timedOut, "\(server) did not answer in time: try again")
+    case .tooLong(let bytes): CaravanError(.unavailable, "\(server) answered with more than \(bytes) bytes")
+    case .broken(let reason), .noBody(let reason):
+      CaravanError(.unavailable, "\(server) does not speak HTTP, or broke the connection (\(reason)): try again")
     }
-    defer { unsafe freeaddrinfo(list) }
-    var next = unsafe list
-    while let info = unsafe next?.pointee {
-      let kind = unsafe info.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
-      let socket = unsafe Glibc.socket(info.ai_family, kind, info.ai_protocol)
-      var patience = timeval(tv_sec: Int(GatewayClient.patience.components.seconds), tv_usec: 0)
-      let size = socklen_t(MemoryLayout<timeval>.size)
-      for option in [SO_RCVTIMEO, SO_SNDTIMEO] { unsafe setsockopt(socket, SOL_SOCKET, option, &patience, size) }
-      if unsafe connect(socket, info.ai_addr, info.ai_addrlen) == 0 { return socket }
-      close(socket)
-      unsafe next = info.ai_next
-    }
-    throw CaravanError(.unavailable, "nobody answers at http://\(address): does caravan up run?")
-  }
-
-  private static func failure(_ address: HostPort) -> CaravanError {
-    errno == EAGAIN
-      ? CaravanError(.timedOut, "http://\(address) did not answer in time: try again")
-      : CaravanError(.unavailable, "http://\(address) broke the connection: try again")
   }
 }

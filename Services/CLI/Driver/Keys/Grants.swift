@@ -1,5 +1,6 @@
 internal import Bus
 internal import Crypto
+internal import Launch
 internal import Model
 internal import SchemaClient
 internal import StorageClient
@@ -9,7 +10,9 @@ enum Holder: String, Sendable, CaseIterable {
   case storage, sync, schema, notify, query, gateway
   /// Whoever operates the suite, through this program.
   case cli
-  /// Revokes devices at the broker: in the system account, unlike all others.
+  /// Tells the suite of the connections that the broker has.
+  case connections
+  /// Watches connections at the broker and revokes devices there: in the system account, unlike all others.
   case system
 
   /// Also the middle of its inbox. No user can have it: a user's name has no `_`, and the broker lets a device listen
@@ -30,7 +33,7 @@ enum Holder: String, Sendable, CaseIterable {
 
   private var isService: Bool {
     switch self {
-    case .storage, .sync, .schema, .notify, .query, .gateway: true
+    case .storage, .sync, .schema, .notify, .query, .gateway, .connections: true
     case .cli, .system: false
     }
   }
@@ -60,7 +63,8 @@ enum Holder: String, Sendable, CaseIterable {
       Self.storage([.status, .quota, .schedule, .cancel, .actions, .move]) + Self.partitioned(.storage, ["floor"])
         + Self.schema([.type, .types, .propose, .container])
         + Self.partitioned(.query, ["find"]) + Self.discovery
-    case .system: [Subject.claimsUpdate.text]
+    case .connections: []
+    case .system: [Subject.claimsUpdate.text, Subject.connections(account: "*").text]
     }
   }
 
@@ -73,7 +77,9 @@ enum Holder: String, Sendable, CaseIterable {
     case .notify: ["svc.notify.>", SubjectPattern.everyAck(nil).text, SubjectPattern.everyChange.text] + Self.discovery
     case .query: ["svc.query.>", SubjectPattern.everyChange.text] + Self.discovery
     case .gateway: [SubjectPattern.everyRenewal.text] + Self.discovery
-    case .cli, .system: []
+    case .connections: Self.discovery
+    case .cli: []
+    case .system: [SubjectPattern.everyConnection(account: "*").text]
     }
   }
 
@@ -88,6 +94,11 @@ enum Holder: String, Sendable, CaseIterable {
   private static func partitioned(_ service: ServiceName, _ methods: [String]) -> [String] {
     methods.map { SubjectPattern.everyPartition(service, method: $0).text }
   }
+}
+
+extension UserLimits {
+  /// Of a device's connection: an agent has some forty subscriptions, one for each answer that it waits for.
+  static let device = UserLimits(subscriptions: 128, payload: Int64(NATSConfiguration.messageBytes))
 }
 
 extension Permissions {

@@ -1,8 +1,10 @@
+internal import CLICore
 internal import Crypto
 internal import Encoding
 internal import Launch
 internal import Model
 internal import Runtime
+internal import SQLite
 
 /// Every key and token of a deployment, as files (architecture §4): made where they are missing, never made anew. What
 /// is derived from keys, the tokens, is signed again when this release means something else by it.
@@ -14,27 +16,33 @@ struct KeyDirectory: Sendable {
   /// Signs devices, and nothing but devices.
   let deviceKey: NKey
 
-  static let adminTokenBytes = 24
-  private static let secondsOfTLS: Int64 = 3650 * 86_400
+  private static let tokenBytes = 24
 
-  /// - Parameter seconds: Unix time.
+  /// - Parameters:
+  ///   - connections: of the account, all together; nil: as it was.
+  ///   - seconds: Unix time.
   /// - Throws: `invalidData` naming the file that cannot be read or written, or holds something else.
-  static func ensure(_ path: String, at seconds: Int64) throws(CaravanError) -> KeyDirectory {
+  static func ensure(
+    _ path: String, connections: Int? = nil, at seconds: Int64
+  ) throws(CaravanError) -> KeyDirectory {
     let folder = try Folder(making: path)
     let keys = KeyDirectory(
       folder: folder, operatorKey: try key("operator.nk", .operator, folder),
       systemKey: try key("system.nk", .account, folder), accountKey: try key("account.nk", .account, folder),
       deviceKey: try key("device-signing.nk", .account, folder))
-    try keys.ensureTokens(at: seconds)
+    // Whoever revokes meanwhile writes tokens too.
+    let lock = try DirectoryLock(path)
+    defer { lock.release() }
+    try keys.ensureTokens(connections: connections, at: seconds)
     let credentials = try Folder(making: folder.file("creds"))
     for holder in Holder.allCases { try keys.ensureCredentials(of: holder, in: credentials, at: seconds) }
     if !folder.contains("ticket.key") {
       let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }
       try folder.write(key.fileText, to: "ticket.key")
     }
-    if !folder.contains("admin.token") {
-      let secret = try crypto { () throws(CryptoError) in try SecureRandom.bytes(adminTokenBytes) }
-      try folder.write(Base64.encodeURL(secret) + "\n", to: "admin.token")
+    for token in ["admin.token", "metrics.token"] where !folder.contains(token) {
+      let secret = try crypto { () throws(CryptoError) in try SecureRandom.bytes(tokenBytes) }
+      try folder.write(Base64.encodeURL(secret) + "\n", to: token)
     }
     return keys
   }
@@ -64,38 +72,6 @@ struct KeyDirectory: Sendable {
       token: root, systemAccount: systemKey.publicKey, accounts: [system, account], directory: directory)
   }
 
-  /// A certificate for the broker under these names, signed by an authority of this deployment's own.
-  func ensureCertificate(_ names: [String], at seconds: Int64) throws(CaravanError) -> Folder {
-    let tls = try Folder(making: folder.file("tls"))
-    let validity = CertificateValidity(notBefore: seconds - 3_600, notAfter: seconds + Self.secondsOfTLS)
-    let authority: CertificateAuthority
-    if let certificate = try tls.text("ca.pem"), let key = try tls.text("ca-key.pem") {
-      authority = CertificateAuthority(CertificatePair(certificate: certificate, privateKey: key))
-    } else {
-      authority = try crypto { () throws(CryptoError) in
-        try CertificateAuthority.create(commonName: "Caravan's authority", validity: validity)
-      }
-      try tls.write(authority.pair.privateKey, to: "ca-key.pem")
-      try tls.write(authority.certificate, to: "ca.pem")
-      try tls.write("", to: "names")
-    }
-    // Which names the certificate has: with others it is issued again.
-    let list = names.joined(separator: "\n") + "\n"
-    if try tls.text("names") == list { return tls }
-    let pair = try crypto { () throws(CryptoError) in
-      try authority.issue(
-        .server, commonName: names[0], names: names.map { Self.isAddress($0) ? .ip($0) : .dns($0) }, validity: validity)
-    }
-    try tls.write(pair.certificate, to: "nats-cert.pem")
-    try tls.write(pair.privateKey, to: "nats-key.pem")
-    try tls.write(list, to: "names")
-    return tls
-  }
-
-  private static func isAddress(_ name: String) -> Bool {
-    name.contains(":") || name.allSatisfy { $0.isWholeNumber || $0 == "." }
-  }
-
   // MARK: Making
 
   private static func key(_ name: String, _ kind: NKeyKind, _ folder: Folder) throws(CaravanError) -> NKey {
@@ -111,7 +87,7 @@ struct KeyDirectory: Sendable {
     return key
   }
 
-  private func ensureTokens(at seconds: Int64) throws(CaravanError) {
+  private func ensureTokens(connections: Int?, at seconds: Int64) throws(CaravanError) {
     try ensureToken(
       "operator.jwt",
       JWTClaims(
@@ -120,14 +96,29 @@ struct KeyDirectory: Sendable {
     try ensureToken(
       "system.jwt",
       JWTClaims(subject: systemKey.publicKey, name: "SYS", issuedAt: seconds, .account(AccountClaims())))
-    try ensureToken("account.jwt", accountClaims(revoking: try revocations(), at: seconds))
+    let connections = if let connections { connections } else { try self.connections() }
+    try ensureToken(
+      "account.jwt", accountClaims(revoking: try revocations(), connections: connections, at: seconds))
   }
 
-  private func accountClaims(revoking revocations: [PublicNKey: Int64], at seconds: Int64) -> JWTClaims {
-    let scope = UserScope(key: deviceKey.publicKey, role: "device", permissions: .device)
+  private func accountClaims(
+    revoking revocations: [PublicNKey: Int64], connections: Int, at seconds: Int64
+  ) -> JWTClaims {
+    let scope = UserScope(key: deviceKey.publicKey, role: "device", permissions: .device, limits: .device)
     return JWTClaims(
       subject: accountKey.publicKey, name: "caravan", issuedAt: seconds,
-      .account(AccountClaims(signingKeys: [.scoped(scope)], revocations: revocations)))
+      .account(
+        AccountClaims(
+          limits: AccountLimits(connections: Int64(connections)), signingKeys: [.scoped(scope)],
+          revocations: revocations)))
+  }
+
+  /// How many connections the account may have.
+  func connections() throws(CaravanError) -> Int {
+    guard let token = try token("account.jwt"), case .account(let account) = token.claims.body,
+      account.limits.connections > 0
+    else { return ConnectionLimits.standardAll }
+    return Int(clamping: account.limits.connections)
   }
 
   private func ensureToken(_ name: String, _ claims: JWTClaims) throws(CaravanError) {
@@ -188,11 +179,11 @@ struct KeyDirectory: Sendable {
     return account.revocations
   }
 
-  /// The account's token with one more user out: everything signed for the key until now is void.
-  func accountToken(revoking key: PublicNKey, at seconds: Int64) throws(CaravanError) -> JWT {
+  /// The account's token with more users out: everything signed for the keys until now is void.
+  func accountToken(revoking keys: [PublicNKey], at seconds: Int64) throws(CaravanError) -> JWT {
     var revocations = try revocations()
-    revocations[key] = seconds
-    return try sign(accountClaims(revoking: revocations, at: seconds), with: operatorKey)
+    for key in keys { revocations[key] = seconds }
+    return try sign(accountClaims(revoking: revocations, connections: connections(), at: seconds), with: operatorKey)
   }
 
   /// What the next start of a broker begins with.

@@ -31,10 +31,11 @@ struct Addresses: Sendable {
     let early = givenNATS == nil ? try chooseHTTP() : nil
     let nats = try Self.choose(givenNATS, earlier?.nats, HostPort("127.0.0.1", 4222), "--nats", random)
     let http = if let early { early } else { try chooseHTTP() }
-    guard names.isEmpty || !nats.address.isLoopback else {
+    guard names.isEmpty || !nats.address.isLoopback || !http.address.isLoopback else {
       throw CaravanError(
         .invalidData,
-        "--tls-name: there is no TLS at \(nats.address), which is for this machine alone; say --nats 0.0.0.0:4222")
+        "--tls-name: there is no TLS at \(nats.address) and \(http.address), which are for this machine alone; say "
+          + "--nats 0.0.0.0:4222 or --http 0.0.0.0:8443")
     }
     self.http = http.address
     self.nats = nats.address

@@ -1,5 +1,6 @@
 internal import CLICore
 internal import Encoding
+internal import HTTPClient
 internal import Launch
 internal import Model
 internal import Runtime
@@ -64,7 +65,7 @@ struct Announcer: Service {
   private func waitUntilReady() async throws(CaravanError) -> Bool {
     let clock = terminal.host.clock
     let expiry = clock.now + Self.startDeadline
-    var reason = "nobody answers at http://\(gateway.address)"
+    var reason = "nobody answers at \(gateway.url)"
     while !stop.isOpen && !Task.isCancelled {
       do throws(CaravanError) {
         let answer = try await gateway.send("GET", "/readyz")

@@ -14,12 +14,13 @@ struct Suite {
   let services: [any Service]
 
   init(
-    directory: SuiteDirectory, addresses: Addresses, scale: SuiteScale, postgres: String?, stores: [String],
-    logLevel: LogLevel, terminal: Terminal, host: Host
+    _ plan: SuitePlan, addresses: Addresses, terminal: Terminal, host: Host
   ) throws(CaravanError) {
+    let directory = plan.directory
     let programs = try Self.programs()
-    let (broker, authority) = try Self.broker(directory, addresses, host)
-    let processes = SuiteProcess.all(scale)
+    let edge = try SuiteEdge(plan, addresses, host)
+    let broker = edge.broker
+    let processes = SuiteProcess.all(plan.scale)
     let board = ProcessBoard(["nats"] + processes.map(\.name))
     let brokerIsUp = Latch()
     var services: [any Service] = [
@@ -30,53 +31,29 @@ struct Suite {
         return child
       }
     ]
-    let bus =
-      ["--nats", broker.reachableURL, "--log-level", logLevel.name] + (authority.map { ["--tls-ca", $0] } ?? [])
     for process in processes {
-      var environment = Self.environment
-      if process.service == .storage {
-        environment[Self.postgresVariable] = postgres
-        if !stores.isEmpty { environment[Self.storesVariable] = stores.joined(separator: ",") }
-        environment.merge(Self.objectVariables) { _, new in new }
-      }
       let command = ChildCommand(
         "\(programs)/\(process.service.executable)",
         directory.arguments(
-          of: process, bus: bus, http: addresses.http.description, onPostgres: postgres != nil),
-        environment: environment, output: .file(directory.log(process.name)))
+          of: process, bus: edge.bus(of: process.service, plan.logLevel), http: edge.http,
+          onPostgres: plan.postgres != nil),
+        environment: Self.environment(of: process.service, plan), output: .file(directory.log(process.name)))
       services.append(
         Keeper(process.name, board: board, host: host) { () throws(CaravanError) in
           await brokerIsUp.wait()
           return try await ChildProcess.start(command, host: host)
         })
     }
-    let run = RunFile(
-      http: "http://\(addresses.http.reachable)", nats: broker.reachableURL, authority: authority,
-      directory: directory.path, version: Self.version, process: Int64(getpid()))
+    let limiter = edge.limiter(ofDevice: plan.connectionsPerDevice, of: plan.connections, host)
+    services.append(StartedBroker(brokerIsUp, then: limiter))
+    let run = edge.runFile(directory, version: Self.version, process: Int64(getpid()))
     services.append(
       Announcer(
         run, directory: directory,
-        gateway: GatewayClient(address: addresses.http.reachable, adminToken: nil, host: host), board: board,
+        gateway: try GatewayClient(
+          url: run.http, adminToken: nil, authority: run.httpAuthority, allowsClear: true, host: host), board: board,
         terminal: terminal))
     self.services = services
-  }
-
-  /// The broker's configuration, with keys made where they are missing, and the certificate of who signed its own.
-  private static func broker(
-    _ directory: SuiteDirectory, _ addresses: Addresses, _ host: Host
-  ) throws(CaravanError) -> (NATSConfiguration, authority: String?) {
-    let seconds = host.clock.wallTime.milliseconds / 1000
-    let keys = try KeyDirectory.ensure(directory.keys, at: seconds)
-    var configuration = NATSConfiguration(host: addresses.nats.host, port: addresses.nats.port)
-    configuration.operator = try keys.brokerOperator(directory: "\(directory.nats)/jwt")
-    guard !addresses.nats.isLoopback else { return (configuration, nil) }
-    var names: [String] = []
-    for name in [addresses.nats.reachable.host, host.process.hostName, "localhost", "127.0.0.1"] + addresses.names
-    where !names.contains(name) { names.append(name) }
-    let tls = try keys.ensureCertificate(names, at: seconds)
-    configuration.tls = NATSConfiguration.TLS(
-      certificateFile: tls.file("nats-cert.pem"), keyFile: tls.file("nats-key.pem"))
-    return (configuration, tls.file("ca.pem"))
   }
 
   /// The directory of this program, where the others are.
@@ -94,21 +71,23 @@ struct Suite {
     return directory
   }
 
-  private static let postgresVariable = "CARAVAN_POSTGRES"
-  private static let storesVariable = "CARAVAN_STORES"
-
-  /// Where storage copies objects to.
-  private static var objectVariables: [String: String] {
-    Command.environment.filter { $0.key.hasPrefix("CARAVAN_OBJECTS") }
+  /// This process's own, without what would be another's setting, and with what is that service's.
+  private static func environment(of service: SuiteService, _ plan: SuitePlan) -> [String: String] {
+    var environment = Command.environment.filter { !$0.key.hasPrefix("CARAVAN_") }
+    switch service {
+    case .storage:
+      environment["CARAVAN_POSTGRES"] = plan.postgres
+      if !plan.stores.isEmpty { environment["CARAVAN_STORES"] = plan.stores.joined(separator: ",") }
+      // Where it copies objects to.
+      environment.merge(Command.environment.filter { $0.key.hasPrefix("CARAVAN_OBJECTS") }) { _, new in new }
+    case .gateway:
+      // Its limits. Its certificate is the suite's affair.
+      let limits = Command.environment.filter {
+        $0.key.hasPrefix("CARAVAN_HTTP_") && !["CARAVAN_HTTP_CERT", "CARAVAN_HTTP_KEY"].contains($0.key)
+      }
+      environment.merge(limits) { _, new in new }
+    case .schema, .notify, .query, .sync: break
+    }
+    return environment
   }
-
-  /// This process's own, without what would be another's setting.
-  private static var environment: [String: String] {
-    Command.environment.filter { !$0.key.hasPrefix("CARAVAN_") }
-  }
-}
-
-extension NATSConfiguration {
-  /// Where this machine reaches it.
-  fileprivate var reachableURL: String { "\(tls == nil ? "nats" : "tls")://\(HostPort(host, port).reachable)" }
 }

@@ -8,9 +8,14 @@ internal import SQLite
 /// `caravan up`: nats-server and every service on one machine.
 enum SuiteCommands {
   private static let http = Flag<HostPort?>(
-    "http", "H:P", "where HTTP is served (default: 127.0.0.1:8080, or a free port where that is taken)")
+    "http", "H:P",
+    "where HTTP is served (default: 127.0.0.1:8080, or a free port where that is taken); with TLS unless it is loopback"
+  )
   private static let nats = Flag<HostPort?>(
     "nats", "H:P", "where devices connect (default: 127.0.0.1:4222, or a free port); with TLS unless it is loopback")
+  private static let deviceTLS = Flag<Bool>(
+    "device-tls", "the broker asks devices, services and commands for a certificate, which device add issues")
+  private static let insecure = Flag<Bool>("insecure", "HTTP without TLS, tokens included, also for other machines")
   private static let scale = Flag<[String]>(
     "scale", "SERVICE=N", "so many processes of a service; repeatable", default: [])
 
@@ -21,7 +26,8 @@ enum SuiteCommands {
         operands: .init("[SERVICE=N ...]", 0...SuiteService.allCases.count),
         flags: [
           Flag<String?>.suiteDirectory, http, nats, KeyCommands.names, scale, Flag<String?>.postgres,
-          Flag<[String]>.stores, Flag<LogLevel>.logLevel,
+          Flag<[String]>.stores, deviceTLS, insecure, KeyCommands.connections, ConnectionCommands.each,
+          Flag<LogLevel>.logLevel,
         ])
     ) { options, terminal in try await up(options, terminal) }
   ]
@@ -39,10 +45,12 @@ enum SuiteCommands {
       random: terminal.host.random)
     defer { addresses.release() }
     let host = try logging(terminal.host, to: directory.log("up"))
-    let suite = try Suite(
-      directory: directory, addresses: addresses, scale: scale, postgres: postgres,
-      stores: options[Flag<[String]>.stores], logLevel: options[Flag<LogLevel>.logLevel], terminal: terminal, host: host
-    )
+    let plan = SuitePlan(
+      directory: directory, scale: scale, postgres: postgres, stores: options[Flag<[String]>.stores],
+      demandsCertificates: options[deviceTLS], allowsClear: options[insecure],
+      connections: options[KeyCommands.connections], connectionsPerDevice: options[ConnectionCommands.each],
+      logLevel: options[Flag<LogLevel>.logLevel])
+    let suite = try Suite(plan, addresses: addresses, terminal: terminal, host: host)
     let group = ServiceGroup(suite.services, host: host, deadline: Suite.shutDownDeadline)
     TerminationSignals.handle { _ in group.shutDown() }
     try await group.run()

@@ -7,7 +7,8 @@ enum StatusPage {
     headers: [
       "content-type": "text/html; charset=utf-8",
       "content-security-policy":
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'",
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+        + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     ],
     body: Array(html.utf8))
 
@@ -33,6 +34,10 @@ enum StatusPage {
       footer { margin: 2rem 0; color: var(--dim); } a { color: inherit; }
     </style>
     <header><h1>Caravan</h1><span id="state" role="status">asking …</span></header>
+    <form id="login" hidden>
+      <p><label>metrics or admin token <input id="token" type="password" autocomplete="off"></label>
+        <button>show</button></p>
+    </form>
     <main id="suite"></main>
     <footer>
       <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/v1/status">this page as JSON</a>
@@ -67,10 +72,24 @@ enum StatusPage {
         }
         return table;
       }
+      // From another machine; known to this page alone, and as long as it is shown.
+      let token = "";
+      document.getElementById("login").addEventListener("submit", event => {
+        event.preventDefault();
+        token = document.getElementById("token").value.trim();
+        document.getElementById("login").hidden = true;
+        refresh();
+      });
       async function refresh() {
         const state = document.getElementById("state");
         try {
-          const answer = await fetch("/v1/status");
+          const answer = await fetch("/v1/status", token ? {headers: {authorization: `Bearer ${token}`}} : {});
+          if (answer.status === 401) {
+            document.getElementById("login").hidden = false;
+            state.textContent = token ? "that token is not known" : "a token is needed";
+            state.className = "bad";
+            return;
+          }
           const suite = await answer.json();
           if (!answer.ok) throw new Error(suite.error.message);
           document.getElementById("suite").replaceChildren(...suite.instances.map(table));

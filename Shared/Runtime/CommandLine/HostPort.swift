@@ -1,6 +1,3 @@
-internal import Model
-public import Runtime
-
 /// A numeric address or a name, and a TCP port: `127.0.0.1:8080`, `[::1]:8080`.
 public struct HostPort: FlagValue, Hashable, CustomStringConvertible {
   /// Without brackets.
@@ -42,8 +39,11 @@ public struct HostPort: FlagValue, Hashable, CustomStringConvertible {
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether only this machine reaches it.
-  public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+  /// Whether only this machine reaches it. A name that begins like an address (`127.example.org`) is none.
+  public var isLoopback: Bool {
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+    return host == "localhost" || host == "::1" || (parts.count == 4 && parts[0] == 127 && !parts.contains(nil))
+  }
 
   /// Where this machine itself reaches it.
   public var reachable: HostPort {

@@ -1,0 +1,135 @@
+public import Encoding
+public import Model
+
+/// How many connections the broker is to have.
+public struct ConnectionLimits: Sendable, Hashable {
+  /// Of one device.
+  public var each: Int
+  /// Of the account, services included.
+  public var all: Int
+
+  public static let standardEach = 4
+  public static let standardAll = 50_000
+
+  public init(each: Int = standardEach, all: Int = standardAll) {
+    self.each = each
+    self.all = all
+  }
+
+  /// From so many on a warning is due.
+  public var warning: Int { all - all / 5 }
+}
+
+/// A connection as the broker tells of it.
+public struct BrokerConnection: Sendable, Hashable {
+  /// The broker's id, and its number for the connection.
+  public struct ID: Sendable, Hashable {
+    public var server: String
+    public var number: UInt64
+
+    public init(server: String, number: UInt64) {
+      self.server = server
+      self.number = number
+    }
+  }
+
+  public var id: ID
+  /// The public key of its user.
+  public var key: String
+  /// Who signed the user.
+  public var issuer: String
+  public var name: String
+
+  public init(id: ID, key: String, issuer: String, name: String) {
+    self.id = id
+    self.key = key
+    self.issuer = issuer
+    self.name = name
+  }
+
+  /// What a broker says when a connection begins or ends.
+  /// - Throws: `invalidData` when it is something else.
+  public init(event: JSON) throws(CaravanError) {
+    guard let server = event["server"]?["id"]?.stringValue, let client = event["client"],
+      let number = client["id"]?.intValue
+    else { throw CaravanError(.invalidData, "the broker tells of a connection without its server or number") }
+    self.init(
+      id: ID(server: server, number: UInt64(clamping: number)), key: client["user"]?.stringValue ?? "",
+      issuer: client["issuer_key"]?.stringValue ?? "", name: client["name_tag"]?.stringValue ?? "")
+  }
+
+  /// One of the list of a broker's connections.
+  public init?(listed: JSON, by server: String) {
+    guard let number = listed["cid"]?.intValue else { return nil }
+    self.init(
+      id: ID(server: server, number: UInt64(clamping: number)), key: listed["authorized_user"]?.stringValue ?? "",
+      issuer: listed["issuer_key"]?.stringValue ?? "", name: listed["name_tag"]?.stringValue ?? "")
+  }
+}
+
+/// Which connections there are, and of which devices there are too many.
+public struct ConnectionTable: Sendable {
+  private let limits: ConnectionLimits
+  /// Whose users are devices.
+  private let signer: String
+  private var connections: [BrokerConnection.ID: BrokerConnection] = [:]
+  private var owners: [String: Owner] = [:]
+  private var isWarned = false
+
+  private struct Owner {
+    let name: String
+    var count: Int
+  }
+
+  /// - Parameter signer: the public key that signs devices, and nobody else.
+  public init(_ limits: ConnectionLimits, signer: String) {
+    self.limits = limits
+    self.signer = signer
+  }
+
+  public var count: Int { connections.count }
+
+  /// Devices that are connected now.
+  public var devices: Int { owners.count }
+
+  public mutating func opened(_ connection: BrokerConnection) {
+    guard connections.updateValue(connection, forKey: connection.id) == nil, connection.issuer == signer else { return }
+    owners[connection.key, default: Owner(name: connection.name, count: 0)].count += 1
+  }
+
+  /// One that is not known has ended already, as far as anybody knows.
+  public mutating func closed(_ id: BrokerConnection.ID) {
+    guard let connection = connections.removeValue(forKey: id), connection.issuer == signer,
+      let owner = owners[connection.key]
+    else { return }
+    owners[connection.key] = owner.count > 1 ? Owner(name: owner.name, count: owner.count - 1) : nil
+  }
+
+  /// What a broker lists takes the place of what it told.
+  public mutating func replace(with listed: [BrokerConnection]) {
+    connections = [:]
+    owners = [:]
+    for connection in listed { opened(connection) }
+  }
+
+  /// A device with more connections than it may have.
+  public struct Crowd: Sendable, Hashable {
+    public let key: String
+    public let name: String
+    public let count: Int
+  }
+
+  public func crowd(of key: String) -> Crowd? {
+    guard let owner = owners[key], owner.count > limits.each else { return nil }
+    return Crowd(key: key, name: owner.name, count: owner.count)
+  }
+
+  public var crowds: [Crowd] { owners.keys.sorted().compactMap(crowd) }
+
+  /// Whether a warning is due that the account's last bound is near: once, and again only after it was far.
+  public mutating func takeWarning() -> Bool {
+    let isNear = count >= limits.warning
+    defer { isWarned = isNear || (isWarned && count > limits.warning * 7 / 8) }
+    return isNear && !isWarned
+  }
+}
