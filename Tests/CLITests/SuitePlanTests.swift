@@ -27,7 +27,7 @@ struct SuitePlanTests {
     let processes = SuiteProcess.all(try SuiteScale(["storage=3"], onPostgres: true))
     #expect(processes.filter { $0.service == .storage }.map(\.name) == ["storage", "storage-2", "storage-3"])
     let directory = SuiteDirectory("/d")
-    let line = directory.arguments(of: processes[0], bus: [], http: "h:1", onPostgres: true)
+    let line = directory.arguments(of: processes[0], bus: [], http: [], onPostgres: true)
     #expect(line == ["--creds", "/d/keys/creds/storage.creds", "--ticket-key", "/d/keys/ticket.key"])
     let error = #expect(throws: CaravanError.self) { try SuiteScale(["storage=3"]) }
     #expect(error?.message.hasSuffix("it cannot be scaled here without --postgres") == true)

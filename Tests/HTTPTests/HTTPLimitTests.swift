@@ -35,9 +35,9 @@ private func serving(
       let client = try RawClient(port: server.port)
       await client.send(beginning)
       let begin = clock.now
-      while await client.send("x"), clock.now - begin < .seconds(10) { try await clock.sleep(for: .milliseconds(20)) }
+      while await client.send("x"), clock.now - begin < .seconds(40) { try await clock.sleep(for: .milliseconds(20)) }
       let duration = clock.now - begin
-      #expect(duration < .seconds(5), "\(duration)")
+      #expect(duration < .seconds(20), "\(duration)")
       #expect(try await ask(server.port, get("/")).hasPrefix("HTTP/1.1 200 "))
     }
   }
@@ -52,8 +52,8 @@ private func serving(
       await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       // Nothing is read; more than the kernel's buffers hold is never sent.
       let begin = clock.now
-      while await client.send("x"), clock.now - begin < .seconds(10) { try await clock.sleep(for: .milliseconds(20)) }
-      #expect(clock.now - begin < .seconds(5))
+      while await client.send("x"), clock.now - begin < .seconds(40) { try await clock.sleep(for: .milliseconds(20)) }
+      #expect(clock.now - begin < .seconds(20))
     }
   }
 

@@ -60,12 +60,15 @@ enum DeviceCommands {
       throw error
     }
     let certificate = try deployment.issueCertificate(of: device, beside: file)
-    let demand = demand(try deployment.suite()?.authority, certificate)
+    let demand = try demand(of: deployment, certificate)
     terminal.say("device '\(device)' of user '\(user)' is enrolled: \(file)\(demand)")
   }
 
   /// What a device needs beside its credentials.
-  static func demand(_ authority: String?, _ certificate: KeyDirectory.PairFiles?) -> String {
+  static func demand(
+    of deployment: Deployment, _ certificate: KeyDirectory.PairFiles? = nil
+  ) throws(CaravanError) -> String {
+    let authority = try deployment.suite()?.authority
     let files = [
       authority.map { "\($0) as tls-ca" }, certificate.map { "\($0.certificate) as tls-cert" },
       certificate.map { "\($0.key) as tls-key" },
