@@ -59,7 +59,8 @@ public struct ReadyFile: Service {
 
   /// What the system says when it does not work.
   private func touch() -> String? {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    // The file may lie where everybody writes: no link is followed, and no pipe holds the process up.
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { return SystemError.text(errno) }
     defer { close(descriptor) }
     return futimens(descriptor, nil) == 0 ? nil : SystemError.text(errno)

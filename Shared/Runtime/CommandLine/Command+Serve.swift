@@ -18,6 +18,8 @@ extension Command {
     }
     // A peer that hangs up is an error of one write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    // What a service keeps is its user's alone, whatever the shell that started it thinks.
+    umask(0o077)
     let live = Host.live(logLevel: options[.logLevel])
     let host = live.with(log: live.log.with([.service: name, .process: live.process.identifier]))
     do {

@@ -20,6 +20,15 @@ public final class DiskFile {
     guard descriptor >= 0 else { throw Self.failure("open", path, errno) }
   }
 
+  /// Makes a file, readable by its user only, where there is none yet. A link does not count as none.
+  /// - Throws: `storageFull`.
+  init(new path: String, tap: (any DiskTap)?) throws(CaravanError) {
+    self.path = path
+    self.tap = tap
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure("make", path, errno) }
+  }
+
   deinit { close() }
 
   /// Nothing may be called afterwards.

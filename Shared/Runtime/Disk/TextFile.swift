@@ -1,13 +1,16 @@
 internal import Glibc
 public import Model
 
+internal import struct Synchronization.Atomic
+
 /// Small files: keys, credentials, configurations.
 public enum TextFile {
   /// Beyond it, it is the wrong file.
   public static let maximumBytes = 1 << 20
 
   /// - Throws: `invalidData` naming the file and what the system says.
-  public static func read(_ path: String) throws(CaravanError) -> String {
+  /// - Parameter limit: beyond so many bytes it is the wrong file.
+  public static func read(_ path: String, upTo limit: Int = maximumBytes) throws(CaravanError) -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("read", path) }
     defer { close(descriptor) }
@@ -18,9 +21,8 @@ public enum TextFile {
       guard count >= 0 else { throw failure("read", path) }
       if count == 0 { break }
       bytes += buffer[..<count]
-      guard bytes.count <= maximumBytes else {
-        throw CaravanError(
-          .limitExceeded, "'\(path)' is larger than \(maximumBytes) bytes: is it the right file?")
+      guard bytes.count <= limit else {
+        throw CaravanError(.limitExceeded, "'\(path)' is larger than \(limit) bytes: is it the right file?")
       }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -41,24 +43,29 @@ public enum TextFile {
     return String(decoding: buffer.prefix(got), as: UTF8.self)
   }
 
-  /// Replaces the file in one step; only its owner may read it.
-  public static func writeSecret(_ text: String, to path: String) throws(CaravanError) {
-    let draft = "\(path).new"
-    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("write", draft) }
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else {
-        close(descriptor)
-        throw failure("write", draft)
-      }
-      rest = rest.dropFirst(count)
+  /// Replaces the file in one step, for good: also after the power is lost there is the old text or the new one. Only
+  /// its owner may read it. Nothing that lies there already is written to, whoever put it there.
+  /// - Throws: `invalidData` naming the file and what the system says; then the old text is there.
+  public static func writeSecret(
+    _ text: String, to path: String, tap: (any DiskTap)? = nil
+  ) throws(CaravanError) {
+    let draft = "\(path).\(getpid()).\(drafts.wrappingAdd(1, ordering: .relaxed).newValue).new"
+    // A process of the same number was killed here.
+    unsafe unlink(draft)
+    do throws(CaravanError) {
+      let file = try DiskFile(new: draft, tap: tap)
+      defer { file.close() }
+      try file.write(Array(text.utf8), at: 0)
+      try file.sync()
+      try DiskFile.rename(draft, to: path, tap: tap)
+    } catch {
+      unsafe unlink(draft)
+      throw CaravanError(.invalidData, "cannot write '\(path)': \(error.message)")
     }
-    let synced = fsync(descriptor)
-    close(descriptor)
-    guard synced == 0, unsafe rename(draft, path) == 0 else { throw failure("write", path) }
   }
+
+  /// Tells the drafts of one process from each other.
+  private static let drafts = Atomic<UInt64>(0)
 
   private static func failure(_ verb: String, _ path: String) -> CaravanError {
     let code = errno

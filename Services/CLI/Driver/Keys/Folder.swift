@@ -30,27 +30,8 @@ struct Folder: Sendable {
 
   /// Gives the directory and what lies in it to another user, as a container's runs under.
   func giveTo(_ owner: UInt32) throws(CaravanError) {
-    for name in ["."] + Self.names(in: path) {
-      guard unsafe lchown(file(name), owner, owner) == 0 else {
-        throw Self.failure("give to user \(owner):", file(name))
-      }
-    }
-  }
-
-  private static func names(in path: String) -> [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe $0.prefix { $0 != 0 }.map { $0 } }
-      let name = String(decoding: bytes, as: UTF8.self)
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-  }
-
-  private static func failure(_ verb: String, _ path: String) -> CaravanError {
-    let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-    return CaravanError(.invalidData, "cannot \(verb) '\(path)': \(reason)")
+    let directory = try HeldDirectory(path)
+    // The directory comes last: until then its new owner can put nothing into it.
+    for name in try Directories.names(in: path) + ["."] { try directory.give(name, to: owner) }
   }
 }
