@@ -24,7 +24,7 @@ import Testing
     bytes(UInt32(16 + body.count)) + bytes(type) + bytes(flags) + bytes(UInt32(1)) + bytes(UInt32(0)) + body
   }
 
-  private static func device(
+  static func device(
     _ index: Int32, _ name: String, hardware: UInt16 = 1, software: String? = nil, flags: UInt32 = up | running
   ) -> [UInt8] {
     let header = [0, 0] + bytes(hardware) + bytes(index) + bytes(flags) + bytes(UInt32(0))
@@ -32,12 +32,19 @@ import Testing
     return message(16, header + attribute(3, Array(name.utf8) + [0]) + kind)
   }
 
-  private static func route(_ device: Int32, metric: UInt32? = nil, length: UInt8 = 0, table: UInt8 = 254) -> [UInt8] {
+  static func route(_ device: Int32, metric: UInt32? = nil, length: UInt8 = 0, table: UInt8 = 254) -> [UInt8] {
     let header: [UInt8] = [2, length, 0, 0, table, 3, 0, 1] + bytes(UInt32(0))
     return message(
       24,
       header + attribute(15, bytes(UInt32(table))) + (metric.map { attribute(6, bytes($0)) } ?? [])
         + attribute(4, bytes(device)))
+  }
+
+  /// Network is unreachable.
+  static let refusal = message(2, bytes(Int32(-101)))
+  /// An address of this machine itself.
+  static func local(_ device: Int32) -> [UInt8] {
+    message(24, [2, 32, 0, 0, 255, 2, 254, 2] + bytes(UInt32(0)) + attribute(4, bytes(device)))
   }
 
   private static let end = message(3, bytes(UInt32(0)))
@@ -46,9 +53,14 @@ import Testing
     var dump = RouteDump()
     for message in messages { #expect(dump.add(message) == .more) }
     #expect(dump.add(end) == .done)
-    return dump.link { device in
-      RouteDump.kind(of: device, uevent: device.name.hasPrefix("wl") ? "DEVTYPE=wlan\nINTERFACE=\(device.name)\n" : "")
+    let sighting = dump.link { device in
+      RouteDump.kind(
+        of: device,
+        InterfaceFacts(uevent: device.name.hasPrefix("wl") ? "DEVTYPE=wlan\nINTERFACE=\(device.name)\n" : ""))
     }
+    if case .link(let link) = sighting { return link }
+    #expect(sighting == .nothing)
+    return nil
   }
 
   @Test("MOB-44: the way out of least metric that has a carrier is the link")
@@ -84,7 +96,8 @@ import Testing
     #expect(Self.link(bridged + [Self.device(3, "wlan0")]) == .wifi)
     #expect(Self.link([Self.device(9, "veth0", software: "veth"), Self.route(9)]) == .wired)
     #expect(
-      RouteDump.kind(of: .init(name: "x", hardware: 1, isRunning: true), uevent: "DEVTYPE=wwan") == .link(.cellular))
+      RouteDump.kind(of: .init(name: "x", hardware: 1, isRunning: true), InterfaceFacts(uevent: "DEVTYPE=wwan"))
+        == .link(.cellular))
     let hops = ([3, 2] as [Int32]).flatMap { index -> [UInt8] in
       Self.bytes(UInt16(8)) + [0, 0] + Self.bytes(index)
     }
@@ -111,7 +124,8 @@ import Testing
       }
       var dump = RouteDump()
       _ = dump.add(bytes)
-      _ = dump.link { RouteDump.kind(of: $0, uevent: "") }
+      dump.addRoute(toBroker: bytes)
+      _ = dump.link { RouteDump.kind(of: $0, InterfaceFacts()) }
     }
   }
 
@@ -119,6 +133,6 @@ import Testing
   func kernel() throws {
     let dump = try RouteSocket.dump()
     let loopback = try #require(dump.devices.values.first { $0.name == "lo" })
-    #expect(RouteDump.kind(of: loopback, uevent: "") == .loopback)
+    #expect(RouteDump.kind(of: loopback, nil) == .loopback)
   }
 }

@@ -5,10 +5,26 @@ public struct Link: Sendable, Hashable {
   public var linkClass: LinkClass
   /// Its bytes cost money, whatever it is made of: a phone's hotspot, say.
   public var isMetered: Bool
+  /// Somebody knows what it is; of any other the class is assumed.
+  public let isKnown: Bool
 
   public init(_ linkClass: LinkClass, isMetered: Bool = false) {
+    self.init(linkClass, isMetered: isMetered, isKnown: true)
+  }
+
+  private init(_ linkClass: LinkClass, isMetered: Bool, isKnown: Bool) {
     self.linkClass = linkClass
     self.isMetered = isMetered
+    self.isKnown = isKnown
+  }
+
+  /// There is a link, and nobody knows what it is: it may be as dear as any.
+  public static func unknown(isMetered: Bool = false) -> Link { Link(.roaming, isMetered: isMetered, isKnown: false) }
+
+  /// A link that nobody knows counts as the dearest that a table of the device names: what may cost most goes, and
+  /// nothing that was to wait for a cheaper one.
+  public func assumed(among named: some Sequence<LinkClass>) -> Link {
+    isKnown ? self : Link(named.max() ?? linkClass, isMetered: isMetered, isKnown: false)
   }
 
   public static let wired = Link(.wired)
@@ -45,7 +61,10 @@ public struct LinkState: Sendable, Hashable {
 }
 
 extension Link: CustomStringConvertible {
-  public var description: String { "\(isMetered ? "metered " : "")\(linkClass.name)" }
+  public var description: String {
+    let text = "\(isMetered ? "metered " : "")\(linkClass.name)"
+    return isKnown ? text : "unknown, and taken for \(text)"
+  }
 }
 
 /// What the user allows, whatever apps prefer (MOB-45, MOB-47).

@@ -23,8 +23,20 @@ public struct RouteDump: Sendable, Hashable {
     case link(LinkClass)
     /// Its packets go over another device.
     case tunnel
+    /// Its packets go over these devices: of a bridge, a bond, a VLAN.
+    case over([String])
     /// Leads nowhere.
     case loopback
+    /// Nobody says.
+    case unknown
+  }
+
+  /// What the machine is connected by.
+  public enum Sighting: Sendable, Hashable {
+    case nothing
+    case link(LinkClass)
+    /// Something that nobody knows.
+    case unknown
   }
 
   public enum Answer: Sendable, Hashable {
@@ -35,6 +47,14 @@ public struct RouteDump: Sendable, Hashable {
     case refused(error: Int32)
   }
 
+  /// How a broker is reached.
+  private enum Way: Sendable, Hashable {
+    case device(Int32)
+    /// As the rest of the world: its address is a name, or this machine's own, where something carries on what comes.
+    case anyWay
+    case none
+  }
+
   private struct DefaultRoute: Sendable, Hashable {
     var device: Int32
     var metric: UInt32
@@ -42,52 +62,105 @@ public struct RouteDump: Sendable, Hashable {
 
   public private(set) var devices: [Int32: Device] = [:]
   private var defaults: [DefaultRoute] = []
+  private var ways: [Way] = []
+  private static let nestedDevices = 8
 
   public init() {}
 
   // MARK: Decisions
 
-  /// What the world is reached by; nil: nothing. Of several ways out the one of least metric counts, and of a tunnel
-  /// the dearest device it may go over.
-  public func link(_ kind: (Device) -> Kind) -> LinkClass? {
-    let running = defaults.filter { devices[$0.device]?.isRunning ?? false }
-    guard let best = running.min(by: { ($0.metric, $0.device) < ($1.metric, $1.device) }) else { return nil }
-    guard let device = devices[best.device] else { return nil }
-    switch kind(device) {
-    case .link(let link): return link
-    case .loopback: return nil
-    case .tunnel:
-      let under = devices.values.filter(\.isRunning).compactMap { device in
-        if case .link(let link) = kind(device) { link } else { nil }
+  /// What the brokers are reached by: the devices of the routes to their addresses; of one without an address of its
+  /// own, the device of the default route. Of several devices the dearest counts, and of a tunnel the dearest that it may
+  /// go over.
+  public func link(_ kind: (Device) -> Kind) -> Sighting {
+    var out: Set<Int32> = []
+    for way in ways.isEmpty ? [.anyWay] : ways {
+      switch way {
+      case .device(let index) where devices[index]?.isRunning ?? false: out.insert(index)
+      // A route over a device without a carrier leads nowhere; another may.
+      case .anyWay, .device: if let index = defaultDevice { out.insert(index) }
+      case .none: break
       }
-      return under.max()
+    }
+    return Self.dearest(out.map { sighting(of: devices[$0], kind, depth: 0) })
+  }
+
+  /// Of several ways out the one of least metric counts.
+  private var defaultDevice: Int32? {
+    defaults.filter { devices[$0.device]?.isRunning ?? false }
+      .min { ($0.metric, $0.device) < ($1.metric, $1.device) }?.device
+  }
+
+  private func sighting(of device: Device?, _ kind: (Device) -> Kind, depth: Int) -> Sighting {
+    guard let device, depth < Self.nestedDevices else { return .unknown }
+    switch kind(device) {
+    case .link(let link): return .link(link)
+    case .loopback: return .nothing
+    case .unknown: return .unknown
+    case .over(let names):
+      return Self.dearest(
+        names.map { name in
+          sighting(of: devices.values.first { $0.name == name }, kind, depth: depth + 1)
+        })
+    case .tunnel:
+      let under = devices.values.filter(\.isRunning).map { device -> Sighting in
+        switch kind(device) {
+        case .link(let link): .link(link)
+        case .unknown: .unknown
+        case .tunnel, .over, .loopback: .nothing
+        }
+      }
+      return Self.dearest(under)
     }
   }
 
-  /// What a device is, by the kernel's word.
-  /// - Parameter uevent: what /sys/class/net/NAME/uevent says.
-  public static func kind(of device: Device, uevent: String) -> Kind {
-    let lines = uevent.split(separator: "\n")
-    switch lines.first(where: { $0.hasPrefix("DEVTYPE=") })?.dropFirst("DEVTYPE=".utf8.count) {
-    case "wlan": return .link(.wifi)
-    // A phone in the pocket is reached by Bluetooth, and has the bill.
-    case "wwan", "bluetooth": return .link(.cellular)
+  /// What nobody knows may be dearer than all else.
+  private static func dearest(_ sightings: [Sighting]) -> Sighting {
+    if sightings.contains(.unknown) { return .unknown }
+    let links = sightings.compactMap { if case .link(let link) = $0 { link } else { nil } }
+    return links.max().map(Sighting.link) ?? .nothing
+  }
+
+  /// What a device is.
+  /// - Parameters:
+  ///   - facts: what /sys/class/net says of it; nil: nothing.
+  ///   - named: what the machine's owner says it is, which makes it dearer than the system says, and never cheaper.
+  public static func kind(of device: Device, _ facts: InterfaceFacts?, named: LinkClass? = nil) -> Kind {
+    let kind = kind(of: device, facts)
+    guard let named else { return kind }
+    if case .link(let link) = kind { return .link(max(link, named)) }
+    return .link(named)
+  }
+
+  private static func kind(of device: Device, _ facts: InterfaceFacts?) -> Kind {
+    switch device.hardware {
+    case 772: return .loopback
+    case 512, 519, 530: return .link(.cellular)  // PPP, raw IP of a modem, pure IP of a modem
+    case 801...803: return .link(.wifi)  // IEEE 802.11
     default: break
     }
+    if let link = facts?.link { return .link(link) }
     // They look like Ethernet, and like tunnels of IP alone they carry it over what else there is: TAP, VXLAN, …
     if ["tun", "vxlan", "geneve", "gretap", "ip6gretap", "l2tpeth"].contains(device.software) { return .tunnel }
-    switch device.hardware {
-    case 512, 519, 530: return .link(.cellular)  // PPP, raw IP of a modem, pure IP of a modem
-    case 768, 769, 776, 778, 823, 0xFFFE: return .tunnel  // IP in IP, SIT, GRE, none at all: tun, WireGuard
-    case 772: return .loopback
-    default: return .link(.wired)
-    }
+    // IP in IP, SIT, GRE, none at all: tun, WireGuard
+    if [768, 769, 776, 778, 823, 0xFFFE].contains(device.hardware) { return .tunnel }
+    guard let facts else { return .unknown }
+    return facts.lower.isEmpty ? .link(.wired) : .over(facts.lower)
   }
 
   // MARK: Messages
 
   public static let dumpDevices = request(type: 18, bodyBytes: 16)
   public static let dumpRoutes = request(type: 26, bodyBytes: 12)
+
+  /// RTM_GETROUTE of one address: how the kernel would reach it now, by all of its tables and rules.
+  /// - Parameter address: 4 bytes or 16.
+  public static func routeRequest(to address: [UInt8]) -> [UInt8] {
+    let header: [UInt8] = [address.count == 4 ? 2 : 10, UInt8(8 * address.count)] + [UInt8](repeating: 0, count: 10)
+    let body = header + bytes(UInt16(4 + address.count)) + bytes(UInt16(1)) + address  // RTA_DST
+    return bytes(UInt32(16 + body.count)) + bytes(UInt16(26)) + bytes(UInt16(1)) + bytes(UInt32(1)) + bytes(UInt32(0))
+      + body
+  }
 
   /// RTM_GETLINK or RTM_GETROUTE of everything there is.
   private static func request(type: UInt16, bodyBytes: Int) -> [UInt8] {
@@ -118,6 +191,25 @@ public struct RouteDump: Sendable, Hashable {
       }
     }
     return .more
+  }
+
+  /// A broker of which only the name is known.
+  public mutating func addNamedBroker() { ways.append(.anyWay) }
+
+  /// The kernel's answer to `routeRequest`.
+  public mutating func addRoute(toBroker datagram: [UInt8]) {
+    var rest = NetlinkBytes(datagram)
+    guard let length = rest.uint32(at: 0), let type = rest.uint16(at: 4), length >= 16,
+      let body = rest.take(Int(length))?.dropping(16)
+    else { return ways.append(.anyWay) }
+    guard type == 24 else { return ways.append(.none) }  // RTM_NEWROUTE
+    switch body.byte(at: 7) {
+    case 2: ways.append(.anyWay)  // RTN_LOCAL
+    case 1:  // RTN_UNICAST
+      let device = body.attribute(4, after: 12)?.uint32(at: 0)  // RTA_OIF
+      ways.append(device.map { .device(Int32(bitPattern: $0)) } ?? .none)
+    default: ways.append(.none)
+    }
   }
 
   /// struct ifinfomsg, and attributes.

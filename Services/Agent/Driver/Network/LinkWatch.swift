@@ -1,25 +1,44 @@
 public import AgentCore
-internal import Glibc
 public import Model
 public import Runtime
 
-/// Tells the engine what the machine is connected by, as soon as that changes: devices and routes are the kernel's,
-/// whether their bytes cost is NetworkManager's where it runs (MOB-24, MOB-44, UNI-21). Sleeps while nothing happens.
+/// Tells the engine what the machine is connected by, as soon as that changes (MOB-24, MOB-44, UNI-21): routes to the
+/// brokers and their devices are the kernel's word. NetworkManager and settings only make them dearer. Sleeps while
+/// nothing happens.
 public final class LinkWatch: Service {
   public struct Configuration: Sendable {
-    /// By device, where the kernel does not know better: `eth1` may lead to a modem.
+    /// Hosts of the brokers: addresses, or names.
+    public var brokers: [String]
+    /// By device: `eth1` may lead to a modem.
     public var classes: [String: LinkClass]
-    /// Bytes cost wherever NetworkManager does not say.
+    /// Bytes cost, whatever NetworkManager says.
     public var isMetered: Bool
     /// Where the system's D-Bus listens.
     public var systemBus: String
+    /// Where the system says what devices are, a directory each.
+    public var devices: String
 
     public init(
-      classes: [String: LinkClass] = [:], isMetered: Bool = false, systemBus: String = "/run/dbus/system_bus_socket"
+      brokers: [String] = [], classes: [String: LinkClass] = [:], isMetered: Bool = false,
+      systemBus: String = "/run/dbus/system_bus_socket", devices: String = "/sys/class/net"
     ) {
+      self.brokers = brokers
       self.classes = classes
       self.isMetered = isMetered
       self.systemBus = systemBus
+      self.devices = devices
+    }
+
+    /// What the routes make of the link.
+    /// - Parameter saysMetered: NetworkManager's word; nil: it says nothing.
+    func link(_ routes: RouteDump, saysMetered: Bool?) -> Link? {
+      let isMetered = isMetered || saysMetered == true
+      let folder = InterfaceFolder(devices)
+      switch routes.link({ RouteDump.kind(of: $0, folder.facts(of: $0.name), named: classes[$0.name]) }) {
+      case .nothing: return nil
+      case .link(let link): return Link(link, isMetered: isMetered)
+      case .unknown: return .unknown(isMetered: isMetered)
+      }
     }
   }
 
@@ -45,7 +64,7 @@ public final class LinkWatch: Service {
     let signal = changed
     let routes: RouteSocket?
     do throws(CaravanError) { routes = try RouteSocket { signal.raise() } } catch {
-      host.log.warning("the link is not watched, and taken for wired", [.error: error])
+      host.log.warning("the link cannot be watched, and may be as dear as any", [.error: error])
       routes = nil
     }
     await withDiscardingTaskGroup { group in
@@ -63,10 +82,10 @@ public final class LinkWatch: Service {
   private func follow(_ routes: RouteSocket?) async {
     var last: Link??
     while !stop.isOpen, !Task.isCancelled {
-      let link = routes == nil ? Link(.wired, isMetered: isMetered) : look()
+      let link = routes == nil ? .unknown(isMetered: configuration.isMetered) : look()
       if last != .some(link) {
         last = link
-        host.log.info("the link is \(link?.description ?? "down")")
+        logLink(link)
         await tell(link)
       }
       await changed.wait()
@@ -75,31 +94,36 @@ public final class LinkWatch: Service {
     withExtendedLifetime(routes) {}
   }
 
-  private var isMetered: Bool { metering.isMetered ?? configuration.isMetered }
-
   private func look() -> Link? {
     do throws(CaravanError) {
-      let dump = try RouteSocket.dump()
-      return dump.link { kind(of: $0) }.map { Link($0, isMetered: isMetered) }
+      let routes = try RouteSocket.dump(brokers: configuration.brokers)
+      return configuration.link(routes, saysMetered: metering.isMetered)
     } catch {
-      host.log.warning("the link is taken for wired", [.error: error])
-      return Link(.wired, isMetered: isMetered)
+      host.log.warning("the kernel does not say what the link is, which may be as dear as any", [.error: error])
+      return .unknown(isMetered: configuration.isMetered || metering.isMetered == true)
     }
   }
 
-  private func kind(of device: RouteDump.Device) -> RouteDump.Kind {
-    if let known = configuration.classes[device.name] { return .link(known) }
-    return RouteDump.kind(of: device, uevent: Self.text(of: "/sys/class/net/\(device.name)/uevent"))
+  private func logLink(_ link: Link?) {
+    guard let link, !link.isKnown else { return host.log.info("the link is \(link?.description ?? "down")") }
+    host.log.warning("nobody knows what the link is: name its device with --device-link, or the link with --link")
   }
+}
 
-  /// Empty where there is no such file.
-  private static func text(of path: String) -> String {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return "" }
-    defer { Glibc.close(file) }
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, filled in
-      filled = max(0, unsafe read(file, buffer.baseAddress, buffer.count))
-    }
-    return String(decoding: bytes, as: UTF8.self)
+/// A directory as /sys/class/net is one.
+struct InterfaceFolder {
+  private static let lowerPrefix = "lower_"
+  private let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// - Returns: nil where nothing is said of the device.
+  func facts(of device: String) -> InterfaceFacts? {
+    guard !device.isEmpty, let names = try? Directories.names(in: "\(path)/\(device)") else { return nil }
+    return InterfaceFacts(
+      uevent: (try? TextFile.read("\(path)/\(device)/uevent")) ?? "",
+      isWireless: names.contains("wireless") || names.contains("phy80211"),
+      lower: names.filter { $0.hasPrefix(Self.lowerPrefix) }.map { String($0.dropFirst(Self.lowerPrefix.count)) }
+        .sorted())
   }
 }

@@ -40,12 +40,17 @@ final class RouteSocket: Sendable {
   }
 
   /// What there is now.
-  static func dump() throws(CaravanError) -> RouteDump {
+  /// - Parameter brokers: addresses, whose routes are looked up, or names.
+  static func dump(brokers: [String] = []) throws(CaravanError) -> RouteDump {
     for _ in 0..<dumpAttempts {
       let socket = try open(groups: 0)
       defer { Glibc.close(socket) }
       var dump = RouteDump()
-      if try ask(RouteDump.dumpDevices, socket, &dump), try ask(RouteDump.dumpRoutes, socket, &dump) { return dump }
+      guard try ask(RouteDump.dumpDevices, socket, &dump), try ask(RouteDump.dumpRoutes, socket, &dump) else {
+        continue
+      }
+      for broker in brokers { try lookUp(broker, socket, &dump) }
+      return dump
     }
     throw CaravanError(.unavailable, "the network changed \(dumpAttempts) times while it was looked at")
   }
@@ -67,6 +72,25 @@ final class RouteSocket: Sendable {
       }
     }
     throw CaravanError(.limitExceeded, "this machine has too many routes to find its link among them")
+  }
+
+  private static func lookUp(_ broker: String, _ socket: Int32, _ dump: inout RouteDump) throws(CaravanError) {
+    // A name is not resolved here: that alone would send something.
+    guard let address = address(of: broker) else { return dump.addNamedBroker() }
+    let request = RouteDump.routeRequest(to: address)
+    guard unsafe send(socket, request, request.count, 0) == request.count, let answer = receive(socket) else {
+      throw failure("the kernel does not name the route to a broker", errno)
+    }
+    dump.addRoute(toBroker: answer)
+  }
+
+  /// Nil: it is a name.
+  private static func address(of host: String) -> [UInt8]? {
+    for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+      var bytes = [UInt8](repeating: 0, count: count)
+      if unsafe inet_pton(family, host, &bytes) == 1 { return bytes }
+    }
+    return nil
   }
 
   private static func open(groups: UInt32) throws(CaravanError) -> Int32 {

@@ -42,7 +42,7 @@ extension SyncEngine {
   }
 
   /// What may be sent is decided anew, and what waited for that is released (MOB-24).
-  private func permissionsChanged() async {
+  func permissionsChanged() async {
     let couldSpeak = coalescer.permitsSpeaking
     let cost = link?.cost
     meter.use(cost)

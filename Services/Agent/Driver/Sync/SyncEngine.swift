@@ -34,7 +34,7 @@ public actor SyncEngine: Service {
   var list = SubscriptionList()
   var registered: [Key: SyncRegistration] = [:]
   var linkState: LinkState
-  var link: Link? { linkState.link }
+  var link: Link? { linkState.link.map { $0.assumed(among: registered.values.lazy.map(\.link)) } }
   var policy = NetworkPolicy()
   var admission: Admission
   /// Of the budgets that were looked at last.
@@ -241,7 +241,10 @@ public actor SyncEngine: Service {
       if key.direction == .read { coalescer.noteChange(key, bytes: 0, at: now) }
     }
     for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
+    let before = link
     registered = kept
+    // A link that nobody knows is what the registrations make of it.
+    if link != before { await permissionsChanged() }
     try await numberList(patience: patience)
     await planAtOnceWhatGoesAtOnce()
     signal.raise()
