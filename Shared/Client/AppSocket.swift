@@ -34,34 +34,27 @@ struct AppToken {
 
   init(socket: String, app: ContainerID) { path = "\(socket).tokens/\(app)" }
 
-  /// - Returns: empty when there is none yet: the agent makes it on first contact.
+  /// - Returns: empty when there is none yet: the agent makes it on first contact. What another user has put there is
+  ///   none.
   func read() -> String {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { Glibc.close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      return ""
+    }
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
     let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     return String(text.prefix { !$0.isWhitespace })
   }
 
-  /// Keeps the token, for good: under another name first, so that no half of one is ever read.
+  /// Keeps the token, for good.
   /// - Throws: `storageFull` when the file cannot be written.
   func write(_ token: String) throws(CaravanError) {
-    let draft = "\(path).\(getpid())"
-    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(draft) }
-    let bytes = Array("\(token)\n".utf8)
-    let isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-    Glibc.close(descriptor)
-    guard isWritten, unsafe rename(draft, path) == 0 else {
-      unsafe unlink(draft)
-      throw Self.failure(path)
+    do throws(CaravanError) { try TextFile.writeSecret("\(token)\n", to: path) } catch {
+      throw CaravanError(.storageFull, "the app's token cannot be kept (\(error.message)): make its directory writable")
     }
-  }
-
-  private static func failure(_ path: String) -> CaravanError {
-    CaravanError(
-      .storageFull, "the app's token cannot be kept in '\(path)' (error \(errno)): make its directory writable")
   }
 }

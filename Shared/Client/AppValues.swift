@@ -165,16 +165,19 @@ public struct DeviceStatus: Sendable, Hashable {
   public let isMetered: Bool
   /// The machine's own word, not what somebody announced.
   public let isLinkAutomatic: Bool
+  /// Nobody knows what the link is: it counts as the dearest that a table of the device names.
+  public let isLinkAssumed: Bool
   public let isConnected: Bool
   /// Too little room is left on the device's disk: what apps write is refused until there is; rows can be deleted,
   /// tables dropped, and sync goes on.
   public let isDiskFull: Bool
   public let tables: [Table]
+  /// Of all apps together: empty unless the app runs as the agent's own user, or as root.
   public let counters: [String: UInt64]
   public let policy: NetworkPolicy
-  /// Bytes today, of the links that have a budget.
+  /// Bytes today, of the links that have a budget; by this app's tables alone, where the device is another user's.
   public let spentToday: [Model.LinkClass: UInt64]
-  /// Today's, of this app's tables and of the device itself.
+  /// Today's, of this app's tables and, where the device is this user's, of the device itself.
   public let usage: [LinkUse]
 
   init(_ status: Wire.AgentStatus) {
@@ -184,7 +187,7 @@ public struct DeviceStatus: Sendable, Hashable {
     (refused, remedy, refusedSince) = (status.refused, status.remedy, status.refusedSinceMilliseconds)
     link = status.link.model
     isMetered = status.metered
-    isLinkAutomatic = status.linkIsAutomatic
+    (isLinkAutomatic, isLinkAssumed) = (status.linkIsAutomatic, status.linkIsAssumed)
     policy = NetworkPolicy(status.policy ?? Wire.NetworkPolicy(maximumLink: .roaming))
     spentToday = Dictionary(
       (status.policy?.budgets ?? []).compactMap { budget in budget.link.model.map { ($0, budget.usedToday) } },

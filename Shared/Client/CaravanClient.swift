@@ -29,7 +29,8 @@ public final class CaravanClient: Sendable {
   ///     starting takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and
   ///     what waits throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may
   ///     take as long as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
-  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine; what `body` throws.
+  /// - Throws: `notAuthenticated` when the app belongs to another user of this machine, or when it is new and the
+  ///   device's owner has not allowed it (`caravan agent allow`); what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
     to socket: String, app: String, within patience: Duration? = nil, _ body: (CaravanClient) async throws -> Result
   ) async throws -> Result {
@@ -89,12 +90,13 @@ public final class CaravanClient: Sendable {
 
   /// Announces the machine's link, or simulates one; nil: none.
   /// - Parameter isMetered: its bytes cost: it counts as cellular at least.
+  /// - Throws: `notAuthenticated` unless the app runs as the agent's own user, or as root.
   public func setLink(_ link: Model.LinkClass?, isMetered: Bool = false) async throws(CaravanError) {
     try await done(.setLink(Wire.SetLink(link: Wire.LinkClass(link), metered: isMetered)))
   }
 
   /// The machine's own word on its link counts again.
-  /// - Throws: `invalidData` when the agent does not watch it.
+  /// - Throws: `invalidData` when the agent does not watch it; `notAuthenticated` as `setLink`.
   public func useDetectedLink() async throws(CaravanError) {
     try await done(.setLink(Wire.SetLink(automatic: true)))
   }
@@ -107,6 +109,7 @@ public final class CaravanClient: Sendable {
 
   /// Ends the device's own error (`DeviceStatus.refused`, REC-08): the broker is tried again at once. Nothing else
   /// changes, and without such an error nothing does.
+  /// - Throws: `notAuthenticated` unless the app runs as the agent's own user, or as root.
   public func resetDevice() async throws(CaravanError) { try await done(.resetDevice(Wire.Empty())) }
 
   /// What happened behind the app's back (SIM-23, SIM-24), also while it was away. One reader at a time. The agent

@@ -36,7 +36,8 @@ struct FrameIntake {
     }
   }
 
-  private let frameBytes: Int
+  /// The longest message taken, its data included.
+  var frameBytes: Int
   private var frames = Ring<Frame>()
   private var portion = [UInt8](repeating: 0, count: Self.portionBytes)
   private var head = Part(count: Frame.headBytes)
@@ -48,7 +49,6 @@ struct FrameIntake {
   /// Why nothing more can be understood; what came before it still counts.
   private(set) var failure: CaravanError?
 
-  /// - Parameter frameBytes: the longest message taken, its data included.
   init(frameBytes: Int) { self.frameBytes = frameBytes }
 
   /// All that is here.

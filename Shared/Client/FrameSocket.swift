@@ -9,7 +9,7 @@ package import Runtime
 /// it has. So a message costs no change of thread, and a slow reader holds up nobody but itself.
 package final class FrameSocket: Sendable {
   package struct Bounds: Sendable {
-    /// The longest message taken, the data behind it included.
+    /// The longest message taken to begin with, the data behind it included.
     package var messageBytes: Int
     /// While more than this waits to be sent, nothing is received or taken: who does not read is not read.
     package var backlogBytes: Int
@@ -126,6 +126,9 @@ package final class FrameSocket: Sendable {
       state.isWoken = true
     }
   }
+
+  /// From now on messages as long as this are taken.
+  package func takeMessages(upTo bytes: Int) { state.withLock { $0.intake.frameBytes = bytes } }
 
   /// Has `tell` hear, about, how many bytes are here that came and were not taken, or were posted and not sent. It is
   /// called under the connection's lock, and must not use the connection.

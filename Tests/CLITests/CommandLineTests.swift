@@ -24,6 +24,7 @@ struct CommandLineTests {
       "bench throughput",
       "bench catchup", "bench fanout", "bench local", "bench radio", "bench changes", "doctor",
       "quota show", "quota set", "quota reset", "backup", "backup verify", "restore",
+      "agent apps", "agent allow", "agent forget",
     ]
     let words = [
       "create-table", "update-table", "drop-table", "reset", "write", "read", "update", "delete", "register-write",

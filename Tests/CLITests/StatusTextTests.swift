@@ -1,3 +1,4 @@
+import Launch
 import Testing
 import Wire
 
@@ -36,6 +37,35 @@ struct StatusTextTests {
     ] {
       let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), table])))
       #expect(text.hasSuffix("\nphotos: \(line)") && !text.contains("notes:"))
+    }
+  }
+
+  @Test("issue 5, A5: a link that nobody knows is said to be assumed, with what helps")
+  func assumedLink() {
+    for isAssumed in [false, true] {
+      let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(link: .cellular, linkIsAssumed: isAssumed)))
+      #expect(
+        text.contains("link unknown, taken for cellular") == isAssumed && text.contains("--device-link") == isAssumed)
+    }
+  }
+
+  @Test("issue 5, A6: apps that wait are listed with what lets them in")
+  func waitingApps() throws {
+    let entries = [
+      AppEntry(app: "album", uid: 1_000, standing: .bound), AppEntry(app: "notes", uid: 1_001, standing: .waiting),
+    ]
+    let text = AgentCommands.text(entries.compactMap { DeviceOwner.App($0) })
+    #expect(text.contains("caravan agent allow notes --uid 1001") && !text.contains("allow album"))
+  }
+
+  @Test(
+    "issue 5, A5: where nobody has said what the link is: wired to brokers on this machine, else the machine's word")
+  func unsaidLink() {
+    for (brokers, text) in [
+      (["nats://127.0.0.1:4222"], "wired"), (["nats://localhost", "nats://[::1]:4222"], "wired"),
+      (["nats://127.0.0.1:4222", "tls://cloud.example"], "auto"), (["tls://10.0.0.1:4222"], "auto"),
+    ] {
+      #expect(LinkChoice(unsaidWith: brokers).description == text, "\(brokers)")
     }
   }
 

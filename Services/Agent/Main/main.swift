@@ -15,10 +15,13 @@ Command(
   guard let credentials = nats.credentials else {
     throw CaravanError(.notAuthenticated, "--creds is missing: enrol this device and give the file here")
   }
-  let announced: LinkClass? = if case .announced(let link) = options[Flag<LinkChoice>.link] { link } else { nil }
-  let own = DeviceCredentials(given: credentials, directory: options[Flag<String>.data])
+  let choice = options[Flag<LinkChoice?>.link] ?? LinkChoice(unsaidWith: options[Flag<[String]>.nats])
+  let announced: LinkClass? = if case .announced(let link) = choice { link } else { nil }
+  let directory = options[Flag<String>.data]
+  try LocalStore.makePrivate(directory)
+  let own = DeviceCredentials(given: credentials, directory: directory)
   let configuration = Agent.Configuration(
-    directory: options[Flag<String>.data], identity: try DeviceIdentity(own.current), link: announced)
+    directory: directory, identity: try DeviceIdentity(own.current), link: announced)
   // Apps work without a broker, so nothing here waits for one.
   let agent = try await Agent(configuration, host: host) { [nats] () throws(CaravanError) in
     try await own.connect { (credentials) throws(CaravanError) in
@@ -29,12 +32,14 @@ Command(
   }
   let inherited = try InheritedSocket.taken(from: Command.environment, process: host.process.identifier)
   let apps = try await AppServer(
-    socket: options[Flag<String>.socket], inherited: inherited?.descriptor, store: agent.store, sync: agent.engine,
-    host: host)
+    socket: options[Flag<String>.socket], inherited: inherited?.descriptor,
+    .init(isOpen: options[Flag<Bool>.openApps], packages: options[Flag<String>.packagedApps]), store: agent.store,
+    sync: agent.engine, host: host)
   var services: [any Service] = [agent, apps]
-  if case .automatic = options[Flag<LinkChoice>.link] {
+  if case .automatic = choice {
     await agent.engine.linkIsWatched()
     let watched = LinkWatch.Configuration(
+      brokers: options[Flag<[String]>.nats].compactMap { HostPort(brokerURL: $0)?.host },
       classes: Dictionary(
         options[Flag<[DeviceLink]>.deviceLinks].map { ($0.device, $0.link) }, uniquingKeysWith: { $1 }),
       isMetered: options[Flag<Bool>.metered], systemBus: options[Flag<String>.systemBus])

@@ -3,6 +3,24 @@
 internal import CProtobufC
 internal import CWire
 
+public enum AppStanding: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case bound = 1
+  case allowed = 2
+  case waiting = 3
+
+  var c: Caravan__V1__AppStanding {
+    switch self {
+    case .unspecified: CARAVAN__V1__APP_STANDING__APP_STANDING_UNSPECIFIED
+    case .bound: CARAVAN__V1__APP_STANDING__APP_STANDING_BOUND
+    case .allowed: CARAVAN__V1__APP_STANDING__APP_STANDING_ALLOWED
+    case .waiting: CARAVAN__V1__APP_STANDING__APP_STANDING_WAITING
+    }
+  }
+
+  init(c: Caravan__V1__AppStanding) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum TableSync: UInt32, Sendable, CaseIterable {
   case full = 0
   case localOnly = 1
@@ -258,6 +276,9 @@ public struct AppRequest: WireMessage, Equatable {
     case resetTable(ResetTable)
     case resetDevice(Empty)
     case listen(TableName)
+    case listApps(Empty)
+    case allowApp(AllowApp)
+    case forgetApp(AppName)
   }
 
   public var id: UInt64
@@ -356,6 +377,15 @@ public struct AppRequest: WireMessage, Equatable {
     case .listen(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_LISTEN
       m.pointee.listen = value.pack(into: &arena)
+    case .listApps(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS
+      m.pointee.list_apps = value.pack(into: &arena)
+    case .allowApp(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP
+      m.pointee.allow_app = value.pack(into: &arena)
+    case .forgetApp(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP
+      m.pointee.forget_app = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -398,6 +428,9 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE: kind = .resetTable(try ResetTable(c: m.pointee.reset_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE: kind = .resetDevice(try Empty(c: m.pointee.reset_device))
     case CARAVAN__V1__APP_REQUEST__KIND_LISTEN: kind = .listen(try TableName(c: m.pointee.listen))
+    case CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS: kind = .listApps(try Empty(c: m.pointee.list_apps))
+    case CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP: kind = .allowApp(try AllowApp(c: m.pointee.allow_app))
+    case CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP: kind = .forgetApp(try AppName(c: m.pointee.forget_app))
     default: kind = nil
     }
   }
@@ -427,6 +460,7 @@ public struct AppReply: WireMessage, Equatable {
     case status(AgentStatus)
     case upcall(Upcall)
     case syncEvent(SyncEvent)
+    case apps(AppList)
   }
 
   public var id: UInt64
@@ -480,6 +514,9 @@ public struct AppReply: WireMessage, Equatable {
     case .syncEvent(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT
       m.pointee.sync_event = value.pack(into: &arena)
+    case .apps(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_APPS
+      m.pointee.apps = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -500,6 +537,7 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_STATUS: kind = .status(try AgentStatus(c: m.pointee.status))
     case CARAVAN__V1__APP_REPLY__KIND_UPCALL: kind = .upcall(try Upcall(c: m.pointee.upcall))
     case CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT: kind = .syncEvent(try SyncEvent(c: m.pointee.sync_event))
+    case CARAVAN__V1__APP_REPLY__KIND_APPS: kind = .apps(try AppList(c: m.pointee.apps))
     default: kind = nil
     }
   }
@@ -518,25 +556,30 @@ public struct AppReply: WireMessage, Equatable {
 public struct AppHello: WireMessage, Equatable {
   public var app: String
   public var token: String
+  public var owner: Bool
 
   public init(
     app: String = "",
-    token: String = ""
+    token: String = "",
+    owner: Bool = false
   ) {
     self.app = app
     self.token = token
+    self.owner = owner
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppHello> {
     let m = arena.make(Caravan__V1__AppHello.self, caravan__v1__app_hello__init)
     if !app.isEmpty { m.pointee.app = arena.string(app) }
     if !token.isEmpty { m.pointee.token = arena.string(token) }
+    if owner { m.pointee.has_owner = 1; m.pointee.owner = owner ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__AppHello>) throws(WireError) {
     app = try copyText(m.pointee.app)
     token = try copyText(m.pointee.token)
+    owner = m.pointee.has_owner != 0 ? m.pointee.owner != 0 : false
   }
 
   public func encoded() -> [UInt8] {
@@ -547,6 +590,141 @@ public struct AppHello: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, caravan__v1__app_hello__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct AllowApp: WireMessage, Equatable {
+  public var app: String
+  public var uid: UInt32
+
+  public init(
+    app: String = "",
+    uid: UInt32 = 0
+  ) {
+    self.app = app
+    self.uid = uid
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AllowApp> {
+    let m = arena.make(Caravan__V1__AllowApp.self, caravan__v1__allow_app__init)
+    if !app.isEmpty { m.pointee.app = arena.string(app) }
+    if uid != 0 { m.pointee.has_uid = 1; m.pointee.uid = uid }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AllowApp>) throws(WireError) {
+    app = try copyText(m.pointee.app)
+    uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__allow_app__get_packed_size(m)) { caravan__v1__allow_app__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__allow_app__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct AppName: WireMessage, Equatable {
+  public var app: String
+
+  public init(
+    app: String = ""
+  ) {
+    self.app = app
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppName> {
+    let m = arena.make(Caravan__V1__AppName.self, caravan__v1__app_name__init)
+    if !app.isEmpty { m.pointee.app = arena.string(app) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppName>) throws(WireError) {
+    app = try copyText(m.pointee.app)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_name__get_packed_size(m)) { caravan__v1__app_name__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__app_name__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct AppList: WireMessage, Equatable {
+  public var apps: [AppEntry]
+
+  public init(
+    apps: [AppEntry] = []
+  ) {
+    self.apps = apps
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppList> {
+    let m = arena.make(Caravan__V1__AppList.self, caravan__v1__app_list__init)
+    (m.pointee.n_apps, m.pointee.apps) = arena.messages(apps) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppList>) throws(WireError) {
+    apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_list__get_packed_size(m)) { caravan__v1__app_list__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__app_list__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct AppEntry: WireMessage, Equatable {
+  public var app: String
+  public var uid: UInt32
+  public var standing: AppStanding
+
+  public init(
+    app: String = "",
+    uid: UInt32 = 0,
+    standing: AppStanding = .unspecified
+  ) {
+    self.app = app
+    self.uid = uid
+    self.standing = standing
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppEntry> {
+    let m = arena.make(Caravan__V1__AppEntry.self, caravan__v1__app_entry__init)
+    if !app.isEmpty { m.pointee.app = arena.string(app) }
+    if uid != 0 { m.pointee.has_uid = 1; m.pointee.uid = uid }
+    if standing != .unspecified { m.pointee.has_standing = 1; m.pointee.standing = standing.c }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AppEntry>) throws(WireError) {
+    app = try copyText(m.pointee.app)
+    uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
+    standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__app_entry__get_packed_size(m)) { caravan__v1__app_entry__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__app_entry__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 
@@ -2529,6 +2707,7 @@ public struct AgentStatus: WireMessage, Equatable {
   public var refused: String
   public var remedy: String
   public var refusedSinceMilliseconds: UInt64
+  public var linkIsAssumed: Bool
 
   public init(
     device: String = "",
@@ -2545,7 +2724,8 @@ public struct AgentStatus: WireMessage, Equatable {
     diskIsFull: Bool = false,
     refused: String = "",
     remedy: String = "",
-    refusedSinceMilliseconds: UInt64 = 0
+    refusedSinceMilliseconds: UInt64 = 0,
+    linkIsAssumed: Bool = false
   ) {
     self.device = device
     self.user = user
@@ -2562,6 +2742,7 @@ public struct AgentStatus: WireMessage, Equatable {
     self.refused = refused
     self.remedy = remedy
     self.refusedSinceMilliseconds = refusedSinceMilliseconds
+    self.linkIsAssumed = linkIsAssumed
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -2584,6 +2765,7 @@ public struct AgentStatus: WireMessage, Equatable {
       m.pointee.has_refused_since_milliseconds = 1
       m.pointee.refused_since_milliseconds = refusedSinceMilliseconds
     }
+    if linkIsAssumed { m.pointee.has_link_is_assumed = 1; m.pointee.link_is_assumed = linkIsAssumed ? 1 : 0 }
     return m
   }
 
@@ -2605,6 +2787,7 @@ public struct AgentStatus: WireMessage, Equatable {
     refused = try copyText(m.pointee.refused)
     remedy = try copyText(m.pointee.remedy)
     refusedSinceMilliseconds = m.pointee.has_refused_since_milliseconds != 0 ? m.pointee.refused_since_milliseconds : 0
+    linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
   }
 
   public func encoded() -> [UInt8] {

@@ -16,6 +16,9 @@ final class ScriptedSync: SyncControl {
     var policy = AgentCore.NetworkPolicy()
     var refusal: CaravanError?
     var tell: (@Sendable (SessionReport) -> Void)?
+    var counters: [SyncStatus.Counter] = []
+    var spent: [Model.LinkClass: UInt64] = [:]
+    var usage: [SyncStatus.Usage] = []
   }
 
   let state = Mutex(State())
@@ -46,9 +49,11 @@ final class ScriptedSync: SyncControl {
   func setPolicy(_ policy: AgentCore.NetworkPolicy) async { state.withLock { $0.policy = policy } }
 
   func status() async -> SyncStatus {
-    SyncStatus(
-      device: "d1", user: "u1", link: state.withLock { $0.link }, isConnected: false,
-      policy: state.withLock { $0.policy })
+    state.withLock { state in
+      SyncStatus(
+        device: "d1", user: "u1", link: state.link, isConnected: false, counters: state.counters, policy: state.policy,
+        spent: state.spent, usage: state.usage)
+    }
   }
 }
 
@@ -60,12 +65,14 @@ struct AppFixture: Sendable {
   let host = Host.live(logLevel: .error)
 
   static func with(
-    sync: ScriptedSync = ScriptedSync(), _ body: @Sendable (AppFixture) async throws -> Void
+    sync: ScriptedSync = ScriptedSync(), _ configuration: AppServer.Configuration = AppServer.Configuration(),
+    _ body: @Sendable (AppFixture) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { directory in
       let store = try await LocalStore.open("\(directory)/store", host: Host.live(logLevel: .error))
       let fixture = AppFixture(store: store, sync: sync, socket: "\(directory)/agent.sock")
-      let server = try await AppServer(socket: fixture.socket, store: store, sync: sync, host: fixture.host)
+      let server = try await AppServer(
+        socket: fixture.socket, configuration, store: store, sync: sync, host: fixture.host)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await server.run() }
         do { try await body(fixture) } catch {

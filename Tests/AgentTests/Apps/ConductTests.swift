@@ -55,7 +55,10 @@ struct ConductTests {
         stall: readsNothing ? nil : .milliseconds(20))
       let (socket, peer, peers) = (try FrameSocket(ends[0], bounds), RawPeer(ends[1]), AppPeers())
       let (owner, metrics) = (try peers.add(socket), MetricsRegistry())
-      let app = AppPeer(socket, owner: owner, store: f.store, sync: f.sync, conduct: AppConduct(metrics))
+      let places = AppPeer.Places(
+        store: f.store, sync: f.sync, register: AppRegister(.init(), store: f.store, log: f.host.log),
+        tokens: try TokenDirectory(of: f.socket, user: geteuid()), conduct: AppConduct(metrics))
+      let app = AppPeer(socket, owner: owner, places)
       async let served: Void = app.run(peers)
       await peer.send(hello)
       _ = try await peer.receive()

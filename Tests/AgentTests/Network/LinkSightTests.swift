@@ -9,8 +9,8 @@ import Wire
 @testable import AgentDriver
 
 /// Goal: the link is what the device of the route to the broker is, by the system's word; nobody's word makes it
-/// cheaper, and what nobody knows is not taken for cheap. Method: routes as the kernel lists them, and trees of files in
-/// the place of /sys/class/net.
+/// cheaper, and what nobody knows is not taken for cheap. Method: routes as the kernel lists them, and trees of files
+/// in the place of /sys/class/net.
 @Suite struct LinkSightTests {
   private typealias Kernel = RouteDumpTests
 

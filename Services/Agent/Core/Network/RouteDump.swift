@@ -70,8 +70,8 @@ public struct RouteDump: Sendable, Hashable {
   // MARK: Decisions
 
   /// What the brokers are reached by: the devices of the routes to their addresses; of one without an address of its
-  /// own, the device of the default route. Of several devices the dearest counts, and of a tunnel the dearest that it may
-  /// go over.
+  /// own, the device of the default route. Of several devices the dearest counts, and of a tunnel the dearest that it
+  /// may go over.
   public func link(_ kind: (Device) -> Kind) -> Sighting {
     var out: Set<Int32> = []
     for way in ways.isEmpty ? [.anyWay] : ways {

@@ -24,10 +24,16 @@ public enum AppLimits {
   static let syncEvents = ClientLimits.syncEvents
   /// A slow reader is not read beyond 1 MiB that waits for it, and cut off beyond 8 MiB or 10 s.
   static let socket = FrameSocket.Bounds(
-    messageBytes: Limits.appMessageBytes, backlogBytes: 1 << 20, maximumBacklogBytes: 8 << 20,
+    messageBytes: helloBytes, backlogBytes: 1 << 20, maximumBacklogBytes: 8 << 20,
     stall: .seconds(10))
   /// Apps whose misconduct is counted by name.
   static let countedApps = 64
+  /// First contacts that the device's owner has not allowed, and that are remembered.
+  static let waitingContacts = AppShare(app: 1, user: 8, all: 64)
+  /// Whoever has not said who they are says nothing longer than this.
+  static let helloBytes = 1_024
   /// A connection says who it is within this time, or goes.
   static let helloPatience: Duration = .seconds(10)
+  /// The device's owner asks something within this time, or goes.
+  static let ownerPatience: Duration = .seconds(60)
 }

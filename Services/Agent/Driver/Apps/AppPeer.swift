@@ -1,6 +1,6 @@
+internal import AgentCore
 internal import Client
 internal import Encoding
-internal import Glibc
 internal import Model
 internal import Wire
 
@@ -9,36 +9,43 @@ internal import Wire
 /// Local requests are answered one after the other, in the order they came; those that wait for the cloud are answered
 /// when they are done. An app that does not wait for answers is slowed down by its socket.
 struct AppPeer: Sendable {
+  /// What all connections share.
+  struct Places: Sendable {
+    let store: LocalStore
+    let sync: any SyncControl
+    let register: AppRegister
+    let tokens: TokenDirectory
+    let conduct: AppConduct
+  }
+
+  /// Who has said hello.
+  private enum Guest {
+    case app(AppSession)
+    case owner
+  }
+
   private let socket: FrameSocket
   private let owner: UInt64
-  private let store: LocalStore
-  private let sync: any SyncControl
-  private let conduct: AppConduct
+  private let places: Places
+  private var conduct: AppConduct { places.conduct }
 
-  init(_ socket: FrameSocket, owner: UInt64, store: LocalStore, sync: any SyncControl, conduct: AppConduct) {
+  init(_ socket: FrameSocket, owner: UInt64, _ places: Places) {
     self.socket = socket
     self.owner = owner
-    self.store = store
-    self.sync = sync
-    self.conduct = conduct
+    self.places = places
   }
 
   /// Serves the connection to its end. What cannot be understood ends it, with one answer that says why.
   func run(_ peers: AppPeers) async {
     do throws(CaravanError) {
-      guard let session = try await welcome(peers) else {
+      switch try await welcome(peers) {
+      case .app(let session): await run(session, peers)
+      case .owner:
+        try await serveOwner(peers)
+        socket.shutDown()
+      case nil:
         noteIfCutOff(nil)
-        return socket.shutDown()
-      }
-      await withDiscardingTaskGroup { group in
-        do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch {
-          self.conduct.note(error, of: session.app)
-          self.refuse(0, error)
-        }
-        self.noteIfCutOff(session.app)
-        self.socket.shutDown()
-        await session.end()
-        group.cancelAll()
+        socket.shutDown()
       }
     } catch {
       conduct.note(error, of: nil)
@@ -47,26 +54,58 @@ struct AppPeer: Sendable {
     }
   }
 
+  private func run(_ session: AppSession, _ peers: AppPeers) async {
+    await withDiscardingTaskGroup { group in
+      do throws(CaravanError) { try await self.serve(session, peers, in: &group) } catch {
+        self.conduct.note(error, of: session.app)
+        self.refuse(0, error)
+      }
+      self.noteIfCutOff(session.app)
+      self.socket.shutDown()
+      await session.end()
+      group.cancelAll()
+    }
+  }
+
   private func noteIfCutOff(_ app: ContainerID?) { if socket.isCutOff { conduct.note(.standstill, of: app) } }
 
   // MARK: Hello
 
   /// - Returns: nil when the peer went without having said who it is.
-  private func welcome(_ peers: AppPeers) async throws(CaravanError) -> AppSession? {
+  private func welcome(_ peers: AppPeers) async throws(CaravanError) -> Guest? {
     while case .frame(let frame) = try await socket.next(within: AppLimits.helloPatience) {
       let request = try frame.request()
       guard case .hello(let hello)? = request.kind else {
         throw CaravanError(.notAuthenticated, "the first request must be a hello that names the app")
       }
+      if hello.owner { return try welcomeOwner(request.id) }
       let app = try ContainerID(hello.app)
-      let token = try await store.authenticate(app: app, token: try Self.token(hello.token), user: socket.user)
-      if token == nil { try peers.identify(owner, as: app) }
+      let token = try await places.register.authenticate(app, token: try Self.token(hello.token), user: socket.user)
+      if token == nil {
+        try peers.identify(owner, as: app)
+      } else {
+        try places.tokens.makeRoom(for: app, of: socket.user)
+      }
       let welcome = AppWelcome(token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes))
+      guard token == nil else {
+        // With the token in hand the app says hello again, and that is final.
+        post(request.id, .welcome(welcome))
+        continue
+      }
+      socket.takeMessages(upTo: Limits.appMessageBytes)
       post(request.id, .welcome(welcome))
-      // With a token in hand the app says hello again, and that is final.
-      if token == nil { return AppSession(app: app, owner: owner, store: store, sync: sync, isOwner: isOwner) }
+      return .app(AppSession(app: app, owner: owner, store: places.store, sync: places.sync, isOwner: isOwner))
     }
     return nil
+  }
+
+  private func welcomeOwner(_ id: UInt64) throws(CaravanError) -> Guest {
+    guard isOwner else {
+      throw CaravanError(
+        .notAuthenticated, "who may come is decided by the user the agent runs as, or by root: ask them")
+    }
+    post(id, .welcome(AppWelcome(maxMessageBytes: UInt32(AppLimits.helloBytes))))
+    return .owner
   }
 
   private static func token(_ text: String) throws(CaravanError) -> [UInt8] {
@@ -75,7 +114,34 @@ struct AppPeer: Sendable {
     }
   }
 
-  private var isOwner: Bool { socket.user == 0 || socket.user == geteuid() }
+  private var isOwner: Bool { places.register.admission.isOwner(socket.user) }
+
+  // MARK: The device's owner
+
+  private func serveOwner(_ peers: AppPeers) async throws(CaravanError) {
+    while case .frame(let frame) = try await socket.next(within: AppLimits.ownerPatience) {
+      let request = try frame.request()
+      do throws(CaravanError) { post(request.id, try await carryOut(request.kind, peers)) } catch {
+        refuse(request.id, error)
+      }
+    }
+  }
+
+  private func carryOut(_ request: AppRequest.Kind?, _ peers: AppPeers) async throws(CaravanError) -> AppReply.Kind {
+    switch request {
+    case .listApps: return .apps(AppList(apps: try await places.register.list()))
+    case .allowApp(let request):
+      try await places.register.allow(ContainerID(request.app), user: request.uid)
+      return .done(Empty())
+    case .forgetApp(let request):
+      let app = try ContainerID(request.app)
+      let tables = try await places.register.forget(app)
+      peers.cutOff(app)
+      return .affected(Affected(rows: UInt64(tables)))
+    default:
+      throw CaravanError(.invalidData, "a hello as the owner is for lists of apps: everything else takes an app's name")
+    }
+  }
 
   // MARK: Requests
 

@@ -1,5 +1,6 @@
 internal import AgentCore
 internal import Client
+internal import Glibc
 public import Model
 public import Runtime
 internal import Wire
@@ -9,9 +10,29 @@ internal import Wire
 /// An app that floods it, reads slowly, sends garbage or dies concerns nobody but itself: each has its share of the
 /// socket (`AppSeats`), and so have the apps of one user together.
 public final class AppServer: Service {
+  /// Who may be an app.
+  public struct Configuration: Sendable {
+    /// The agent's, whose device it is; this process's where nobody else is named.
+    public var user: UInt32
+    /// Whoever comes first is the app, whatever its user.
+    public var isOpen: Bool
+    /// Where packages register their apps.
+    public var packages: String
+
+    public init(
+      user: UInt32? = nil, isOpen: Bool = false, packages: String = "/usr/share/caravan/apps"
+    ) {
+      self.user = user ?? geteuid()
+      self.isOpen = isOpen
+      self.packages = packages
+    }
+  }
+
   private let socket: UnixSocket
+  private let tokens: TokenDirectory
   private let store: LocalStore
   private let sync: any SyncControl
+  private let register: AppRegister
   private let host: Host
   private let peers = AppPeers()
   private let conduct: AppConduct
@@ -20,9 +41,12 @@ public final class AppServer: Service {
   /// - Parameter inherited: a descriptor that listens at the path already; nil: the socket is made here.
   /// - Throws: `unavailable` when the socket cannot be made, or another agent has it.
   public init(
-    socket path: String, inherited: Int32? = nil, store: LocalStore, sync: any SyncControl, host: Host
+    socket path: String, inherited: Int32? = nil, _ configuration: Configuration = Configuration(), store: LocalStore,
+    sync: any SyncControl, host: Host
   ) async throws(CaravanError) {
+    tokens = try TokenDirectory(of: path, user: configuration.user)
     socket = try UnixSocket(listeningAt: path, inherited: inherited)
+    register = AppRegister(configuration, store: store, log: host.log)
     self.store = store
     self.sync = sync
     self.host = host
@@ -70,7 +94,8 @@ public final class AppServer: Service {
       return connection.post(AppReply(kind: .failure(Failure(error))))
     }
     connection.whenHeld { [peers] bytes in peers.holds(bytes, owner) }
-    await AppPeer(connection, owner: owner, store: store, sync: sync, conduct: conduct).run(peers)
+    let places = AppPeer.Places(store: store, sync: sync, register: register, tokens: tokens, conduct: conduct)
+    await AppPeer(connection, owner: owner, places).run(peers)
     peers.remove(owner)
   }
 }
@@ -160,6 +185,12 @@ final class AppPeers: Sendable {
       state.connections[owner] = nil
       state.seats.leave(owner)
     }
+  }
+
+  /// Ends the connections of an app.
+  func cutOff(_ app: ContainerID) {
+    let sockets = state.withLock { $0.connections.values.filter { $0.app == app }.map(\.socket) }
+    for socket in sockets { socket.shutDown() }
   }
 
   func wake(_ app: ContainerID) {

@@ -136,8 +136,7 @@ extension Choice {
 }
 
 extension AgentStatus {
-  /// - Parameter app: what others' tables carried is not its business.
-  init(_ device: SyncStatus, _ tables: [TableStatusView], app: ContainerID, isDiskFull: Bool) {
+  init(_ device: SyncStatus, _ tables: [TableStatusView], isDiskFull: Bool) {
     let tables = tables.map { TableStatus($0, device) }
     self.init(
       device: device.device, user: device.user, link: LinkClass(device.link?.linkClass), connected: device.isConnected,
@@ -145,12 +144,13 @@ extension AgentStatus {
       counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) },
       metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
       policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
-      usage: device.usage.filter { $0.account.table.map { $0.app == app } ?? true }.map { LinkUsage($0) },
+      usage: device.usage.map { LinkUsage($0) },
       mode: device.refusal == nil ? tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle : .notRecoverable,
       diskIsFull: isDiskFull || !device.refusedByDisk.isEmpty,
       refused: device.refusal == nil ? "" : Admission.Refusal.reason,
       remedy: device.refusal == nil ? "" : Admission.Refusal.remedy,
-      refusedSinceMilliseconds: UInt64(max(0, device.refusal?.since ?? 0)))
+      refusedSinceMilliseconds: UInt64(max(0, device.refusal?.since ?? 0)),
+      linkIsAssumed: device.link.map { !$0.isKnown } ?? false)
   }
 }
 

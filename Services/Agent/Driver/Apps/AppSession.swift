@@ -86,8 +86,10 @@ public actor AppSession {
   // MARK: Requests
 
   private func carryOut(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+    try checkRight(to: request)
     switch request {
-    case .hello: throw CaravanError(.invalidData, "this connection has said hello already")
+    case .hello, .listApps, .allowApp, .forgetApp:
+      throw CaravanError(.invalidData, "this connection is an app's and has said hello: connect again for that")
     case .createTable(let request):
       let schema = try SchemaText(parsing: request.schema)
       try await store.createTable(
@@ -143,13 +145,8 @@ public actor AppSession {
     case .endResolution(let request):
       try await store.endResolution(table(request.table), isAbandoned: request.abandon, owner: owner)
     case .status: return .status(try await status())
-    case .setLink(let request):
-      if request.automatic {
-        try await sync.useDetectedLink()
-      } else {
-        await sync.linkChanged(to: request.link.model.map { Link($0, isMetered: request.metered) })
-      }
-    case .setPolicy(let request): try await set(request)
+    case .setLink(let request): try await setLink(request)
+    case .setPolicy(let request): try await sync.setPolicy(request.model)
     case .watch(let request): try await watch(table(request.table))
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
@@ -279,17 +276,34 @@ public actor AppSession {
   }
 
   /// The device is its owner's; other users' apps have wishes, no say.
-  private func set(_ policy: Wire.NetworkPolicy) async throws(CaravanError) {
-    guard isOwner else {
+  private func checkRight(to request: AppRequest.Kind) throws(CaravanError) {
+    guard isOwner || !request.isOfDevice else {
       throw CaravanError(
-        .notAuthenticated, "the network policy is set by the user the agent runs as, or by root: ask them")
+        .notAuthenticated, "what holds for the whole device is set by the user the agent runs as, or by root: ask them")
     }
-    try await sync.setPolicy(policy.model)
+  }
+
+  private func setLink(_ request: SetLink) async throws(CaravanError) {
+    guard !request.automatic else { return try await sync.useDetectedLink() }
+    await sync.linkChanged(to: request.link.model.map { Link($0, isMetered: request.metered) })
   }
 
   private func status() async throws(CaravanError) -> AgentStatus {
-    let device = await sync.status()
+    let device = await sync.status().shown(to: app, isOwner: isOwner)
     let isFull = await store.isDiskFull()
-    return AgentStatus(device, try await store.status(of: app), app: app, isDiskFull: isFull)
+    return AgentStatus(device, try await store.status(of: app), isDiskFull: isFull)
+  }
+}
+
+extension AppRequest.Kind {
+  /// Whether it concerns the whole device and not one app. A new kind of request is decided here, or does not compile.
+  fileprivate var isOfDevice: Bool {
+    switch self {
+    case .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp: true
+    case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
+      .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
+      .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .listen:
+      false
+    }
   }
 }

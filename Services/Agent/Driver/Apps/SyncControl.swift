@@ -90,3 +90,20 @@ public struct SyncStatus: Sendable, Hashable {
     self.usage = usage
   }
 }
+
+extension SyncStatus {
+  /// The part of it that an app may see: of other apps' tables nothing, and what was counted of all apps together only
+  /// if the device is its user's (MOB-18).
+  func shown(to app: ContainerID, isOwner: Bool) -> SyncStatus {
+    var shown = self
+    shown.atWork = atWork.filter { $0.app == app }
+    shown.usage = usage.filter { usage in usage.account.table.map { $0.app == app } ?? isOwner }
+    if isOwner { return shown }
+    shown.counters = []
+    shown.spent = spent.mapValues { _ in 0 }
+    for usage in shown.usage where spent[usage.account.link] != nil {
+      shown.spent[usage.account.link, default: 0] += usage.bytes.up + usage.bytes.down
+    }
+    return shown
+  }
+}

@@ -8,33 +8,37 @@ internal import Runtime
 final class UnixSocket: Sendable {
   let path: String
   private let descriptor: Int32
-  /// Whether it is the supervisor's, who goes on listening when this process has ended.
-  private let isInherited: Bool
+  /// The socket's name in its directory, as this process made it; nil: it is the supervisor's, who goes on listening
+  /// when this process has ended.
+  private let made: Made?
   /// A byte in it ends the wait for apps: shutting the socket down would end the supervisor's as well.
   private let wakeUp: (receive: Int32, send: Int32)
   private let isOpen = Mutex(true)
 
-  /// Every user may connect; who may speak for an app is decided by its token and its user. The directory for the apps'
-  /// tokens is made beside the socket.
+  private struct Made {
+    let directory: HeldDirectory
+    let name: String
+    let identity: [UInt64]
+  }
+
+  /// Every user may connect; who may speak for an app is decided by its token and its user. Nobody else may replace
+  /// what lies in the socket's directory (`TokenDirectory`).
   /// - Parameter inherited: listens at the path already, as systemd's socket activation hands it over; nil: the socket
   ///   is made, in place of one that a crash left behind.
   /// - Throws: `unavailable` when another agent answers there, `invalidData` when the supervisor listens elsewhere.
   init(listeningAt path: String, inherited: Int32? = nil) throws(CaravanError) {
     if let inherited {
       try Self.confirm(inherited, listensAt: path)
-      descriptor = inherited
+      (descriptor, made) = (inherited, nil)
     } else {
-      descriptor = try Self.listener(at: path)
+      (descriptor, made) = try Self.listener(at: path)
     }
     self.path = path
-    isInherited = inherited != nil
     var ends: [Int32] = [-1, -1]
-    do throws(CaravanError) {
-      try Self.makeTokenDirectory(path)
-      guard unsafe pipe(&ends) == 0 else { throw Self.failure("no pipe") }
-    } catch {
+    guard unsafe pipe(&ends) == 0 else {
+      let failure = Self.failure("no pipe")
       Glibc.close(descriptor)
-      throw error
+      throw failure
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     wakeUp = (ends[0], ends[1])
@@ -85,27 +89,42 @@ final class UnixSocket: Sendable {
       guard isOpen else { return }
       isOpen = false
       for each in [descriptor, wakeUp.receive, wakeUp.send] { Glibc.close(each) }
-      if !isInherited { unsafe unlink(path) }
+      // Another agent may have made one of that name meanwhile.
+      guard let made, let facts = try? made.directory.facts(of: made.name), facts.identity == made.identity else {
+        return
+      }
+      try? made.directory.remove(made.name)
     }
   }
 
   // MARK: Parts
 
-  private static func listener(at path: String) throws(CaravanError) -> Int32 {
+  private static func listener(at path: String) throws(CaravanError) -> (Int32, Made) {
     let address = try UnixAddress(path)
+    let place = SocketPath(path)
+    let directory = try HeldDirectory(place.directory)
     let descriptor = socket(AF_UNIX, FrameSocket.streamType, 0)
     guard descriptor >= 0 else { throw failure("no socket") }
     do throws(CaravanError) {
       if address.connect(descriptor) {
         throw CaravanError(.unavailable, "another agent answers at '\(path)': stop it, or use another socket")
       }
-      unsafe unlink(path)
+      if let old = try directory.facts(of: place.name) {
+        guard old.kind == .socket else {
+          throw CaravanError(.invalidData, "'\(path)' is there, and no socket: remove it, or use another socket")
+        }
+        try directory.remove(place.name)
+      }
       guard address.bind(descriptor) else { throw failure("cannot listen at '\(path)'") }
       // At once: whoever waits for the path connects as soon as it is there.
-      guard listen(descriptor, Int32(AppLimits.connections.all)) == 0, unsafe chmod(path, 0o666) == 0 else {
+      guard listen(descriptor, Int32(AppLimits.connections.all)) == 0 else {
         throw failure("cannot listen at '\(path)'")
       }
-      return descriptor
+      guard let made = try directory.facts(of: place.name), made.kind == .socket, made.owner == geteuid() else {
+        throw CaravanError(.unavailable, "somebody else has put something at '\(path)': use another socket")
+      }
+      try directory.setMode(0o666, of: place.name)
+      return (descriptor, Made(directory: directory, name: place.name, identity: made.identity))
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -124,14 +143,6 @@ final class UnixSocket: Sendable {
     guard status == 0, bound == path else {
       throw CaravanError(
         .invalidData, "the supervisor listens at '\(bound)', and --socket says '\(path)': make them the same")
-    }
-  }
-
-  /// Sticky, like /tmp: every app's user keeps its own file there.
-  private static func makeTokenDirectory(_ path: String) throws(CaravanError) {
-    let directory = "\(path).tokens"
-    guard unsafe mkdir(directory, 0o1777) == 0 || errno == EEXIST, unsafe chmod(directory, 0o1777) == 0 else {
-      throw failure("cannot make '\(directory)'")
     }
   }
 

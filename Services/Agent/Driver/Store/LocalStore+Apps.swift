@@ -1,11 +1,12 @@
+internal import AgentCore
 internal import Crypto
 public import Model
 internal import SQLite
 
 extension LocalStore {
-  /// Checks who speaks for an app (MOB-16, MOB-18). The first contact binds the app to the peer's user and makes a
-  /// token; the binding is final once a hello has brought the token back, so that a first answer that was lost locks
-  /// nobody out.
+  /// Checks who speaks for an app (MOB-16, MOB-18). The first contact, which `AppRegister` has let pass, binds the app
+  /// to the peer's user and makes a token; the binding is final once a hello has brought the token back, so that a
+  /// first answer that was lost locks nobody out.
   /// - Parameters:
   ///   - token: as it was given out; empty on first contact.
   ///   - user: of the peer, as the kernel says.
@@ -17,7 +18,8 @@ extension LocalStore {
     }
     guard let bound else { return try bind(app, to: user) }
     guard bound.user == Int64(user) else { throw Self.stranger(app) }
-    if token.isEmpty, !bound.isConfirmed { return try bind(app, to: user) }
+    // What the device's owner has allowed has no token yet, whatever an earlier one was.
+    if bound.token.isEmpty || token.isEmpty && !bound.isConfirmed { return try bind(app, to: user) }
     guard constantTimeEqual(SHA256.hash(token).bytes, bound.token) else { throw Self.stranger(app) }
     if !bound.isConfirmed {
       try database.transaction { () throws(CaravanError) in
@@ -27,14 +29,77 @@ extension LocalStore {
     return nil
   }
 
+  // MARK: The owner's word
+
+  /// An app that has come, or may.
+  struct KnownApp: Sendable {
+    let app: ContainerID
+    let user: UInt32
+    /// It has been given a token.
+    let hasCome: Bool
+  }
+
+  func apps() throws(CaravanError) -> [KnownApp] {
+    try database.prepare("SELECT app, uid, length(token) FROM apps ORDER BY app").all { row in
+      KnownApp(
+        app: ContainerID(unchecked: row.text(0)), user: UInt32(truncatingIfNeeded: row.integer(1)),
+        hasCome: row.integer(2) > 0)
+    }
+  }
+
+  /// Whose the app is; nil: nobody's.
+  func user(of app: ContainerID) throws(CaravanError) -> UInt32? {
+    try database.first("SELECT uid FROM apps WHERE app = ?", app.text) { row in
+      UInt32(truncatingIfNeeded: row.integer(0))
+    }
+  }
+
+  /// Has a user be the app; the app gets a token when it comes, and one that it had is void.
+  /// - Throws: `objectExists` while it is another user's, `limitExceeded`.
+  func allow(_ app: ContainerID, user: UInt32) throws(CaravanError) {
+    if let bound = try self.user(of: app), bound != user {
+      throw CaravanError(
+        .objectExists, "app '\(app)' is user \(bound)'s, who has data in it: caravan agent forget \(app) comes first")
+    }
+    try keep(app, user, token: [])
+  }
+
+  /// Ends the app's binding; its tables stay, for whoever is this app next.
+  /// - Returns: how many there are.
+  /// - Throws: `noSuchObject` when there is no such app.
+  func forget(_ app: ContainerID) throws(CaravanError) -> Int {
+    guard try user(of: app) != nil else {
+      throw CaravanError(.noSuchObject, "there is no app '\(app)' on this device: caravan agent apps lists them")
+    }
+    try database.transaction { () throws(CaravanError) in
+      try database.run("DELETE FROM apps WHERE app = ?", app.text)
+    }
+    return tables.keys.count { $0.app == app }
+  }
+
+  // MARK: Binding
+
   private func bind(_ app: ContainerID, to user: UInt32) throws(CaravanError) -> [UInt8] {
     let token: [UInt8]
     do { token = try SecureRandom.bytes(32) } catch { throw CaravanError(.internalError, "\(error)") }
-    try database.transaction { () throws(CaravanError) in
-      try database.run(
-        "INSERT OR REPLACE INTO apps VALUES (?, ?, ?, 0)", app.text, user, SHA256.hash(token).bytes)
-    }
+    try keep(app, user, token: SHA256.hash(token).bytes)
     return token
+  }
+
+  /// - Parameter token: its hash; empty: it has none yet.
+  private func keep(_ app: ContainerID, _ user: UInt32, token: [UInt8]) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      let held = try database.first(
+        "SELECT count(*), coalesce(sum(uid = ?1), 0) FROM apps WHERE app <> ?2", user, app.text
+      ) { row in (all: row.integer(0), user: row.integer(1)) }
+      guard let held, held.all < StoreLimits.apps, held.user < StoreLimits.appsPerUser else {
+        throw CaravanError(
+          .limitExceeded,
+          "this device has \(held?.all ?? 0) other apps, \(held?.user ?? 0) of them of user \(user), which is the "
+            + "limit: caravan agent forget takes one away")
+      }
+      try database.run("INSERT OR REPLACE INTO apps VALUES (?, ?, ?, 0)", app.text, user, token)
+    }
   }
 
   private static func stranger(_ app: ContainerID) -> CaravanError {

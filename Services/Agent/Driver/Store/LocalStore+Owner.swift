@@ -1,8 +1,16 @@
 internal import Crypto
 public import Model
+internal import Runtime
 internal import SQLite
 
 extension LocalStore {
+  /// Makes the directory for a store, or sees to it that nobody else may change what is in it, or read it: one of an
+  /// earlier release could be read by everybody who may enter the directory.
+  /// - Throws: `invalidData` when the directory is another user's.
+  public static func makePrivate(_ directory: String) throws(CaravanError) {
+    try Directories.makePrivate(directory, files: "agent.")
+  }
+
   /// Makes the store the user's whose device opens it first, and nobody else's from then on: what is in it and not at
   /// the cloud would go to another's zones, and what is at the cloud would seem deleted.
   /// - Throws: `notAuthenticated` when it is another user's.

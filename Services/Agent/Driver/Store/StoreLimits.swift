@@ -5,6 +5,9 @@ public import Runtime
 /// What the local store holds at most at any one time.
 public enum StoreLimits {
   public static let tablesPerApp = 200
+  /// Apps that are bound to a user, and those of one user.
+  public static let apps: Int64 = 1_024
+  public static let appsPerUser: Int64 = 256
   /// Open writes of one app, and the rows with objects of one of them.
   public static let openWritesPerApp = 32
   public static let rowsPerObjectWrite = 100

@@ -54,13 +54,18 @@ enum AppDeviceCommands {
   ]
 
   private static func linkText(_ status: DeviceStatus) -> String {
-    "\(status.isMetered ? "metered " : "")\(LinkText.name(status.link))"
+    let text = "\(status.isMetered ? "metered " : "")\(LinkText.name(status.link))"
+    return status.isLinkAssumed ? "unknown, taken for \(text)" : text
   }
+
+  private static let assumed =
+    "the system does not say what the link is, so it counts as the dearest that a table names: name its device with "
+    + "--device-link, or the link with --link"
 
   private static func linkJSON(_ status: DeviceStatus) -> JSON {
     [
       "link": .string(LinkText.name(status.link)), "metered": .bool(status.isMetered),
-      "link_automatic": .bool(status.isLinkAutomatic),
+      "link_automatic": .bool(status.isLinkAutomatic), "link_assumed": .bool(status.isLinkAssumed),
     ]
   }
 
@@ -90,6 +95,7 @@ enum AppDeviceCommands {
     if !status.refused.isEmpty {
       head += "\n\(status.refused), since \(time(status.refusedSince) ?? "now"): \(status.remedy)"
     }
+    if status.isLinkAssumed { head += "\n\(assumed)" }
     if status.isDiskFull { head += "\n\(fullDisk)" }
     // Why something may wait.
     if let link = status.link, status.policy.dailyBytes[link] != nil { head += "\n\(budgetText(link, status))" }
@@ -143,7 +149,8 @@ enum AppDeviceCommands {
     [
       "device": .string(status.device), "user": .string(status.user), "link": .string(LinkText.name(status.link)),
       "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
-      "connected": .bool(status.isConnected), "disk_full": .bool(status.isDiskFull),
+      "link_assumed": .bool(status.isLinkAssumed), "connected": .bool(status.isConnected),
+      "disk_full": .bool(status.isDiskFull),
       "mode": .string(status.mode.rawValue), "policy": json(policy: status),
       "refused": status.refused.isEmpty ? .null : .string(status.refused),
       "refused_since": time(status.refusedSince).map(JSON.string) ?? .null,

@@ -142,6 +142,186 @@ void   caravan__v1__app_hello__free_unpacked
   assert(message->base.descriptor == &caravan__v1__app_hello__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__allow_app__init
+                     (Caravan__V1__AllowApp         *message)
+{
+  static const Caravan__V1__AllowApp init_value = CARAVAN__V1__ALLOW_APP__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__allow_app__get_packed_size
+                     (const Caravan__V1__AllowApp *message)
+{
+  assert(message->base.descriptor == &caravan__v1__allow_app__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__allow_app__pack
+                     (const Caravan__V1__AllowApp *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__allow_app__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__allow_app__pack_to_buffer
+                     (const Caravan__V1__AllowApp *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__allow_app__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AllowApp *
+       caravan__v1__allow_app__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AllowApp *)
+     protobuf_c_message_unpack (&caravan__v1__allow_app__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__allow_app__free_unpacked
+                     (Caravan__V1__AllowApp *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__allow_app__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__app_name__init
+                     (Caravan__V1__AppName         *message)
+{
+  static const Caravan__V1__AppName init_value = CARAVAN__V1__APP_NAME__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__app_name__get_packed_size
+                     (const Caravan__V1__AppName *message)
+{
+  assert(message->base.descriptor == &caravan__v1__app_name__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__app_name__pack
+                     (const Caravan__V1__AppName *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__app_name__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__app_name__pack_to_buffer
+                     (const Caravan__V1__AppName *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__app_name__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AppName *
+       caravan__v1__app_name__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AppName *)
+     protobuf_c_message_unpack (&caravan__v1__app_name__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__app_name__free_unpacked
+                     (Caravan__V1__AppName *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__app_name__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__app_list__init
+                     (Caravan__V1__AppList         *message)
+{
+  static const Caravan__V1__AppList init_value = CARAVAN__V1__APP_LIST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__app_list__get_packed_size
+                     (const Caravan__V1__AppList *message)
+{
+  assert(message->base.descriptor == &caravan__v1__app_list__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__app_list__pack
+                     (const Caravan__V1__AppList *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__app_list__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__app_list__pack_to_buffer
+                     (const Caravan__V1__AppList *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__app_list__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AppList *
+       caravan__v1__app_list__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AppList *)
+     protobuf_c_message_unpack (&caravan__v1__app_list__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__app_list__free_unpacked
+                     (Caravan__V1__AppList *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__app_list__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__app_entry__init
+                     (Caravan__V1__AppEntry         *message)
+{
+  static const Caravan__V1__AppEntry init_value = CARAVAN__V1__APP_ENTRY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__app_entry__get_packed_size
+                     (const Caravan__V1__AppEntry *message)
+{
+  assert(message->base.descriptor == &caravan__v1__app_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__app_entry__pack
+                     (const Caravan__V1__AppEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__app_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__app_entry__pack_to_buffer
+                     (const Caravan__V1__AppEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__app_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AppEntry *
+       caravan__v1__app_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AppEntry *)
+     protobuf_c_message_unpack (&caravan__v1__app_entry__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__app_entry__free_unpacked
+                     (Caravan__V1__AppEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__app_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__app_welcome__init
                      (Caravan__V1__AppWelcome         *message)
 {
@@ -2257,7 +2437,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[28] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[31] =
 {
   {
     "id",
@@ -2595,8 +2775,45 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "list_apps",
+    84,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, list_apps),
+    &caravan__v1__empty__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "allow_app",
+    85,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, allow_app),
+    &caravan__v1__allow_app__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "forget_app",
+    86,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, forget_app),
+    &caravan__v1__app_name__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
+  29,   /* field[29] = allow_app */
   8,   /* field[8] = begin_read */
   16,   /* field[16] = begin_resolution */
   4,   /* field[4] = begin_write */
@@ -2607,8 +2824,10 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   12,   /* field[12] = delete_rows */
   3,   /* field[3] = drop_table */
   19,   /* field[19] = end_resolution */
+  30,   /* field[30] = forget_app */
   1,   /* field[1] = hello */
   0,   /* field[0] = id */
+  28,   /* field[28] = list_apps */
   27,   /* field[27] = listen */
   9,   /* field[9] = next_page */
   11,   /* field[11] = read_object */
@@ -2630,7 +2849,7 @@ static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 24 },
-  { 0, 28 }
+  { 0, 31 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2640,14 +2859,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  28,
+  31,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   2,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[13] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[14] =
 {
   {
     "id",
@@ -2805,9 +3024,22 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "apps",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, apps),
+    &caravan__v1__app_list__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
+  13,   /* field[13] = apps */
   9,   /* field[9] = conflicts */
   3,   /* field[3] = done */
   1,   /* field[1] = failure */
@@ -2824,7 +3056,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 13 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -2834,14 +3066,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  13,
+  14,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
   1,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[3] =
 {
   {
     "app",
@@ -2867,15 +3099,28 @@ static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "owner",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AppHello, has_owner),
+    offsetof(Caravan__V1__AppHello, owner),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_hello__field_indices_by_name[] = {
   0,   /* field[0] = app */
+  2,   /* field[2] = owner */
   1,   /* field[1] = token */
 };
 static const ProtobufCIntRange caravan__v1__app_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor =
 {
@@ -2885,11 +3130,202 @@ const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor =
   "Caravan__V1__AppHello",
   "caravan.v1",
   sizeof(Caravan__V1__AppHello),
-  2,
+  3,
   caravan__v1__app_hello__field_descriptors,
   caravan__v1__app_hello__field_indices_by_name,
   1,  caravan__v1__app_hello__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_hello__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__allow_app__field_descriptors[2] =
+{
+  {
+    "app",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AllowApp, app),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "uid",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__AllowApp, has_uid),
+    offsetof(Caravan__V1__AllowApp, uid),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__allow_app__field_indices_by_name[] = {
+  0,   /* field[0] = app */
+  1,   /* field[1] = uid */
+};
+static const ProtobufCIntRange caravan__v1__allow_app__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__allow_app__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AllowApp",
+  "AllowApp",
+  "Caravan__V1__AllowApp",
+  "caravan.v1",
+  sizeof(Caravan__V1__AllowApp),
+  2,
+  caravan__v1__allow_app__field_descriptors,
+  caravan__v1__allow_app__field_indices_by_name,
+  1,  caravan__v1__allow_app__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__allow_app__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__app_name__field_descriptors[1] =
+{
+  {
+    "app",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AppName, app),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__app_name__field_indices_by_name[] = {
+  0,   /* field[0] = app */
+};
+static const ProtobufCIntRange caravan__v1__app_name__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__app_name__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AppName",
+  "AppName",
+  "Caravan__V1__AppName",
+  "caravan.v1",
+  sizeof(Caravan__V1__AppName),
+  1,
+  caravan__v1__app_name__field_descriptors,
+  caravan__v1__app_name__field_indices_by_name,
+  1,  caravan__v1__app_name__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__app_name__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__app_list__field_descriptors[1] =
+{
+  {
+    "apps",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppList, n_apps),
+    offsetof(Caravan__V1__AppList, apps),
+    &caravan__v1__app_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__app_list__field_indices_by_name[] = {
+  0,   /* field[0] = apps */
+};
+static const ProtobufCIntRange caravan__v1__app_list__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__app_list__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AppList",
+  "AppList",
+  "Caravan__V1__AppList",
+  "caravan.v1",
+  sizeof(Caravan__V1__AppList),
+  1,
+  caravan__v1__app_list__field_descriptors,
+  caravan__v1__app_list__field_indices_by_name,
+  1,  caravan__v1__app_list__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__app_list__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__app_entry__field_descriptors[3] =
+{
+  {
+    "app",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AppEntry, app),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "uid",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__AppEntry, has_uid),
+    offsetof(Caravan__V1__AppEntry, uid),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "standing",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__AppEntry, has_standing),
+    offsetof(Caravan__V1__AppEntry, standing),
+    &caravan__v1__app_standing__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__app_entry__field_indices_by_name[] = {
+  0,   /* field[0] = app */
+  2,   /* field[2] = standing */
+  1,   /* field[1] = uid */
+};
+static const ProtobufCIntRange caravan__v1__app_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__app_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AppEntry",
+  "AppEntry",
+  "Caravan__V1__AppEntry",
+  "caravan.v1",
+  sizeof(Caravan__V1__AppEntry),
+  3,
+  caravan__v1__app_entry__field_descriptors,
+  caravan__v1__app_entry__field_indices_by_name,
+  1,  caravan__v1__app_entry__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__app_entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__app_welcome__field_descriptors[2] =
@@ -6140,7 +6576,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[15] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[16] =
 {
   {
     "device",
@@ -6322,6 +6758,18 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "link_is_assumed",
+    85,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AgentStatus, has_link_is_assumed),
+    offsetof(Caravan__V1__AgentStatus, link_is_assumed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
@@ -6329,6 +6777,7 @@ static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   0,   /* field[0] = device */
   11,   /* field[11] = disk_is_full */
   2,   /* field[2] = link */
+  15,   /* field[15] = link_is_assumed */
   7,   /* field[7] = link_is_automatic */
   6,   /* field[6] = metered */
   10,   /* field[10] = mode */
@@ -6344,7 +6793,7 @@ static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 10 },
-  { 0, 15 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -6354,7 +6803,7 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  15,
+  16,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
   2,  caravan__v1__agent_status__number_ranges,
@@ -6488,6 +6937,38 @@ const ProtobufCMessageDescriptor caravan__v1__counter_value__descriptor =
   1,  caravan__v1__counter_value__number_ranges,
   (ProtobufCMessageInit) caravan__v1__counter_value__init,
   NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue caravan__v1__app_standing__enum_values_by_number[4] =
+{
+  { "APP_STANDING_UNSPECIFIED", "CARAVAN__V1__APP_STANDING__APP_STANDING_UNSPECIFIED", 0 },
+  { "APP_STANDING_BOUND", "CARAVAN__V1__APP_STANDING__APP_STANDING_BOUND", 1 },
+  { "APP_STANDING_ALLOWED", "CARAVAN__V1__APP_STANDING__APP_STANDING_ALLOWED", 2 },
+  { "APP_STANDING_WAITING", "CARAVAN__V1__APP_STANDING__APP_STANDING_WAITING", 3 },
+};
+static const ProtobufCIntRange caravan__v1__app_standing__value_ranges[] = {
+{0, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex caravan__v1__app_standing__enum_values_by_name[4] =
+{
+  { "APP_STANDING_ALLOWED", 2 },
+  { "APP_STANDING_BOUND", 1 },
+  { "APP_STANDING_UNSPECIFIED", 0 },
+  { "APP_STANDING_WAITING", 3 },
+};
+const ProtobufCEnumDescriptor caravan__v1__app_standing__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.AppStanding",
+  "AppStanding",
+  "Caravan__V1__AppStanding",
+  "caravan.v1",
+  4,
+  caravan__v1__app_standing__enum_values_by_number,
+  4,
+  caravan__v1__app_standing__enum_values_by_name,
+  1,
+  caravan__v1__app_standing__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__table_sync__enum_values_by_number[4] =
 {

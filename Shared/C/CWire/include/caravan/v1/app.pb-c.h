@@ -20,6 +20,10 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__AppRequest Caravan__V1__AppRequest;
 typedef struct Caravan__V1__AppReply Caravan__V1__AppReply;
 typedef struct Caravan__V1__AppHello Caravan__V1__AppHello;
+typedef struct Caravan__V1__AllowApp Caravan__V1__AllowApp;
+typedef struct Caravan__V1__AppName Caravan__V1__AppName;
+typedef struct Caravan__V1__AppList Caravan__V1__AppList;
+typedef struct Caravan__V1__AppEntry Caravan__V1__AppEntry;
 typedef struct Caravan__V1__AppWelcome Caravan__V1__AppWelcome;
 typedef struct Caravan__V1__Replication Caravan__V1__Replication;
 typedef struct Caravan__V1__ObjectFetch Caravan__V1__ObjectFetch;
@@ -71,6 +75,19 @@ typedef struct Caravan__V1__CounterValue Caravan__V1__CounterValue;
 
 /* --- enums --- */
 
+typedef enum _Caravan__V1__AppStanding {
+  CARAVAN__V1__APP_STANDING__APP_STANDING_UNSPECIFIED = 0,
+  CARAVAN__V1__APP_STANDING__APP_STANDING_BOUND = 1,
+  /*
+   * it has not come since
+   */
+  CARAVAN__V1__APP_STANDING__APP_STANDING_ALLOWED = 2,
+  /*
+   * it came, and was refused
+   */
+  CARAVAN__V1__APP_STANDING__APP_STANDING_WAITING = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_STANDING)
+} Caravan__V1__AppStanding;
 typedef enum _Caravan__V1__TableSync {
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_FULL = 0,
   CARAVAN__V1__TABLE_SYNC__TABLE_SYNC_LOCAL_ONLY = 1,
@@ -243,7 +260,10 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE = 80,
   CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81,
   CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE = 82,
-  CARAVAN__V1__APP_REQUEST__KIND_LISTEN = 83
+  CARAVAN__V1__APP_REQUEST__KIND_LISTEN = 83,
+  CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS = 84,
+  CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP = 85,
+  CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -287,6 +307,12 @@ struct  Caravan__V1__AppRequest
      * to events of the table's syncs, from now on
      */
     Caravan__V1__TableName *listen;
+    /*
+     * Of the device's owner, who has said hello as such.
+     */
+    Caravan__V1__Empty *list_apps;
+    Caravan__V1__AllowApp *allow_app;
+    Caravan__V1__AppName *forget_app;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -307,7 +333,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_CONFLICTS = 10,
   CARAVAN__V1__APP_REPLY__KIND_STATUS = 11,
   CARAVAN__V1__APP_REPLY__KIND_UPCALL = 12,
-  CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13
+  CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13,
+  CARAVAN__V1__APP_REPLY__KIND_APPS = 14
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -333,6 +360,7 @@ struct  Caravan__V1__AppReply
      * with id 0, to who listens
      */
     Caravan__V1__SyncEvent *sync_event;
+    Caravan__V1__AppList *apps;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -342,7 +370,9 @@ struct  Caravan__V1__AppReply
 
 /*
  * `app` is also its container. The first contact of an app binds it to the peer's uid and makes its token; a second
- * hello that brings the token back makes the binding final. Only hellos are answered before the first welcome.
+ * hello that brings the token back makes the binding final. Only hellos are answered before the first welcome, and they
+ * are short. The first contact of a user who does not run the agent is refused until the device's owner has allowed it,
+ * unless a package registered the app for that user.
  */
 struct  Caravan__V1__AppHello
 {
@@ -352,10 +382,68 @@ struct  Caravan__V1__AppHello
    * 64 hexadecimal digits; empty on first contact
    */
   char *token;
+  /*
+   * no app: the user who runs the agent, or root, who asks who may come
+   */
+  protobuf_c_boolean has_owner;
+  protobuf_c_boolean owner;
 };
 #define CARAVAN__V1__APP_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_hello__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, 0 }
+
+
+/*
+ * From now on this user may be the app; a token that the app had is void. Refused while it is another user's.
+ */
+struct  Caravan__V1__AllowApp
+{
+  ProtobufCMessage base;
+  char *app;
+  protobuf_c_boolean has_uid;
+  uint32_t uid;
+};
+#define CARAVAN__V1__ALLOW_APP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__allow_app__descriptor) \
+    , NULL, 0, 0 }
+
+
+/*
+ * Ends the app's connections and its binding. Answered with the number of its tables, which stay.
+ */
+struct  Caravan__V1__AppName
+{
+  ProtobufCMessage base;
+  char *app;
+};
+#define CARAVAN__V1__APP_NAME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_name__descriptor) \
+    , NULL }
+
+
+struct  Caravan__V1__AppList
+{
+  ProtobufCMessage base;
+  size_t n_apps;
+  Caravan__V1__AppEntry **apps;
+};
+#define CARAVAN__V1__APP_LIST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_list__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__AppEntry
+{
+  ProtobufCMessage base;
+  char *app;
+  protobuf_c_boolean has_uid;
+  uint32_t uid;
+  protobuf_c_boolean has_standing;
+  Caravan__V1__AppStanding standing;
+};
+#define CARAVAN__V1__APP_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_entry__descriptor) \
+    , NULL, 0, 0, 0, CARAVAN__V1__APP_STANDING__APP_STANDING_UNSPECIFIED }
 
 
 struct  Caravan__V1__AppWelcome
@@ -1037,6 +1125,9 @@ struct  Caravan__V1__EndResolution
     , NULL, 0, 0 }
 
 
+/*
+ * The device's owner says what the link is; likewise `reset_device` and `set_policy` are the owner's.
+ */
 struct  Caravan__V1__SetLink
 {
   ProtobufCMessage base;
@@ -1059,7 +1150,7 @@ struct  Caravan__V1__SetLink
 
 
 /*
- * The user's, for the whole device and whatever apps prefer (MOB-45, MOB-47).
+ * The owner's, for the whole device and whatever apps prefer (MOB-45, MOB-47).
  */
 struct  Caravan__V1__NetworkPolicy
 {
@@ -1091,7 +1182,7 @@ struct  Caravan__V1__LinkBudget
   protobuf_c_boolean has_daily_bytes;
   uint64_t daily_bytes;
   /*
-   * in a status
+   * in a status; by this app's tables alone, where it is not the owner's
    */
   protobuf_c_boolean has_used_today;
   uint64_t used_today;
@@ -1275,6 +1366,9 @@ struct  Caravan__V1__AgentStatus
   protobuf_c_boolean connected;
   size_t n_tables;
   Caravan__V1__TableStatus **tables;
+  /*
+   * of all apps together, so for the device's owner only
+   */
   size_t n_counters;
   Caravan__V1__CounterValue **counters;
   protobuf_c_boolean has_metered;
@@ -1283,7 +1377,7 @@ struct  Caravan__V1__AgentStatus
   protobuf_c_boolean link_is_automatic;
   Caravan__V1__NetworkPolicy *policy;
   /*
-   * today, of this app's tables and, without a name, of the device itself
+   * Today, of this app's tables and, for the device's owner and without a name, of the device itself.
    */
   size_t n_usage;
   Caravan__V1__LinkUsage **usage;
@@ -1305,10 +1399,15 @@ struct  Caravan__V1__AgentStatus
   char *remedy;
   protobuf_c_boolean has_refused_since_milliseconds;
   uint64_t refused_since_milliseconds;
+  /*
+   * nobody knows what the link is: it counts as the dearest that a table names
+   */
+  protobuf_c_boolean has_link_is_assumed;
+  protobuf_c_boolean link_is_assumed;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0, NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0, NULL, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__LinkUsage
@@ -1395,6 +1494,82 @@ Caravan__V1__AppHello *
                       const uint8_t       *data);
 void   caravan__v1__app_hello__free_unpacked
                      (Caravan__V1__AppHello *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AllowApp methods */
+void   caravan__v1__allow_app__init
+                     (Caravan__V1__AllowApp         *message);
+size_t caravan__v1__allow_app__get_packed_size
+                     (const Caravan__V1__AllowApp   *message);
+size_t caravan__v1__allow_app__pack
+                     (const Caravan__V1__AllowApp   *message,
+                      uint8_t             *out);
+size_t caravan__v1__allow_app__pack_to_buffer
+                     (const Caravan__V1__AllowApp   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AllowApp *
+       caravan__v1__allow_app__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__allow_app__free_unpacked
+                     (Caravan__V1__AllowApp *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AppName methods */
+void   caravan__v1__app_name__init
+                     (Caravan__V1__AppName         *message);
+size_t caravan__v1__app_name__get_packed_size
+                     (const Caravan__V1__AppName   *message);
+size_t caravan__v1__app_name__pack
+                     (const Caravan__V1__AppName   *message,
+                      uint8_t             *out);
+size_t caravan__v1__app_name__pack_to_buffer
+                     (const Caravan__V1__AppName   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AppName *
+       caravan__v1__app_name__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__app_name__free_unpacked
+                     (Caravan__V1__AppName *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AppList methods */
+void   caravan__v1__app_list__init
+                     (Caravan__V1__AppList         *message);
+size_t caravan__v1__app_list__get_packed_size
+                     (const Caravan__V1__AppList   *message);
+size_t caravan__v1__app_list__pack
+                     (const Caravan__V1__AppList   *message,
+                      uint8_t             *out);
+size_t caravan__v1__app_list__pack_to_buffer
+                     (const Caravan__V1__AppList   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AppList *
+       caravan__v1__app_list__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__app_list__free_unpacked
+                     (Caravan__V1__AppList *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AppEntry methods */
+void   caravan__v1__app_entry__init
+                     (Caravan__V1__AppEntry         *message);
+size_t caravan__v1__app_entry__get_packed_size
+                     (const Caravan__V1__AppEntry   *message);
+size_t caravan__v1__app_entry__pack
+                     (const Caravan__V1__AppEntry   *message,
+                      uint8_t             *out);
+size_t caravan__v1__app_entry__pack_to_buffer
+                     (const Caravan__V1__AppEntry   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AppEntry *
+       caravan__v1__app_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__app_entry__free_unpacked
+                     (Caravan__V1__AppEntry *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__AppWelcome methods */
 void   caravan__v1__app_welcome__init
@@ -2300,6 +2475,18 @@ typedef void (*Caravan__V1__AppReply_Closure)
 typedef void (*Caravan__V1__AppHello_Closure)
                  (const Caravan__V1__AppHello *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AllowApp_Closure)
+                 (const Caravan__V1__AllowApp *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__AppName_Closure)
+                 (const Caravan__V1__AppName *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__AppList_Closure)
+                 (const Caravan__V1__AppList *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__AppEntry_Closure)
+                 (const Caravan__V1__AppEntry *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__AppWelcome_Closure)
                  (const Caravan__V1__AppWelcome *message,
                   void *closure_data);
@@ -2447,6 +2634,7 @@ typedef void (*Caravan__V1__CounterValue_Closure)
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    caravan__v1__app_standing__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__table_sync__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__store_mode__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__fetch_policy__descriptor;
@@ -2463,6 +2651,10 @@ extern const ProtobufCEnumDescriptor    caravan__v1__upcall_kind__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__allow_app__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__app_name__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__app_list__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__app_entry__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__replication__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_fetch__descriptor;
