@@ -237,8 +237,13 @@ let package = Package(
         name: "FuzzTargets",
         dependencies: [
           "Model", "Wire", "Bus", "Runtime", "Store", "Sealing", "Crypto", "Compression", "StorageCore", "SyncCore",
-          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync",
+          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTP", "CHeapMeter",
         ], path: "Tests/Fuzz/Targets", swiftSettings: house),
+      // Counts what a decoder allocates, in place of malloc(3).
+      .target(name: "CHeapMeter", path: "Tests/Fuzz/Heap"),
+      // What decoders cost at worst, in a release build.
+      .executableTarget(
+        name: "caravan-decoder-costs", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Costs", swiftSettings: house),
       tests("FuzzTests", ["FuzzTargets"]),
       // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
       .target(

@@ -14,6 +14,10 @@ public enum BusLimits {
   public static let endpointBacklog = 1_024
   /// Payload bytes that wait in one subscription.
   public static let subscriptionBytes = 64 << 20
+  /// Of what an endpoint has in flight, and of what waits for it, one device has an eighth at most and the devices of
+  /// one user together half, so that no device and no user keeps others out.
+  public static let devicesInWhole = 8
+  public static let usersInWhole = 2
   /// When a refused caller may come again.
   public static let busyRetryMilliseconds: UInt32 = 100
   /// How long an instance that starts listens for others of its service; so much later it serves.

@@ -11,6 +11,8 @@ package final class FrameSocket: Sendable {
   package struct Bounds: Sendable {
     /// The longest message taken to begin with, the data behind it included.
     package var messageBytes: Int
+    /// The same before `admit`; no more than that is received while so much waits to be taken.
+    package var helloBytes: Int
     /// While more than this waits to be sent, nothing is received or taken: who does not read is not read.
     package var backlogBytes: Int
     /// A peer that leaves this much unread is cut off.
@@ -19,8 +21,11 @@ package final class FrameSocket: Sendable {
     /// before twice the time is over; nil: never.
     package var stall: Duration?
 
-    package init(messageBytes: Int, backlogBytes: Int, maximumBacklogBytes: Int, stall: Duration?) {
+    package init(
+      messageBytes: Int, helloBytes: Int? = nil, backlogBytes: Int, maximumBacklogBytes: Int, stall: Duration?
+    ) {
       self.messageBytes = messageBytes
+      self.helloBytes = helloBytes ?? messageBytes
       self.backlogBytes = backlogBytes
       self.maximumBacklogBytes = maximumBacklogBytes
       self.stall = stall
@@ -39,6 +44,8 @@ package final class FrameSocket: Sendable {
 
   struct State {
     var intake: FrameIntake
+    /// While so much waits to be taken, nothing more is received.
+    var receiveBytes: Int
     var outgoing = Outgoing()
     var isWoken = false
     /// Nothing more comes in: the peer has gone, was cut off, or cannot be understood.
@@ -63,7 +70,7 @@ package final class FrameSocket: Sendable {
 
   package static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
   private static let shortBytes = 16 << 10
-  /// While this much waits to be taken, nothing more is received.
+  /// Of a peer that has been let in.
   private static let receiveBytes = 64 << 10
   /// In steps of so many bytes it is told what is here: short messages come and go untold.
   private static let toldBytes = 64 << 10
@@ -74,7 +81,9 @@ package final class FrameSocket: Sendable {
     self.descriptor = descriptor
     self.bounds = bounds
     self.loop = loop
-    state = Mutex(State(intake: FrameIntake(frameBytes: bounds.messageBytes)))
+    state = Mutex(
+      State(
+        intake: FrameIntake(frameBytes: bounds.helloBytes), receiveBytes: min(bounds.helloBytes, Self.receiveBytes)))
     // Room for a piece of an object while the one before it is taken; as much as the system lets everybody have.
     var bufferBytes: Int32 = 2 * Int32(ClientLimits.objectPieceBytes)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bufferBytes, socklen_t(MemoryLayout<Int32>.size))
@@ -127,15 +136,20 @@ package final class FrameSocket: Sendable {
     }
   }
 
-  /// From now on messages as long as this are taken.
-  package func takeMessages(upTo bytes: Int) { state.withLock { $0.intake.frameBytes = bytes } }
-
   /// Has `tell` hear, about, how many bytes are here that came and were not taken, or were posted and not sent. It is
   /// called under the connection's lock, and must not use the connection.
   package func whenHeld(_ tell: @escaping @Sendable (Int) -> Void) {
     state.withLock { state in
       state.told = (0, tell)
       follow(&state)
+    }
+  }
+
+  /// The peer has said who it is: from now on it may send messages as long as any.
+  package func admit() {
+    change { state in
+      state.intake.frameBytes = bounds.messageBytes
+      state.receiveBytes = Self.receiveBytes
     }
   }
 
@@ -227,7 +241,7 @@ package final class FrameSocket: Sendable {
       told.tell(held)
     }
     var wanted: Readiness = []
-    let hasRoom = state.intake.bytes < Self.receiveBytes && state.outgoing.bytes <= bounds.backlogBytes
+    let hasRoom = state.intake.bytes < state.receiveBytes && state.outgoing.bytes <= bounds.backlogBytes
     if !state.isAtEnd, hasRoom { wanted.insert(.reading) }
     if state.outgoing.bytes > 0 { wanted.insert(.writing) }
     if wanted != state.interest { watch(for: wanted, &state) }
@@ -263,7 +277,7 @@ package final class FrameSocket: Sendable {
 
   /// As much as there is, or as is wanted at one time.
   private func receive(_ state: inout State) {
-    while !state.isAtEnd, state.intake.bytes < Self.receiveBytes {
+    while !state.isAtEnd, state.intake.bytes < state.receiveBytes {
       var code: Int32 = 0
       let (got, room) = unsafe state.intake.receive { buffer in
         let got = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Self.flags)

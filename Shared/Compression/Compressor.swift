@@ -32,6 +32,11 @@ public struct Compressor: ~Copyable {
     return frame
   }
 
+  /// Whether what was compressed is smaller, and would be opened (`Limits.inflation`). Otherwise it goes as it is.
+  public static func pays(_ compressed: [UInt8], for plain: [UInt8]) -> Bool {
+    compressed.count < plain.count && Decompressor.admits(plain.count, in: compressed.count)
+  }
+
   /// A patch: one frame that states its content's size and can be opened with the same `base` only, of which it takes
   /// whatever occurs in both, wherever it stands (RFC 8878, section 5: a raw content dictionary).
   public mutating func patch(_ bytes: [UInt8], from base: [UInt8], level: Int32 = 3) throws(CaravanError) -> [UInt8] {

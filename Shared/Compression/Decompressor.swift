@@ -1,11 +1,13 @@
 import CZstd
 public import Model
 
-/// Opens zstd frames that come from elsewhere, within a stated limit of memory. Keep one and reuse it; see
-/// `Compressor`.
+/// Opens zstd frames that come from elsewhere, within stated limits of memory. Keep one and reuse it; see `Compressor`.
+///
+/// A frame states how large its content is, and is refused before anything of that size is made when it says more than
+/// the caller's limit, or more than so few bytes may hold (`Limits.inflation`). One that does not state it is refused:
+/// zstd would make a window first, of a size that the frame chooses.
 public struct Decompressor: ~Copyable {
-  /// Frames that ask for a larger window (2^23 = 8 MiB, what level 19 uses) are refused when they do not state their
-  /// size: zstd would allocate the window before a byte comes out.
+  /// The largest window that `Compressor.patch` makes, of 8 MiB.
   static let maximumWindowLog: Int32 = 23
 
   private let context: OpaquePointer
@@ -24,10 +26,8 @@ public struct Decompressor: ~Copyable {
   ///
   /// Throws `limitExceeded` if the content is larger, `invalidData` if the bytes are no patch.
   public mutating func apply(_ patch: [UInt8], to base: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    let size = try Self.statedSize(of: patch, limit: limit)
     try Self.checkWhole(patch)
-    guard let size = try Self.statedSize(of: patch, limit: limit) else {
-      throw Self.damaged("a patch states the size of its content")
-    }
     defer { ZSTD_DCtx_reset(context, ZSTD_reset_session_only) }
     return try base.withUnsafeBufferPointer { (base) throws(CaravanError) in
       ZSTD_DCtx_refPrefix(context, base.baseAddress, base.count)
@@ -37,22 +37,36 @@ public struct Decompressor: ~Copyable {
 
   /// The content of one frame. Allocates no more than `limit` bytes for it, whatever the frame claims or contains.
   ///
-  /// Throws `limitExceeded` if the content is larger, `invalidData` if the bytes are not exactly one whole frame.
+  /// Throws `limitExceeded` if the content is larger, or larger than so few bytes may hold; `invalidData` if the bytes
+  /// are not exactly one whole frame that states its size.
   public mutating func decompress(_ frame: [UInt8], limit: Int) throws(CaravanError) -> [UInt8] {
+    let size = try Self.statedSize(of: frame, limit: limit)
     try Self.checkWhole(frame)
-    if let size = try Self.statedSize(of: frame, limit: limit) { return try decompressSized(frame, size) }
-    return try decompressUnsized(frame, limit)
+    return try decompressSized(frame, size)
   }
 
-  /// What a frame says its content has; nil: it does not say.
-  public static func statedSize(of frame: [UInt8], limit: Int) throws(CaravanError) -> Int? {
+  /// Whether so many bytes may hold so much.
+  public static func admits(_ plain: Int, in compressed: Int) -> Bool {
+    plain <= max(Limits.inflatedBytes, compressed * Limits.inflation)
+  }
+
+  /// What a frame says its content has.
+  ///
+  /// Throws as `decompress`.
+  public static func statedSize(of frame: [UInt8], limit: Int) throws(CaravanError) -> Int {
     precondition(limit >= 0)
     let size = frame.withUnsafeBytes { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
     switch size {
-    case .max: return nil  // ZSTD_CONTENTSIZE_UNKNOWN
+    case .max: throw damaged("it does not state the size of its content")  // ZSTD_CONTENTSIZE_UNKNOWN
     case .max - 1: throw damaged("no frame header")  // ZSTD_CONTENTSIZE_ERROR
     default:
       guard size <= UInt64(limit) else { throw tooLarge("\(size) bytes", limit) }
+      guard admits(Int(size), in: frame.count) else {
+        throw CaravanError(
+          .limitExceeded,
+          "a zstd frame of \(frame.count) bytes holds \(size), more than \(Limits.inflation) for each: send it as it is"
+        )
+      }
       return Int(size)
     }
   }
@@ -76,34 +90,6 @@ public struct Decompressor: ~Copyable {
     guard ZSTD_isError(result) == 0 else { throw Self.damaged(zstdMessage(result)) }
     guard content.count == size else { throw Self.damaged("\(content.count) bytes came out, \(size) were stated") }
     return content
-  }
-
-  /// A frame without a stated size is opened piece by piece, so that it stops at the limit.
-  private mutating func decompressUnsized(_ frame: [UInt8], _ limit: Int) throws(CaravanError) -> [UInt8] {
-    ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
-    var content: [UInt8] = []
-    var position = 0
-    var piece = [UInt8](repeating: 0, count: ZSTD_DStreamOutSize())
-    while true {
-      let (code, produced) = step(frame, &position, &piece)
-      guard ZSTD_isError(code) == 0 else { throw Self.damaged(zstdMessage(code)) }
-      guard produced <= limit - content.count else { throw Self.tooLarge("more", limit) }
-      content.append(contentsOf: piece[..<produced])
-      if code == 0 { return content }
-      guard produced > 0 || position < frame.count else { throw Self.damaged("the frame is cut short") }
-    }
-  }
-
-  private func step(_ frame: [UInt8], _ position: inout Int, _ piece: inout [UInt8]) -> (code: Int, produced: Int) {
-    frame.withUnsafeBytes { frame in
-      piece.withUnsafeMutableBytes { piece in
-        var input = ZSTD_inBuffer(src: frame.baseAddress, size: frame.count, pos: position)
-        var output = ZSTD_outBuffer(dst: piece.baseAddress, size: piece.count, pos: 0)
-        let code = ZSTD_decompressStream(context, &output, &input)
-        position = input.pos
-        return (code, output.pos)
-      }
-    }
   }
 
   private static func damaged(_ reason: String) -> CaravanError {

@@ -1,12 +1,12 @@
 /// The target of a request line, decoded strictly: every "%" is followed by two hex digits, the result is UTF-8 without
 /// NUL.
-struct RequestTarget: Equatable {
-  let path: String
-  let segments: [String]
-  let query: [HTTPRequest.QueryItem]
+package struct RequestTarget: Equatable {
+  package let path: String
+  package let segments: [String]
+  package let query: [HTTPRequest.QueryItem]
 
   /// Nil if the bytes are no request target in origin, absolute or asterisk form (RFC 9112, 3.2).
-  init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard let origin = Self.originForm(bytes[...]) else { return nil }
     let parts = origin.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = Self.decode(parts[0], plusIsSpace: false) else { return nil }

@@ -5,6 +5,14 @@ public enum Limits {
   /// Largest `Frame` a device sends or receives, before its envelope.
   public static let frameBytes = 2 << 20
   public static let operationsPerFrame = 512
+  /// What a message may take of memory once it is unpacked: so many bytes, and so many for each byte that it has on the
+  /// wire. An honest one takes 2 to 20 for each.
+  public static let unpackedBytes = 64 << 10
+  public static let unpackedBytesPerByte = 64
+  /// What is compressed may hold so many bytes for each that it takes, or `inflatedBytes` in any case, which is a chunk
+  /// of zeros.
+  public static let inflation = 256
+  public static let inflatedBytes = chunkBytes
   /// CK-101: records of one commit.
   public static let recordsPerCommit = 400
   /// Of a group, which becomes visible at once (UNI-05): records, bytes of its mutations, parts, chunks that they name.
@@ -32,6 +40,8 @@ public enum Limits {
   public static let chunksPerObject = 4_096
   /// An object of more chunks has them listed in a chunk of its own: with each change of a row all of it travels.
   public static let chunksInRow = 32
+  /// Chunks that one request may put, or ask for.
+  public static let chunksPerRequest = 1_024
   /// Chunks that a patch may be made of, one after another.
   public static let basesPerPatch = 4
   /// Chunk bytes in one message, either way.

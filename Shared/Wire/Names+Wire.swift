@@ -49,9 +49,35 @@ extension Failure {
 
 extension WireMessage {
   /// Decodes what came from outside.
-  /// - Throws: `invalidData` saying which message is malformed.
+  /// - Throws: `invalidData` saying which message is malformed; `limitExceeded` when it has too many elements.
   public static func decode(_ data: [UInt8]) throws(CaravanError) -> Self {
-    do { return try Self(decoding: data) } catch { throw CaravanError(.invalidData, "\(Self.self): \(error)") }
+    do { return try Self(decoding: data) } catch {
+      if case .limitExceeded(let what) = error { throw CaravanError(.limitExceeded, "\(Self.self): \(what)") }
+      throw CaravanError(.invalidData, "\(Self.self): \(error)")
+    }
+  }
+}
+
+extension WireMessage {
+  /// One message out of another, read before the rest is looked at: whoever may not be answered is refused at the cost
+  /// of this alone.
+  /// - Parameters:
+  ///   - field: its number; it is one of the first few fields, as writers put them in the order of their numbers.
+  ///   - bytes: that it may have at most.
+  /// - Returns: nil when it is not there.
+  /// - Throws: as `decode`.
+  public static func decodeAhead(
+    _ field: UInt32, of data: [UInt8], bytes: Int
+  ) throws(CaravanError) -> Self? {
+    let content: Range<Int>?
+    do { content = try WireReader.first(field, of: data) } catch {
+      throw CaravanError(.invalidData, "\(Self.self): \(error)")
+    }
+    guard let content else { return nil }
+    guard content.count <= bytes else {
+      throw CaravanError(.limitExceeded, "\(Self.self): \(content.count) bytes, the limit is \(bytes)")
+    }
+    return try decode(Array(data[content]))
   }
 }
 

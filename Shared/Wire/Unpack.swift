@@ -3,12 +3,15 @@ internal import Glibc
 
 // What generated decoders use to copy C fields into Swift values.
 
-/// Unpacks with an arena for protobuf-c's many small pieces, which together cost more than the rest of its work.
+/// The one way from bytes to a message: nothing is unpacked before its cost has been counted.
+///
+/// It unpacks with an arena for protobuf-c's many small pieces, which together cost more than the rest of its work.
 func unpacked<C, Value>(
-  _ data: [UInt8],
+  _ data: [UInt8], _ shape: Int,
   _ unpack: (UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?) -> UnsafeMutablePointer<C>?,
   _ value: (UnsafePointer<C>) throws(WireError) -> Value
 ) throws(WireError) -> Value {
+  try WireScan.check(data, shape)
   var arena = Arena()
   return try withUnsafeMutablePointer(to: &arena) { (arena) throws(WireError) in
     // The library's own hooks (protobuf-c.h, ProtobufCAllocator): what it frees goes with the arena.

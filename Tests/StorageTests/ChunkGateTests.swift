@@ -135,6 +135,33 @@ import Wire
     }
   }
 
+  @Test("issue 5, A2: without a ticket that is good nothing behind it is read; with one, a flood is refused unopened")
+  func ticketFirst() async throws {
+    try await StorageBench.with { bench in
+      func refusal(_ payload: [UInt8]) async -> CaravanError? {
+        let subject = Subject.chunks(StorageBench.device, StorageBench.partition)
+        do throws(CaravanError) {
+          let bus = bench.hub.connect(as: StorageBench.device.device.text)
+          _ = try await bus.request(Message(payload), to: subject, deadline: .seconds(20))
+          return nil
+        } catch { return error }
+      }
+      var flood: [UInt8] = []
+      for _ in 0..<500_000 { flood += [0x12, 0] }
+      // What is behind the first fields is no message: who looks at it says so.
+      let without = await refusal(flood + [0x0f, 0x0f])
+      #expect(without?.code == .invalidData && without?.message.contains("ticket is missing") == true)
+      let ticket = ChunkRequest(ticket: bench.ticket()).encoded()
+      #expect(await refusal(ticket + flood)?.code == .limitExceeded)
+      var forged = bench.ticket()
+      forged.bytes += 1
+      #expect(await refusal(ChunkRequest(ticket: forged).encoded() + flood + [0x0f])?.code == .notAuthenticated)
+      let large = ticket + [UInt8](repeating: 0, count: StorageLimits.chunkMessageBytes)
+      #expect(await refusal(large)?.code == .limitExceeded)
+      #expect(await refusal(ticket + ticket)?.code == .invalidData, "the ticket that was read is the only one")
+    }
+  }
+
   /// Why the request is refused.
   private static func refusal(_ request: ChunkRequest, _ bench: StorageBench) async -> CaravanError? {
     do throws(CaravanError) {
@@ -203,7 +230,7 @@ import Wire
       #expect(await refusal([Chunk([UInt8](repeating: 1, count: 200))], ticket) == nil)
       #expect(await refusal([Chunk([UInt8](repeating: 2, count: 51))], ticket) == .limitExceeded)
       #expect(await refusal([Chunk([UInt8](repeating: 2, count: 50))], ticket) == nil)
-      let wanted = [UInt8](repeating: 0, count: 32 * (StorageLimits.chunksPerRequest + 1))
+      let wanted = [UInt8](repeating: 0, count: 32 * (Limits.chunksPerRequest + 1))
       #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), get: wanted)) == .limitExceeded)
       #expect(await bench.refusal(ChunkRequest(ticket: bench.ticket(), get: [1, 2])) == .invalidData)
     }

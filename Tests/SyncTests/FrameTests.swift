@@ -1,6 +1,7 @@
 import Model
 import SyncCore
 import Testing
+import Wire
 
 /// What is decided of a frame as a whole.
 @Suite struct FrameTests {
@@ -26,11 +27,16 @@ import Testing
     #expect(code { () throws(CaravanError) in try FrameCheck.message(bytes: limit + 200) } == .limitExceeded)
   }
 
-  @Test("512 operations are a frame, 513 are not")
+  @Test("512 operations are a frame, 513 are not, and neither are more parts than its bytes fill")
   func operations() {
-    #expect(code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame) } == nil)
+    #expect(code { () throws(CaravanError) in try FrameCheck.parts(Limits.chunksPerFrame) } == nil)
     #expect(
-      code { () throws(CaravanError) in try FrameCheck.operations(Limits.operationsPerFrame + 1) } == .limitExceeded)
+      code { () throws(CaravanError) in try FrameCheck.parts(Limits.chunksPerFrame + 1) } == .limitExceeded)
+    func decode(_ count: Int) throws(CaravanError) {
+      _ = try Exchange.decode(Exchange(operations: Array(repeating: Wire.Operation(), count: count)).encoded())
+    }
+    #expect(code { () throws(CaravanError) in try decode(Limits.operationsPerFrame) } == nil)
+    #expect(code { () throws(CaravanError) in try decode(Limits.operationsPerFrame + 1) } == .limitExceeded)
   }
 
   @Test("SIM-94: operations of one zone stay in order, those of other zones and apps run beside them")

@@ -16,8 +16,8 @@ struct Rule: Sendable {
 
 extension Rule {
   static let all: [Rule] = [
-    cLibraries, foundation, pureRooms, downwards, backends, bannedCalls, unboundedStreams, uncheckedSharing, fileSize,
-    functionSize, lineWidth,
+    cLibraries, foundation, pureRooms, downwards, backends, bannedCalls, unboundedStreams, uncheckedSharing, oneDoor,
+    fileSize, functionSize, lineWidth,
   ]
 
   // MARK: Imports
@@ -156,6 +156,20 @@ extension Rule {
     return file.code.enumerated().filter { _, line in
       line.contains("AsyncStream") && !line.contains("bufferingPolicy")
     }.map { Violation(path: file.path, line: $0.offset + 1, reason: "use BoundedQueue") }
+  }
+
+  /// Issue 5, A2: `unpacked` counts what a message costs before protobuf-c sees it.
+  static let oneDoor = Rule(
+    name: "bytes become messages through one door",
+    canary: SourceFile(
+      path: "Shared/Wire/Bypass.swift", text: "let m = caravan__v1__frame__unpack(nil, bytes.count, bytes)\n")
+  ) { file in
+    guard !file.path.hasPrefix("Tests/") else { return [] }
+    return file.code.enumerated().filter { _, line in
+      let isDoor = file.path == "Shared/Wire/Unpack.swift" && line.contains("guard let message = unpack(&allocator")
+      return line.range(of: #"unpack\(|__unpack|protobuf_c_message_unpack"#, options: .regularExpression) != nil
+        && !isDoor && !line.contains("= try unpacked(data, Self.shape, caravan__v1__")
+    }.map { Violation(path: file.path, line: $0.offset + 1, reason: "decode with WireMessage.decode") }
   }
 
   static let uncheckedSharing = Rule(

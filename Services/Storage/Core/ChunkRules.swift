@@ -34,9 +34,9 @@ package struct ChunkRules: Sendable {
     guard put.isEmpty || isUpload else {
       throw CaravanError(.notAuthenticated, "the ticket is for downloads: ask sync for one for uploads")
     }
-    guard max(put.count, wanted) <= StorageLimits.chunksPerRequest else {
+    guard max(put.count, wanted) <= Limits.chunksPerRequest else {
       throw CaravanError(
-        .limitExceeded, "a request names more than \(StorageLimits.chunksPerRequest) chunks: split it")
+        .limitExceeded, "a request names more than \(Limits.chunksPerRequest) chunks: split it")
     }
     guard bases.count <= wanted else {
       throw CaravanError(.invalidData, "a request has bases for \(bases.count) chunks and asks for \(wanted)")

@@ -1,3 +1,5 @@
+internal import Model
+
 /// Bounds of the storage service.
 package enum StorageLimits {
   /// Commits at once; beside them the store bounds what waits for its disk.
@@ -9,10 +11,13 @@ package enum StorageLimits {
   package static let groupCommitsInFlight = 2
   package static let readsInFlight = 128
   package static let leasesInFlight = 256
-  /// Each may bring or take `Limits.chunkBatchBytes`.
-  package static let chunkRequestsInFlight = 32
-  /// Chunks one request may put, or ask for.
-  package static let chunksPerRequest = 1_024
+  /// Each may bring or take `Limits.chunkBatchBytes`. One device has an eighth of them: an agent moves the chunks of
+  /// three tables at once, and no fewer.
+  package static let chunkRequestsInFlight = 64
+  /// A whole request, with the hashes of what it brings, asks for and names as bases.
+  package static let chunkMessageBytes = 2 * Limits.chunkBatchBytes
+  /// Of a ticket as it is sent: three names and a seal.
+  package static let ticketMessageBytes = 1 << 10
   /// Chunks that patches of one request are made of.
   package static let basesPerRequest = 256
   /// Chunks that the records of one commit may name, with those in lists.

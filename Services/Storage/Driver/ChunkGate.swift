@@ -30,26 +30,37 @@ final class ChunkGate: Sendable {
   var endpoint: Endpoint {
     Endpoint(
       "chunks", .everyChunks(nil), group: ServiceName.storage.rawValue, maxInFlight: StorageLimits.chunkRequestsInFlight
-    ) { (request: ChunkRequest, subject: Subject) async throws(CaravanError) -> ChunkReply in
-      try await self.answer(request, subject)
+    ) { incoming throws(CaravanError) in
+      try await self.answer(incoming.message.payload, incoming.subject).encoded()
     }
   }
 
-  private func answer(_ request: ChunkRequest, _ subject: Subject) async throws(CaravanError) -> ChunkReply {
+  /// The ticket is read first, and what the request costs by its bytes is charged before they are unpacked: who has no
+  /// ticket, or sends too much, is refused at the price of a ticket (issue 5, A2).
+  private func answer(_ payload: [UInt8], _ subject: Subject) async throws(CaravanError) -> ChunkReply {
     // The broker proves the device; the ticket says what it may do (architecture §4).
     guard case .chunks(let device, let partition) = subject else {
       throw CaravanError(.invalidData, "'\(subject.text)' is not a chunk subject")
     }
-    let ticket = try required(request.ticket, "ticket")
+    guard payload.count <= StorageLimits.chunkMessageBytes else {
+      throw CaravanError(
+        .limitExceeded,
+        "a request for chunks has \(payload.count) bytes: the limit is \(StorageLimits.chunkMessageBytes), split it")
+    }
+    let ticket = try required(
+      Ticket.decodeAhead(1, of: payload, bytes: StorageLimits.ticketMessageBytes), "ticket")
     let now = clock.wallTime.milliseconds
     let grant = try tickets.open(ticket, from: device, nowMilliseconds: now)
+    let payer = RateLedger.Payer(device: device, container: grant.database.container.text)
+    try rates.pass(max(1, Rate.accesses(bytes: payload.count)), from: payer)
+    let request = try ChunkRequest.decode(payload)
     let wanted = try ChunkHash.list(request.get)
     var bases: [[ChunkHash]] = []
     for named in request.bases { bases.append(try ChunkHash.list(named)) }
     let rules = ChunkRules(database: grant.database, isUpload: grant.isUpload)
-    try rules.check(partition: partition, put: request.put.loads(), wanted: wanted.count, bases: bases.map(\.count))
-    let payer = RateLedger.Payer(device: device, container: grant.database.container.text)
-    try rates.pass(max(1, request.put.accesses), from: payer)
+    let loads = try request.put.loads()
+    try rules.check(partition: partition, put: loads, wanted: wanted.count, bases: bases.map(\.count))
+    try rates.pass(Rate.accesses(bytes: loads.reduce(0) { $0 + max(0, $1.plain - $1.bytes) }), from: payer)
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
     let reply =
       request.most > 0
@@ -143,9 +154,9 @@ extension [Chunk] {
   func loads() throws(CaravanError) -> [ChunkRules.Load] {
     var loads: [ChunkRules.Load] = []
     for chunk in self {
-      var plain: Int? = chunk.data.count
-      if !chunk.bases.isEmpty { plain = try Decompressor.statedSize(of: chunk.data, limit: Limits.chunkBytes) }
-      guard let plain else { throw CaravanError(.invalidData, "a patch does not state the size of its chunk") }
+      let plain =
+        chunk.bases.isEmpty
+        ? chunk.data.count : try Decompressor.statedSize(of: chunk.data, limit: Limits.chunkBytes)
       loads.append(
         ChunkRules.Load(bytes: chunk.data.count, plain: plain, bases: chunk.bases.count / ChunkHash.byteCount))
     }

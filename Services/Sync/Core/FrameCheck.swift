@@ -21,12 +21,11 @@ package enum FrameCheck {
     guard bytes == stated else { throw disagreement(stated, bytes) }
   }
 
-  /// - Throws: `limitExceeded`.
-  package static func operations(_ count: Int) throws(CaravanError) {
-    guard count <= Limits.operationsPerFrame else {
+  /// - Throws: `limitExceeded` for more parts than a frame can have.
+  package static func parts(_ count: Int) throws(CaravanError) {
+    guard count <= Limits.chunksPerFrame else {
       throw CaravanError(
-        .limitExceeded,
-        "a frame has \(count) operations: the limit is \(Limits.operationsPerFrame), send several frames")
+        .limitExceeded, "a frame comes in \(count) parts: the limit is \(Limits.chunksPerFrame), send less at once")
     }
   }
 

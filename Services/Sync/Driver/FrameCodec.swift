@@ -22,19 +22,17 @@ actor FrameCodec {
     try decompressor.decompress(body, limit: limit)
   }
 
+  /// Of a frame whose envelope has been checked.
   /// - Throws: `limitExceeded` before anything of that size is made; `invalidData`.
   nonisolated func open(_ frame: Frame) async throws(CaravanError) -> Exchange {
     let stated = Int(frame.plainBytes)
-    try FrameCheck.envelope(plainBytes: stated, bodyBytes: frame.body.count, isCompressed: frame.compression == .zstd)
     let plain =
       switch frame.compression {
       case .none: frame.body
       case .zstd: try await decompressed(frame.body, limit: stated)
       }
     try FrameCheck.plain(plain.count, stated: stated)
-    let exchange = try Exchange.decode(plain)
-    try FrameCheck.operations(exchange.operations.count)
-    return exchange
+    return try Exchange.decode(plain)
   }
 
   nonisolated func close(_ reply: ExchangeReply) async throws(CaravanError) -> [UInt8] {
@@ -42,7 +40,7 @@ actor FrameCodec {
     var frame = Frame(plainBytes: UInt32(plain.count), body: plain)
     if plain.count >= SyncLimits.smallestCompressed, worthCompressing(plain) {
       let body = try await compressed(plain)
-      if body.count < plain.count { (frame.compression, frame.body) = (.zstd, body) }
+      if Compressor.pays(body, for: plain) { (frame.compression, frame.body) = (.zstd, body) }
     }
     return frame.encoded()
   }

@@ -14,25 +14,39 @@ struct Parcels: Sendable {
     let most: Int
   }
 
-  private let user: UserID
+  private let device: EnrolledDevice
   private let cloud: Cloud
 
-  init(of user: UserID, _ cloud: Cloud) {
-    self.user = user
+  init(of device: EnrolledDevice, _ cloud: Cloud) {
+    self.device = device
     self.cloud = cloud
   }
 
+  /// What the frame takes, and what its body will take once it is opened, is charged before either is done.
   /// - Returns: the frame with its body, and how it is to be answered; nil: whole.
-  /// - Throws: `chunksMissing` when parts of it are not here; what a frame is refused for.
+  /// - Throws: `chunksMissing` when parts of it are not here; `rateLimited`; what a frame is refused for.
   func open(_ payload: [UInt8]) async throws(CaravanError) -> (Frame, Form?) {
     try FrameCheck.message(bytes: payload.count)
+    try cloud.turnstile.pass(bytes: payload.count, of: device)
     let outer = try Frame.decode(payload)
+    try check(outer)
     guard let parcel = outer.parcel else { return (outer, nil) }
     let form = outer.most > 0 ? Form(container: parcel.container, most: Int(outer.most)) : nil
     guard !parcel.chunks.isEmpty else { return (outer, form) }
-    let whole = try await cloud.storage.frame(of: ChunkHash.list(parcel.chunks), in: database(parcel.container))
+    let parts = try ChunkHash.list(parcel.chunks)
+    try FrameCheck.parts(parts.count)
+    try cloud.turnstile.pass(bytes: parts.count * Limits.chunkBytes, of: device)
+    let whole = try await cloud.storage.frame(of: parts, in: database(parcel.container))
     try FrameCheck.message(bytes: whole.count)
-    return (try Frame.decode(whole), form)
+    let frame = try Frame.decode(whole)
+    try check(frame)
+    return (frame, form)
+  }
+
+  private func check(_ frame: Frame) throws(CaravanError) {
+    let (plain, isCompressed) = (Int(frame.plainBytes), frame.compression == .zstd)
+    try FrameCheck.envelope(plainBytes: plain, bodyBytes: frame.body.count, isCompressed: isCompressed)
+    if isCompressed { try cloud.turnstile.pass(bytes: plain, of: device) }
   }
 
   /// What cannot be staged goes whole: perhaps it passes.
@@ -43,13 +57,13 @@ struct Parcels: Sendable {
       return Chunk(hash: SHA256.hash(bytes).bytes, data: bytes)
     }
     do throws(CaravanError) { try await cloud.storage.stage(parts, in: database(form.container)) } catch {
-      cloud.host.log.info("an answer could not be staged", [.user: user, .error: error.description])
+      cloud.host.log.info("an answer could not be staged", [.user: device.user, .error: error.description])
       return answer
     }
     return Frame(parcel: Parcel(container: form.container, chunks: parts.flatMap(\.hash))).encoded()
   }
 
   private func database(_ container: String) throws(CaravanError) -> DatabaseID {
-    try DeviceScope.database(container: container, environment: cloud.environment, of: user)
+    try DeviceScope.database(container: container, environment: cloud.environment, of: device.user)
   }
 }

@@ -37,7 +37,7 @@ package final class SyncService: Service {
           // The broker proves who that is; nothing in a payload says who is asking (architecture §4).
           let device = try Self.sender(of: incoming.subject)
           return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
-            let parcels = Parcels(of: device.user, cloud)
+            let parcels = Parcels(of: device, cloud)
             let (frame, form) = try await parcels.open(incoming.message.payload)
             let exchange = try await codec.open(frame)
             let session = DeviceSession(

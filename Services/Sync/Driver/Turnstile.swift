@@ -32,6 +32,12 @@ final class Turnstile: Sendable {
     return try await body()
   }
 
+  /// Charges for bytes of a frame before they are worked on; a frame costs one access at least.
+  /// - Throws: `rateLimited`.
+  func pass(bytes: Int, of device: EnrolledDevice) throws(CaravanError) {
+    try rates.pass(max(1, Rate.accesses(bytes: bytes)), from: RateLedger.Payer(device: device, container: ""))
+  }
+
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
   func pass(_ operation: Wire.Operation, of device: EnrolledDevice) throws(CaravanError) {
     if let intent = operation.intent { try admit(intent, at: host.clock.now.nanoseconds) }

@@ -27,6 +27,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var ring = Ring<Element>()
     /// Of what is in the ring.
     var weight = 0
+    var shares: (elements: SenderShares, weight: SenderShares)
     var dropped: UInt64 = 0
     var isFinished = false
     var waiter: CheckedContinuation<Item?, Never>?
@@ -36,20 +37,26 @@ package final class Mailbox<Element: Sendable>: Sendable {
   private let overflow: Overflow
   private let heaviest: Int
   private let weigh: @Sendable (Element) -> Int
-  private let state = Mutex(State())
+  private let origin: @Sendable (Element) -> Subject.Origin?
+  private let state: Mutex<State>
 
   /// - Parameters:
   ///   - capacity: elements that may wait.
   ///   - heaviest: what they may weigh together; one element always fits.
+  ///   - origin: who shares that room with others (`SenderShares`).
   package init(
     capacity: Int, overflow: Overflow = .dropNewest, heaviest: Int = .max,
-    weigh: @escaping @Sendable (Element) -> Int = { _ in 0 }
+    weigh: @escaping @Sendable (Element) -> Int = { _ in 0 },
+    origin: (@Sendable (Element) -> Subject.Origin?)? = nil
   ) {
     precondition(capacity > 0, "a mailbox of capacity \(capacity) can hold nothing")
+    precondition(overflow == .dropNewest || origin == nil, "who comes late would push out what others have a share for")
     self.capacity = capacity
     self.overflow = overflow
     self.heaviest = heaviest
     self.weigh = weigh
+    self.origin = origin ?? { _ in nil }
+    state = Mutex(State(shares: (SenderShares(of: capacity), SenderShares(of: heaviest))))
   }
 
   @discardableResult
@@ -59,7 +66,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
       if state.isFinished { return (nil, .finished) }
       if let waiter = state.waiter.take() { return (waiter, .accepted) }
       let fits = state.ring.isEmpty || state.ring.count < capacity && state.weight <= heaviest - weight
-      if !fits {
+      if !fits || !takeShare(of: element, weight, &state) {
         state.dropped += 1
         let result: Push = state.dropped == 1 ? .droppedFirst : .dropped
         guard overflow == .dropOldest, let oldest = state.ring.popFirst() else { return (nil, result) }
@@ -120,14 +127,27 @@ package final class Mailbox<Element: Sendable>: Sendable {
       return .dropped(state.dropped)
     }
     guard let element = state.ring.popFirst() else { return nil }
-    state.weight -= weigh(element)
+    let (weight, sender) = (weigh(element), origin(element))
+    state.weight -= weight
+    state.shares.elements.giveBack(1, of: sender)
+    state.shares.weight.giveBack(weight, of: sender)
     return .element(element)
+  }
+
+  private func takeShare(of element: Element, _ weight: Int, _ state: inout State) -> Bool {
+    let sender = origin(element)
+    guard state.shares.elements.take(1, for: sender) else { return false }
+    if state.shares.weight.take(weight, for: sender) { return true }
+    state.shares.elements.giveBack(1, of: sender)
+    return false
   }
 }
 
 extension Mailbox<Incoming> {
-  /// For a subscription: bounded by messages and by bytes.
+  /// For a subscription: bounded by messages and by bytes, of which each sender has its share.
   package static func forMessages(capacity: Int) -> Mailbox<Incoming> {
-    Mailbox(capacity: capacity, heaviest: BusLimits.subscriptionBytes) { $0.message.payload.count }
+    Mailbox(
+      capacity: capacity, heaviest: BusLimits.subscriptionBytes, weigh: { $0.message.payload.count },
+      origin: { $0.subject.origin })
   }
 }

@@ -10,7 +10,8 @@ public struct Endpoint: Sendable {
   public let pattern: SubjectPattern
   /// Of all processes with one group, one gets each request.
   public let group: String?
-  /// More at once are refused with `serverBusy`.
+  /// More at once are refused with `serverBusy`, and so is what one device or one user has beyond its share of them
+  /// (`BusLimits.devicesInWhole`).
   public let maxInFlight: Int
   /// The answer's payload, or a refusal that travels to the caller.
   public let handler: Handler

@@ -7,15 +7,25 @@ final class Registration: Sendable {
     var subscription: (any BusSubscription)?
     var isStopped = false
     var inFlight = 0
+    var shares: SenderShares
+  }
+
+  enum Entry {
+    case entered
+    /// As many as allowed are in flight.
+    case full
+    /// The device, or its user, has its share of them.
+    case beyondShare
   }
 
   let endpoint: Endpoint
   let counter: EndpointCounter
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(_ endpoint: Endpoint, _ counter: EndpointCounter) {
     self.endpoint = endpoint
     self.counter = counter
+    state = Mutex(State(shares: SenderShares(of: endpoint.maxInFlight)))
   }
 
   var isServing: Bool { state.withLock { $0.subscription != nil && !$0.isStopped } }
@@ -39,16 +49,23 @@ final class Registration: Sendable {
 
   func next() async -> Delivery? { await state.withLock(\.subscription)?.next() }
 
-  /// False when as many as allowed are in flight.
-  func enter() -> Bool {
+  /// A request is taken, unless too many are.
+  func enter(_ subject: Subject) -> Entry {
     state.withLock { state in
-      guard state.inFlight < endpoint.maxInFlight else { return false }
+      guard state.inFlight < endpoint.maxInFlight else { return .full }
+      guard state.shares.take(1, for: subject.origin) else { return .beyondShare }
       state.inFlight += 1
-      return true
+      return .entered
     }
   }
 
   var inFlight: Int { state.withLock(\.inFlight) }
 
-  func leave() { state.withLock { $0.inFlight -= 1 } }
+  /// It has been answered.
+  func leave(_ subject: Subject) {
+    state.withLock { state in
+      state.inFlight -= 1
+      state.shares.giveBack(1, of: subject.origin)
+    }
+  }
 }

@@ -167,13 +167,16 @@ extension ServiceHost {
           if !incoming.answersSender {
             registration.counter.change { $0.dropped += 1 }
             host.log.warning("a device asks for answers to others: dropped", [.subject: incoming.subject.text])
-          } else if registration.enter() {
-            group.addTask {
-              await self.handle(incoming, registration)
-              registration.leave()
-            }
-          } else {
-            await refuse(incoming, registration)
+            continue
+          }
+          let entry = registration.enter(incoming.subject)
+          guard case .entered = entry else {
+            await refuse(incoming, registration, entry)
+            continue
+          }
+          group.addTask {
+            await self.handle(incoming, registration)
+            registration.leave(incoming.subject)
           }
         }
       }
@@ -214,13 +217,18 @@ extension ServiceHost {
     }
   }
 
-  private func refuse(_ incoming: Incoming, _ registration: Registration) async {
+  /// Before a byte of it is decoded.
+  private func refuse(_ incoming: Incoming, _ registration: Registration, _ entry: Registration.Entry) async {
     let endpoint = registration.endpoint
     registration.counter.change { $0.busy += 1 }
+    let reason =
+      if case .beyondShare = entry {
+        "this device or its user has its share of the requests that \(endpoint.name) has in flight: send fewer at once"
+      } else {
+        "\(endpoint.name) has \(endpoint.maxInFlight) requests in flight: retry later"
+      }
     await send(
-      CaravanError(
-        .serverBusy, "\(endpoint.name) has \(endpoint.maxInFlight) requests in flight: retry later",
-        retryAfterMilliseconds: BusLimits.busyRetryMilliseconds), to: incoming)
+      CaravanError(.serverBusy, reason, retryAfterMilliseconds: BusLimits.busyRetryMilliseconds), to: incoming)
   }
 
   private func send(_ failure: CaravanError, to incoming: Incoming) async {

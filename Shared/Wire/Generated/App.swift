@@ -435,6 +435,8 @@ public struct AppRequest: WireMessage, Equatable {
     }
   }
 
+  static let shape = 83
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -442,7 +444,9 @@ public struct AppRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -542,6 +546,8 @@ public struct AppReply: WireMessage, Equatable {
     }
   }
 
+  static let shape = 84
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -549,7 +555,9 @@ public struct AppReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -582,6 +590,8 @@ public struct AppHello: WireMessage, Equatable {
     owner = m.pointee.has_owner != 0 ? m.pointee.owner != 0 : false
   }
 
+  static let shape = 85
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -589,7 +599,9 @@ public struct AppHello: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_hello__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_hello__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -752,6 +764,8 @@ public struct AppWelcome: WireMessage, Equatable {
     maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
   }
 
+  static let shape = 86
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -759,7 +773,9 @@ public struct AppWelcome: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_welcome__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_welcome__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -800,6 +816,8 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
+  static let shape = 87
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -807,7 +825,9 @@ public struct Replication: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__replication__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__replication__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -835,6 +855,8 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
+  static let shape = 88
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -842,7 +864,9 @@ public struct ObjectFetch: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__object_fetch__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__object_fetch__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -880,6 +904,8 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
+  static let shape = 89
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -887,7 +913,9 @@ public struct TableProperties: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__table_properties__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__table_properties__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -925,6 +953,8 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
+  static let shape = 90
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -932,7 +962,9 @@ public struct CreateTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__create_table__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__create_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -960,6 +992,8 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
+  static let shape = 91
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -967,7 +1001,9 @@ public struct UpdateTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__update_table__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__update_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -995,6 +1031,8 @@ public struct ResetTable: WireMessage, Equatable {
     choice = m.pointee.has_choice != 0 ? ResetChoice(c: m.pointee.choice) : .unspecified
   }
 
+  static let shape = 92
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1002,7 +1040,9 @@ public struct ResetTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__reset_table__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__reset_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1025,6 +1065,8 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
+  static let shape = 93
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1032,7 +1074,9 @@ public struct TableName: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__table_name__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__table_name__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1087,6 +1131,8 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
+  static let shape = 94
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1094,7 +1140,9 @@ public struct Cell: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cell__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cell__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1122,6 +1170,8 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
+  static let shape = 95
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1129,7 +1179,9 @@ public struct Selection: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__selection__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__selection__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1189,6 +1241,8 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
+  static let shape = 96
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1196,7 +1250,9 @@ public struct BeginWrite: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__begin_write__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__begin_write__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1240,6 +1296,8 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
+  static let shape = 97
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1247,7 +1305,9 @@ public struct WriteIntent: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__write_intent__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__write_intent__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1275,6 +1335,8 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
+  static let shape = 98
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1282,7 +1344,9 @@ public struct ObjectContent: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__object_content__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__object_content__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1315,6 +1379,8 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
+  static let shape = 99
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1322,7 +1388,9 @@ public struct WriteOpened: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__write_opened__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__write_opened__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1370,6 +1438,8 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
+  static let shape = 100
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1377,7 +1447,9 @@ public struct WriteObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__write_object__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__write_object__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1415,6 +1487,8 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
+  static let shape = 101
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1422,7 +1496,9 @@ public struct TruncateObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__truncate_object__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__truncate_object__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1455,6 +1531,8 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
+  static let shape = 102
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1462,7 +1540,9 @@ public struct CloseWrite: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__close_write__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__close_write__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1490,6 +1570,8 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
+  static let shape = 103
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1497,7 +1579,9 @@ public struct WriteClosed: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__write_closed__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__write_closed__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1545,6 +1629,8 @@ public struct Select: WireMessage, Equatable {
     hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
   }
 
+  static let shape = 104
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1552,7 +1638,9 @@ public struct Select: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__select__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__select__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1580,6 +1668,8 @@ public struct OrderBy: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
+  static let shape = 105
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1587,7 +1677,9 @@ public struct OrderBy: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__order_by__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__order_by__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1610,6 +1702,8 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
+  static let shape = 106
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1617,7 +1711,9 @@ public struct CursorRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cursor_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cursor_ref__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1645,6 +1741,8 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
+  static let shape = 107
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1652,7 +1750,9 @@ public struct ObjectInfo: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__object_info__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__object_info__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1700,6 +1800,8 @@ public struct Row: WireMessage, Equatable {
     refused = try copyText(m.pointee.refused)
   }
 
+  static let shape = 108
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1707,7 +1809,9 @@ public struct Row: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__row__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__row__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1740,6 +1844,8 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
+  static let shape = 109
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1747,7 +1853,9 @@ public struct RowPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__row_page__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__row_page__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1800,6 +1908,8 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
+  static let shape = 110
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1807,7 +1917,9 @@ public struct ReadObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_object__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_object__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1835,6 +1947,8 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
+  static let shape = 111
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1842,7 +1956,9 @@ public struct ObjectBytes: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__object_bytes__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__object_bytes__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1870,6 +1986,8 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
+  static let shape = 112
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1877,7 +1995,9 @@ public struct DeleteRows: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__delete_rows__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__delete_rows__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1900,6 +2020,8 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
+  static let shape = 113
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1907,7 +2029,9 @@ public struct Affected: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__affected__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__affected__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1962,6 +2086,8 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
+  static let shape = 114
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1969,7 +2095,9 @@ public struct RegisterSync: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__register_sync__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__register_sync__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2005,6 +2133,8 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
+  static let shape = 115
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2012,7 +2142,9 @@ public struct LossTolerance: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__loss_tolerance__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__loss_tolerance__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2040,6 +2172,8 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
+  static let shape = 116
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2047,7 +2181,9 @@ public struct UnregisterSync: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__unregister_sync__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__unregister_sync__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2080,6 +2216,8 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
+  static let shape = 117
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2087,7 +2225,9 @@ public struct SyncNow: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_now__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_now__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2115,6 +2255,8 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
+  static let shape = 118
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2122,7 +2264,9 @@ public struct ConflictedRows: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__conflicted_rows__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__conflicted_rows__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2160,6 +2304,8 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
+  static let shape = 119
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2167,7 +2313,9 @@ public struct ConflictRow: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__conflict_row__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__conflict_row__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2197,6 +2345,8 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
+  static let shape = 120
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2204,7 +2354,9 @@ public struct ConflictPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__conflict_page__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__conflict_page__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2247,6 +2399,8 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
+  static let shape = 121
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2254,7 +2408,9 @@ public struct ResolveConflict: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__resolve_conflict__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__resolve_conflict__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2282,6 +2438,8 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
+  static let shape = 122
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2289,7 +2447,9 @@ public struct EndResolution: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__end_resolution__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__end_resolution__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2322,6 +2482,8 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
+  static let shape = 123
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2329,7 +2491,9 @@ public struct SetLink: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__set_link__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__set_link__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2357,6 +2521,8 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
+  static let shape = 124
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2364,7 +2530,9 @@ public struct NetworkPolicy: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__network_policy__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__network_policy__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2397,6 +2565,8 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
+  static let shape = 125
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2404,7 +2574,9 @@ public struct LinkBudget: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__link_budget__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__link_budget__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2442,6 +2614,8 @@ public struct Upcall: WireMessage, Equatable {
     lost = try copyStrings(m.pointee.n_lost, m.pointee.lost)
   }
 
+  static let shape = 126
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2449,7 +2623,9 @@ public struct Upcall: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__upcall__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__upcall__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2507,6 +2683,8 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
+  static let shape = 127
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2514,7 +2692,9 @@ public struct SyncEvent: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_event__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_event__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2625,6 +2805,8 @@ public struct TableStatus: WireMessage, Equatable {
     picksHere = m.pointee.has_picks_here != 0 ? m.pointee.picks_here != 0 : false
   }
 
+  static let shape = 128
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2632,7 +2814,9 @@ public struct TableStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__table_status__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__table_status__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2680,6 +2864,8 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
+  static let shape = 129
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2687,7 +2873,9 @@ public struct LossStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__loss_status__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__loss_status__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2790,6 +2978,8 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
   }
 
+  static let shape = 130
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2797,7 +2987,9 @@ public struct AgentStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__agent_status__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__agent_status__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2835,6 +3027,8 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
+  static let shape = 131
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2842,7 +3036,9 @@ public struct LinkUsage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__link_usage__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__link_usage__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2870,6 +3066,8 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
+  static let shape = 132
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2877,6 +3075,8 @@ public struct CounterValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__counter_value__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__counter_value__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

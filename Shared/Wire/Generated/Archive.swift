@@ -79,6 +79,8 @@ public struct ArchiveItem: WireMessage, Equatable {
     }
   }
 
+  static let shape = 133
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -86,7 +88,9 @@ public struct ArchiveItem: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archive_item__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archive_item__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -114,6 +118,8 @@ public struct ArchiveHeader: WireMessage, Equatable {
     madeMilliseconds = m.pointee.has_made_milliseconds != 0 ? m.pointee.made_milliseconds : 0
   }
 
+  static let shape = 134
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -121,7 +127,9 @@ public struct ArchiveHeader: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archive_header__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archive_header__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -149,6 +157,8 @@ public struct ArchivedChunk: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
+  static let shape = 135
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -156,7 +166,9 @@ public struct ArchivedChunk: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_chunk__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_chunk__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -199,6 +211,8 @@ public struct ArchivedZone: WireMessage, Equatable {
     lostThrough = m.pointee.has_lost_through != 0 ? m.pointee.lost_through : 0
   }
 
+  static let shape = 136
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -206,7 +220,9 @@ public struct ArchivedZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_zone__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -234,6 +250,8 @@ public struct ArchivedLink: WireMessage, Equatable {
     kinds = m.pointee.has_kinds != 0 ? m.pointee.kinds : 0
   }
 
+  static let shape = 137
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -241,7 +259,9 @@ public struct ArchivedLink: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_link__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_link__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -284,6 +304,8 @@ public struct ArchivedRecord: WireMessage, Equatable {
     links = try copyMessages(m.pointee.n_links, m.pointee.links) { (p) throws(WireError) in try ArchivedLink(c: p) }
   }
 
+  static let shape = 138
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -291,7 +313,9 @@ public struct ArchivedRecord: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_record__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_record__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -334,6 +358,8 @@ public struct ArchivedOp: WireMessage, Equatable {
     outcome = m.pointee.has_outcome != 0 ? copyBytes(m.pointee.outcome) : []
   }
 
+  static let shape = 139
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -341,7 +367,9 @@ public struct ArchivedOp: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_op__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_op__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -374,6 +402,8 @@ public struct ArchivedQuota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
+  static let shape = 140
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -381,7 +411,9 @@ public struct ArchivedQuota: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_quota__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_quota__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -409,6 +441,8 @@ public struct ArchivedHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
+  static let shape = 141
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -416,7 +450,9 @@ public struct ArchivedHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archived_head__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archived_head__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -456,6 +492,8 @@ public struct ArchiveManifest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
+  static let shape = 142
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -463,7 +501,9 @@ public struct ArchiveManifest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__archive_manifest__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__archive_manifest__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -506,6 +546,8 @@ public struct ZoneDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
+  static let shape = 143
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -513,7 +555,9 @@ public struct ZoneDigest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_digest__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_digest__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -551,6 +595,8 @@ public struct DatabaseDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
+  static let shape = 144
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -558,6 +604,8 @@ public struct DatabaseDigest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__database_digest__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__database_digest__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

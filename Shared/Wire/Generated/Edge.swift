@@ -139,6 +139,8 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
+  static let shape = 145
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -146,7 +148,9 @@ public struct Frame: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__frame__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__frame__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -174,6 +178,8 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
+  static let shape = 146
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -181,7 +187,9 @@ public struct Parcel: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__parcel__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__parcel__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -211,6 +219,8 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
+  static let shape = 147
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -218,7 +228,9 @@ public struct Exchange: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__exchange__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__exchange__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -365,6 +377,8 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
+  static let shape = 148
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -372,7 +386,9 @@ public struct Operation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__operation__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__operation__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -405,6 +421,8 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
+  static let shape = 149
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -412,7 +430,9 @@ public struct Hello: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__hello__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__hello__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -440,6 +460,8 @@ public struct ProposeTable: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
+  static let shape = 150
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -447,7 +469,9 @@ public struct ProposeTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__propose_table__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__propose_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -517,6 +541,8 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
+  static let shape = 151
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -524,7 +550,9 @@ public struct Push: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__push__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__push__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -567,6 +595,8 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
+  static let shape = 152
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -574,7 +604,9 @@ public struct Settle: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__settle__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__settle__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -647,6 +679,8 @@ public struct Pull: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
+  static let shape = 153
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -654,7 +688,9 @@ public struct Pull: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__pull__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__pull__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -695,6 +731,8 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
+  static let shape = 154
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -702,7 +740,9 @@ public struct ZoneSubscription: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_subscription__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_subscription__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -732,6 +772,8 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
+  static let shape = 155
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -739,7 +781,9 @@ public struct Subscribe: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__subscribe__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__subscribe__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -762,6 +806,8 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
+  static let shape = 156
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -769,7 +815,9 @@ public struct AckNotification: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__ack_notification__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__ack_notification__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -812,6 +860,8 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
+  static let shape = 157
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -819,7 +869,9 @@ public struct RequestTicket: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__request_ticket__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__request_ticket__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -857,6 +909,8 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
+  static let shape = 158
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -864,7 +918,9 @@ public struct DropTable: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__drop_table__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__drop_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -907,6 +963,8 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
+  static let shape = 159
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -914,7 +972,9 @@ public struct ReadRecords: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_records__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -942,6 +1002,8 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
+  static let shape = 160
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -949,7 +1011,9 @@ public struct ListZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_zones__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -977,6 +1041,8 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
+  static let shape = 161
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -984,7 +1050,9 @@ public struct CreateZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__create_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__create_zone__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1007,6 +1075,8 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
+  static let shape = 162
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1014,7 +1084,9 @@ public struct WhoAmI: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__who_am_i__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__who_am_i__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1047,6 +1119,8 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
+  static let shape = 163
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1054,7 +1128,9 @@ public struct LockDatabase: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lock_database__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lock_database__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1082,6 +1158,8 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
+  static let shape = 164
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1089,7 +1167,9 @@ public struct UnlockDatabase: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__unlock_database__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__unlock_database__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1127,6 +1207,8 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
+  static let shape = 165
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1134,7 +1216,9 @@ public struct BeginGroup: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__begin_group__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__begin_group__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1184,6 +1268,8 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
+  static let shape = 166
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1191,7 +1277,9 @@ public struct UploadPart: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__upload_part__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__upload_part__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1244,6 +1332,8 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
+  static let shape = 167
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1251,7 +1341,9 @@ public struct CommitGroup: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_group__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_group__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1284,6 +1376,8 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
+  static let shape = 168
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1291,7 +1385,9 @@ public struct AskOperation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__ask_operation__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__ask_operation__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1324,6 +1420,8 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
+  static let shape = 169
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1331,7 +1429,9 @@ public struct RemoveOperation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__remove_operation__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__remove_operation__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1354,6 +1454,8 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
+  static let shape = 170
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1361,7 +1463,9 @@ public struct ExchangeReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__exchange_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__exchange_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1477,6 +1581,8 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
+  static let shape = 171
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1484,7 +1590,9 @@ public struct Result: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1515,6 +1623,8 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
+  static let shape = 172
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1522,7 +1632,9 @@ public struct LockState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lock_state__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lock_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1578,6 +1690,8 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
+  static let shape = 173
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1585,7 +1699,9 @@ public struct OperationState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__operation_state__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__operation_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1616,6 +1732,8 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
+  static let shape = 174
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1623,7 +1741,9 @@ public struct PartState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__part_state__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__part_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1651,6 +1771,8 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
+  static let shape = 175
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1658,7 +1780,9 @@ public struct RecordsResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__records_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__records_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1691,6 +1815,8 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
+  static let shape = 176
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1698,7 +1824,9 @@ public struct ZoneState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_state__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1721,6 +1849,8 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
+  static let shape = 177
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1728,7 +1858,9 @@ public struct ZonesResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zones_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zones_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1751,6 +1883,8 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
+  static let shape = 178
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1758,7 +1892,9 @@ public struct Person: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__person__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__person__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1794,6 +1930,8 @@ public struct HelloResult: WireMessage, Equatable {
     maxFrameBytes = m.pointee.has_max_frame_bytes != 0 ? m.pointee.max_frame_bytes : 0
   }
 
+  static let shape = 179
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1801,7 +1939,9 @@ public struct HelloResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__hello_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__hello_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1829,6 +1969,8 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
+  static let shape = 180
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1836,7 +1978,9 @@ public struct ListChangedZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_changed_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_changed_zones__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1864,6 +2008,8 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
+  static let shape = 181
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1871,7 +2017,9 @@ public struct ChangedZone: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__changed_zone__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__changed_zone__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1909,6 +2057,8 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
+  static let shape = 182
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1916,7 +2066,9 @@ public struct ChangedZones: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__changed_zones__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__changed_zones__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1969,6 +2121,8 @@ public struct PullResult: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
+  static let shape = 183
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1976,7 +2130,9 @@ public struct PullResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__pull_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__pull_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1992,6 +2148,8 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
+  static let shape = 184
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1999,7 +2157,9 @@ public struct RenewCredentials: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__renew_credentials__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__renew_credentials__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2022,6 +2182,8 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
+  static let shape = 185
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2031,7 +2193,9 @@ public struct RenewedCredentials: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__renewed_credentials__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__renewed_credentials__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2087,6 +2251,8 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
+  static let shape = 186
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2094,7 +2260,9 @@ public struct Ticket: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__ticket__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__ticket__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2142,6 +2310,8 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
+  static let shape = 187
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2149,7 +2319,9 @@ public struct ChunkRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__chunk_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__chunk_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2187,6 +2359,8 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
+  static let shape = 188
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2194,7 +2368,9 @@ public struct ChunkReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__chunk_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__chunk_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2242,6 +2418,8 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
+  static let shape = 189
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2249,7 +2427,9 @@ public struct SyncBegin: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_begin__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_begin__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2323,6 +2503,8 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
+  static let shape = 190
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2330,7 +2512,9 @@ public struct SyncBeginResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_begin_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_begin_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2373,6 +2557,8 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
+  static let shape = 191
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2380,7 +2566,9 @@ public struct SyncContinue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_continue__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_continue__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2423,6 +2611,8 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
+  static let shape = 192
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2432,7 +2622,9 @@ public struct SyncContinueResult: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sync_continue_result__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sync_continue_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2490,6 +2682,8 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
+  static let shape = 193
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2497,7 +2691,9 @@ public struct Diff: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__diff__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__diff__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2520,6 +2716,8 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
+  static let shape = 194
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2527,7 +2725,9 @@ public struct DiffObject: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__diff_object__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__diff_object__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2560,6 +2760,8 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
+  static let shape = 195
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2567,7 +2769,9 @@ public struct DiffField: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__diff_field__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__diff_field__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2617,6 +2821,8 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
+  static let shape = 196
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2624,6 +2830,8 @@ public struct DiffValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__diff_value__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__diff_value__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

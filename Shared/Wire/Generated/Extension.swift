@@ -72,6 +72,8 @@ public struct Dispute: WireMessage, Equatable {
     ancestor = m.pointee.has_ancestor != 0 ? copyBytes(m.pointee.ancestor) : []
   }
 
+  static let shape = 197
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -79,7 +81,9 @@ public struct Dispute: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__dispute__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__dispute__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -119,6 +123,8 @@ public struct Decision: WireMessage, Equatable {
     }
   }
 
+  static let shape = 198
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -126,6 +132,8 @@ public struct Decision: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__decision__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__decision__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

@@ -103,6 +103,8 @@ public struct DatabaseRef: WireMessage, Equatable {
     shard = m.pointee.has_shard != 0 ? m.pointee.shard : 0
   }
 
+  static let shape = 0
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -110,7 +112,9 @@ public struct DatabaseRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__database_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__database_ref__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -138,6 +142,8 @@ public struct ZoneRef: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
+  static let shape = 1
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -145,7 +151,9 @@ public struct ZoneRef: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_ref__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_ref__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -183,6 +191,8 @@ public struct Asset: WireMessage, Equatable {
     list = m.pointee.has_list != 0 ? copyBytes(m.pointee.list) : []
   }
 
+  static let shape = 2
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -190,7 +200,9 @@ public struct Asset: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__asset__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__asset__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -218,6 +230,8 @@ public struct Location: WireMessage, Equatable {
     longitude = m.pointee.has_longitude != 0 ? m.pointee.longitude : 0
   }
 
+  static let shape = 3
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -225,7 +239,9 @@ public struct Location: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__location__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__location__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -253,6 +269,8 @@ public struct Reference: WireMessage, Equatable {
     kind = m.pointee.has_kind != 0 ? ReferenceKind(c: m.pointee.kind) : .unspecified
   }
 
+  static let shape = 4
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -260,7 +278,9 @@ public struct Reference: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__reference__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__reference__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -317,6 +337,8 @@ public struct ListValue: WireMessage, Equatable {
     }
   }
 
+  static let shape = 5
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -324,7 +346,9 @@ public struct ListValue: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_value__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_value__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -399,6 +423,8 @@ public struct Field: WireMessage, Equatable {
     }
   }
 
+  static let shape = 6
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -406,7 +432,9 @@ public struct Field: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__field__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__field__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -429,6 +457,8 @@ public struct Fields: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try Field(c: p) }
   }
 
+  static let shape = 7
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -436,7 +466,9 @@ public struct Fields: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__fields__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__fields__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -509,6 +541,8 @@ public struct Entry: WireMessage, Equatable {
     stranger = m.pointee.has_stranger != 0 ? m.pointee.stranger != 0 : false
   }
 
+  static let shape = 8
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -516,7 +550,9 @@ public struct Entry: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__entry__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__entry__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -539,6 +575,8 @@ public struct FieldVersions: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldVersion(c: p) }
   }
 
+  static let shape = 9
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -546,7 +584,9 @@ public struct FieldVersions: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__field_versions__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__field_versions__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -584,6 +624,8 @@ public struct FieldVersion: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
+  static let shape = 10
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -591,7 +633,9 @@ public struct FieldVersion: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__field_version__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__field_version__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -614,6 +658,8 @@ public struct EntryPage: WireMessage, Equatable {
     entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
   }
 
+  static let shape = 11
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -621,7 +667,9 @@ public struct EntryPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__entry_page__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__entry_page__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -662,6 +710,8 @@ public struct Failure: WireMessage, Equatable {
     deferred = m.pointee.has_deferred != 0 ? m.pointee.deferred != 0 : false
   }
 
+  static let shape = 12
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -669,7 +719,9 @@ public struct Failure: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__failure__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__failure__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -712,6 +764,8 @@ public struct FieldDefinition: WireMessage, Equatable {
     encrypted = m.pointee.has_encrypted != 0 ? m.pointee.encrypted != 0 : false
   }
 
+  static let shape = 13
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -719,7 +773,9 @@ public struct FieldDefinition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__field_definition__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__field_definition__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -770,6 +826,8 @@ public struct TypeSettings: WireMessage, Equatable {
     chunkBytes = m.pointee.has_chunk_bytes != 0 ? m.pointee.chunk_bytes : 0
   }
 
+  static let shape = 14
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -777,7 +835,9 @@ public struct TypeSettings: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__type_settings__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__type_settings__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -822,6 +882,8 @@ public struct RecordType: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try TypeSettings(c: p) } else { nil }
   }
 
+  static let shape = 15
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -829,6 +891,8 @@ public struct RecordType: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__record_type__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__record_type__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

@@ -35,6 +35,8 @@ public struct Subscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
+  static let shape = 199
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -42,7 +44,9 @@ public struct Subscription: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__subscription__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__subscription__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -72,6 +76,8 @@ public struct SubscriptionList: WireMessage, Equatable {
     }
   }
 
+  static let shape = 200
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -79,7 +85,9 @@ public struct SubscriptionList: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__subscription_list__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__subscription_list__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -122,6 +130,8 @@ public struct AttachRequest: WireMessage, Equatable {
     lives = copyScalars(m.pointee.n_lives, m.pointee.lives)
   }
 
+  static let shape = 201
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -129,7 +139,9 @@ public struct AttachRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__attach_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__attach_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -152,6 +164,8 @@ public struct AttachReply: WireMessage, Equatable {
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
   }
 
+  static let shape = 202
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -159,7 +173,9 @@ public struct AttachReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__attach_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__attach_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -202,6 +218,8 @@ public struct NotifiedPage: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
+  static let shape = 203
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -209,7 +227,9 @@ public struct NotifiedPage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__notified_page__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__notified_page__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -247,6 +267,8 @@ public struct Notification: WireMessage, Equatable {
     pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
   }
 
+  static let shape = 204
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -254,6 +276,8 @@ public struct Notification: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__notification__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__notification__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

@@ -68,6 +68,8 @@ public struct PredicateTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
+  static let shape = 16
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -75,7 +77,9 @@ public struct PredicateTerm: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__predicate_term__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__predicate_term__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -123,6 +127,8 @@ public struct FilterTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
+  static let shape = 17
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -130,7 +136,9 @@ public struct FilterTerm: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__filter_term__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__filter_term__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -158,6 +166,8 @@ public struct SortKey: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
+  static let shape = 18
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -165,7 +175,9 @@ public struct SortKey: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__sort_key__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__sort_key__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -215,6 +227,8 @@ public struct QueryRequest: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
   }
 
+  static let shape = 19
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -222,7 +236,9 @@ public struct QueryRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__query_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__query_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -255,6 +271,8 @@ public struct QueryHit: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
+  static let shape = 20
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -262,7 +280,9 @@ public struct QueryHit: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__query_hit__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__query_hit__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -300,6 +320,8 @@ public struct QueryReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
+  static let shape = 21
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -307,6 +329,8 @@ public struct QueryReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__query_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__query_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

@@ -32,6 +32,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
+  static let shape = 205
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -41,7 +43,9 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__propose_type_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__propose_type_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -79,6 +83,8 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
+  static let shape = 206
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -86,7 +92,9 @@ public struct TypeRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__type_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__type_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -109,6 +117,8 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
+  static let shape = 207
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -116,7 +126,9 @@ public struct TypeReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__type_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__type_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -144,6 +156,8 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
+  static let shape = 208
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -151,7 +165,9 @@ public struct ContainerSettings: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__container_settings__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__container_settings__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -189,6 +205,8 @@ public struct ContainerRequest: WireMessage, Equatable {
     settle = m.pointee.has_settle != 0 ? m.pointee.settle != 0 : false
   }
 
+  static let shape = 209
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -196,7 +214,9 @@ public struct ContainerRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__container_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__container_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -219,6 +239,8 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
+  static let shape = 210
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -226,7 +248,9 @@ public struct ContainerReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__container_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__container_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -254,6 +278,8 @@ public struct ListTypesRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
+  static let shape = 211
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -261,7 +287,9 @@ public struct ListTypesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_types_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_types_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -284,6 +312,8 @@ public struct ListTypesReply: WireMessage, Equatable {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
   }
 
+  static let shape = 212
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -291,6 +321,8 @@ public struct ListTypesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_types_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_types_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

@@ -210,6 +210,8 @@ public struct Mutation: WireMessage, Equatable {
     offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
   }
 
+  static let shape = 22
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -217,7 +219,9 @@ public struct Mutation: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__mutation__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__mutation__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -245,6 +249,8 @@ public struct FieldStamp: WireMessage, Equatable {
     stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
   }
 
+  static let shape = 23
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -252,7 +258,9 @@ public struct FieldStamp: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__field_stamp__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__field_stamp__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -312,6 +320,8 @@ public struct CommitRequest: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
+  static let shape = 24
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -319,7 +329,9 @@ public struct CommitRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -357,6 +369,8 @@ public struct Outcome: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
+  static let shape = 25
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -364,7 +378,9 @@ public struct Outcome: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__outcome__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__outcome__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -410,6 +426,8 @@ public struct CommitReply: WireMessage, Equatable {
     aborted = m.pointee.has_aborted != 0 ? m.pointee.aborted != 0 : false
   }
 
+  static let shape = 26
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -417,7 +435,9 @@ public struct CommitReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -442,6 +462,8 @@ public struct CommitBatch: WireMessage, Equatable {
     }
   }
 
+  static let shape = 27
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -449,7 +471,9 @@ public struct CommitBatch: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_batch__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_batch__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -474,6 +498,8 @@ public struct CommitBatchReply: WireMessage, Equatable {
     }
   }
 
+  static let shape = 28
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -481,7 +507,9 @@ public struct CommitBatchReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_batch_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_batch_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -521,6 +549,8 @@ public struct CommitAnswer: WireMessage, Equatable {
     }
   }
 
+  static let shape = 29
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -528,7 +558,9 @@ public struct CommitAnswer: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__commit_answer__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__commit_answer__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -566,6 +598,8 @@ public struct SettleRequest: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
+  static let shape = 30
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -573,7 +607,9 @@ public struct SettleRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__settle_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__settle_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -653,6 +689,8 @@ public struct GroupRequest: WireMessage, Equatable {
     }
   }
 
+  static let shape = 31
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -660,7 +698,9 @@ public struct GroupRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__group_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__group_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -695,6 +735,8 @@ public struct GroupPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
+  static let shape = 32
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -702,7 +744,9 @@ public struct GroupPart: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__group_part__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__group_part__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -740,6 +784,8 @@ public struct GroupCommit: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
+  static let shape = 33
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -747,7 +793,9 @@ public struct GroupCommit: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__group_commit__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__group_commit__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -783,6 +831,8 @@ public struct GroupReply: WireMessage, Equatable {
     missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
   }
 
+  static let shape = 34
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -790,7 +840,9 @@ public struct GroupReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__group_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__group_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -853,6 +905,8 @@ public struct GroupState: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
+  static let shape = 35
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -860,7 +914,9 @@ public struct GroupState: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__group_state__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__group_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -885,6 +941,8 @@ public struct StagedMutations: WireMessage, Equatable {
     }
   }
 
+  static let shape = 36
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -892,7 +950,9 @@ public struct StagedMutations: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__staged_mutations__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__staged_mutations__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -935,6 +995,8 @@ public struct LockRequest: WireMessage, Equatable {
     release = m.pointee.has_release != 0 ? m.pointee.release != 0 : false
   }
 
+  static let shape = 37
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -942,7 +1004,9 @@ public struct LockRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lock_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lock_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -985,6 +1049,8 @@ public struct ChangePosition: WireMessage, Equatable {
     target = m.pointee.has_target != 0 ? m.pointee.target : 0
   }
 
+  static let shape = 38
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -992,7 +1058,9 @@ public struct ChangePosition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__change_position__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__change_position__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1065,6 +1133,8 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
+  static let shape = 39
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1074,7 +1144,9 @@ public struct ReadChangesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_changes_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_changes_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1127,6 +1199,8 @@ public struct ReadChangesReply: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
+  static let shape = 40
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1134,7 +1208,9 @@ public struct ReadChangesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_changes_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_changes_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1167,6 +1243,8 @@ public struct FetchRequest: WireMessage, Equatable {
     fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
   }
 
+  static let shape = 41
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1174,7 +1252,9 @@ public struct FetchRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__fetch_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__fetch_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1197,6 +1277,8 @@ public struct FetchReply: WireMessage, Equatable {
     entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
   }
 
+  static let shape = 42
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1204,7 +1286,9 @@ public struct FetchReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__fetch_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__fetch_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1237,6 +1321,8 @@ public struct ZoneHead: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
+  static let shape = 43
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1244,7 +1330,9 @@ public struct ZoneHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_head__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_head__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1282,6 +1370,8 @@ public struct ListZonesRequest: WireMessage, Equatable {
     named = try copyText(m.pointee.named)
   }
 
+  static let shape = 44
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1289,7 +1379,9 @@ public struct ListZonesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_zones_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_zones_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1312,6 +1404,8 @@ public struct ListZonesReply: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneHead(c: p) }
   }
 
+  static let shape = 45
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1319,7 +1413,9 @@ public struct ListZonesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_zones_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_zones_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1347,6 +1443,8 @@ public struct CreateZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
+  static let shape = 46
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1356,7 +1454,9 @@ public struct CreateZoneRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__create_zone_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__create_zone_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1379,6 +1479,8 @@ public struct CreateZoneReply: WireMessage, Equatable {
     zone = if let p = m.pointee.zone { try ZoneHead(c: p) } else { nil }
   }
 
+  static let shape = 47
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1386,7 +1488,9 @@ public struct CreateZoneReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__create_zone_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__create_zone_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1414,6 +1518,8 @@ public struct DatabasePosition: WireMessage, Equatable {
     log = m.pointee.has_log != 0 ? m.pointee.log : 0
   }
 
+  static let shape = 48
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1421,7 +1527,9 @@ public struct DatabasePosition: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__database_position__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__database_position__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1454,6 +1562,8 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
     maxZones = m.pointee.has_max_zones != 0 ? m.pointee.max_zones : 0
   }
 
+  static let shape = 49
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1463,7 +1573,9 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__changed_zones_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__changed_zones_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1501,6 +1613,8 @@ public struct ZoneChange: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
+  static let shape = 50
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1508,7 +1622,9 @@ public struct ZoneChange: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__zone_change__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__zone_change__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1546,6 +1662,8 @@ public struct ChangedZonesReply: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
+  static let shape = 51
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1555,7 +1673,9 @@ public struct ChangedZonesReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__changed_zones_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__changed_zones_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1583,6 +1703,8 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
+  static let shape = 52
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1592,7 +1714,9 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__delete_zone_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__delete_zone_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1615,6 +1739,8 @@ public struct DeleteZoneReply: WireMessage, Equatable {
     existed = m.pointee.has_existed != 0 ? m.pointee.existed != 0 : false
   }
 
+  static let shape = 53
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1622,7 +1748,9 @@ public struct DeleteZoneReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__delete_zone_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__delete_zone_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1655,6 +1783,8 @@ public struct Chunk: WireMessage, Equatable {
     bases = m.pointee.has_bases != 0 ? copyBytes(m.pointee.bases) : []
   }
 
+  static let shape = 54
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1662,7 +1792,9 @@ public struct Chunk: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__chunk__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__chunk__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1690,6 +1822,8 @@ public struct MissingChunksRequest: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
+  static let shape = 55
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1699,7 +1833,9 @@ public struct MissingChunksRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__missing_chunks_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__missing_chunks_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1722,6 +1858,8 @@ public struct MissingChunksReply: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
+  static let shape = 56
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1731,7 +1869,9 @@ public struct MissingChunksReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__missing_chunks_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__missing_chunks_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1764,6 +1904,8 @@ public struct ParcelRequest: WireMessage, Equatable {
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
   }
 
+  static let shape = 57
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1771,7 +1913,9 @@ public struct ParcelRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__parcel_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__parcel_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1794,6 +1938,8 @@ public struct ParcelReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
+  static let shape = 58
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1801,7 +1947,9 @@ public struct ParcelReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__parcel_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__parcel_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1834,6 +1982,8 @@ public struct ReadLogRequest: WireMessage, Equatable {
     maxEntries = m.pointee.has_max_entries != 0 ? m.pointee.max_entries : 0
   }
 
+  static let shape = 59
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1841,7 +1991,9 @@ public struct ReadLogRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_log_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_log_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1894,6 +2046,8 @@ public struct LogEntry: WireMessage, Equatable {
     zoneDeleted = m.pointee.has_zone_deleted != 0 ? m.pointee.zone_deleted != 0 : false
   }
 
+  static let shape = 60
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1901,7 +2055,9 @@ public struct LogEntry: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__log_entry__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__log_entry__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1934,6 +2090,8 @@ public struct ReadLogReply: WireMessage, Equatable {
     trimmed = m.pointee.has_trimmed != 0 ? m.pointee.trimmed != 0 : false
   }
 
+  static let shape = 61
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1941,7 +2099,9 @@ public struct ReadLogReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__read_log_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__read_log_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1969,6 +2129,8 @@ public struct LogHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
+  static let shape = 62
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1976,7 +2138,9 @@ public struct LogHead: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__log_head__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__log_head__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -1999,6 +2163,8 @@ public struct LogHeadsReply: WireMessage, Equatable {
     heads = try copyMessages(m.pointee.n_heads, m.pointee.heads) { (p) throws(WireError) in try LogHead(c: p) }
   }
 
+  static let shape = 63
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2006,7 +2172,9 @@ public struct LogHeadsReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__log_heads_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__log_heads_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2039,6 +2207,8 @@ public struct ChangeHint: WireMessage, Equatable {
     pages = copyByteStrings(m.pointee.n_pages, m.pointee.pages)
   }
 
+  static let shape = 64
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2046,7 +2216,9 @@ public struct ChangeHint: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__change_hint__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__change_hint__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2084,6 +2256,8 @@ public struct LeaseRequest: WireMessage, Equatable {
     list = try copyText(m.pointee.list)
   }
 
+  static let shape = 65
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2091,7 +2265,9 @@ public struct LeaseRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lease_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lease_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2137,6 +2313,8 @@ public struct LeaseGrant: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
+  static let shape = 66
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2144,7 +2322,9 @@ public struct LeaseGrant: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lease_grant__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lease_grant__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2172,6 +2352,8 @@ public struct LeaseReply: WireMessage, Equatable {
     living = try copyMessages(m.pointee.n_living, m.pointee.living) { (p) throws(WireError) in try LeaseGrant(c: p) }
   }
 
+  static let shape = 67
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2179,7 +2361,9 @@ public struct LeaseReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__lease_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__lease_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2222,6 +2406,8 @@ public struct CursorRequest: WireMessage, Equatable {
     fencingToken = m.pointee.has_fencing_token != 0 ? m.pointee.fencing_token : 0
   }
 
+  static let shape = 68
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2229,7 +2415,9 @@ public struct CursorRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cursor_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cursor_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2252,6 +2440,8 @@ public struct CursorReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
+  static let shape = 69
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2259,7 +2449,9 @@ public struct CursorReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cursor_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cursor_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2287,6 +2479,8 @@ public struct Quota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
+  static let shape = 70
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2294,7 +2488,9 @@ public struct Quota: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__quota__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__quota__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2332,6 +2528,8 @@ public struct QuotaRequest: WireMessage, Equatable {
     useDefault = m.pointee.has_use_default != 0 ? m.pointee.use_default != 0 : false
   }
 
+  static let shape = 71
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2339,7 +2537,9 @@ public struct QuotaRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__quota_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__quota_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2377,6 +2577,8 @@ public struct QuotaReply: WireMessage, Equatable {
     isDefault = m.pointee.has_is_default != 0 ? m.pointee.is_default != 0 : false
   }
 
+  static let shape = 72
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2384,7 +2586,9 @@ public struct QuotaReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__quota_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__quota_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2452,6 +2656,8 @@ public struct DelayedAction: WireMessage, Equatable {
     }
   }
 
+  static let shape = 73
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2459,7 +2665,9 @@ public struct DelayedAction: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__delayed_action__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__delayed_action__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2487,6 +2695,8 @@ public struct ScheduleRequest: WireMessage, Equatable {
     graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
   }
 
+  static let shape = 74
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2494,7 +2704,9 @@ public struct ScheduleRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__schedule_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__schedule_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2517,6 +2729,8 @@ public struct ScheduleReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
+  static let shape = 75
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2524,7 +2738,9 @@ public struct ScheduleReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__schedule_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__schedule_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2547,6 +2763,8 @@ public struct CancelRequest: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
+  static let shape = 76
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2554,7 +2772,9 @@ public struct CancelRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cancel_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cancel_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2577,6 +2797,8 @@ public struct CancelReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
+  static let shape = 77
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2584,7 +2806,9 @@ public struct CancelReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__cancel_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__cancel_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2614,6 +2838,8 @@ public struct ListActionsReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
+  static let shape = 78
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2621,7 +2847,9 @@ public struct ListActionsReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__list_actions_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__list_actions_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2649,6 +2877,8 @@ public struct MoveRequest: WireMessage, Equatable {
     to = try copyText(m.pointee.to)
   }
 
+  static let shape = 79
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2656,7 +2886,9 @@ public struct MoveRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__move_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__move_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2719,6 +2951,8 @@ public struct MoveReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
+  static let shape = 80
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2726,7 +2960,9 @@ public struct MoveReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__move_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__move_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2784,6 +3020,8 @@ public struct StorageStatus: WireMessage, Equatable {
     objectProblem = try copyText(m.pointee.object_problem)
   }
 
+  static let shape = 81
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2791,7 +3029,9 @@ public struct StorageStatus: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__storage_status__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__storage_status__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2807,6 +3047,8 @@ public struct Empty: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
   }
 
+  static let shape = 82
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -2814,6 +3056,8 @@ public struct Empty: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__empty__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__empty__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }

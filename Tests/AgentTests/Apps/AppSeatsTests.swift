@@ -11,7 +11,7 @@ import Wire
 struct AppSeatsTests {
   private static let shares = AppSeats.Shares(
     connections: AppShare(app: 3, user: 5, all: 8), waiting: AppShare(app: 2, user: 3, all: 4),
-    bytes: AppShare(app: 10, user: 15, all: 20), nameless: 2)
+    bytes: AppShare(app: 10, user: 15, all: 20), nameless: 2, namelessOfAll: 5)
 
   private func app(_ name: String) -> ContainerID { ContainerID(unchecked: name) }
 
@@ -64,6 +64,17 @@ struct AppSeatsTests {
     for _ in 0..<100 { _ = try seats.admit(user: 1) }
     try seats.identify(other, as: app("b"))
     #expect(seats.count == 4)
+  }
+
+  // Goal: many users who do not say who they are keep no other out either.
+  // Method: five of three users; whoever comes then pushes out one of the user who has most.
+  @Test("issue 5, A2: of all users together, too, the one that came first of who has most goes")
+  func namelessOfAll() throws {
+    var seats = AppSeats(Self.shares)
+    let first = try seats.admit(user: 1).seat
+    for user in [2, 2, 1, 3] as [UInt32] { #expect(try seats.admit(user: user).displaced == nil) }
+    #expect(try seats.admit(user: 4).displaced == first)
+    #expect(seats.count == 5)
   }
 
   // Goal: what waits and what is held is bounded as well, and given back with the connection.

@@ -30,6 +30,7 @@ public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMut
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  target.accepts([UInt8](UnsafeBufferPointer(start: data, count: data == nil ? 0 : size)))
+  let cost = target.cost(of: [UInt8](UnsafeBufferPointer(start: data, count: data == nil ? 0 : size)))
+  if let complaint = CostOracle.complaint(cost, of: target, checking: false) { preconditionFailure(complaint) }
   return 0
 }

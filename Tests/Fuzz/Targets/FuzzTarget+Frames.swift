@@ -13,14 +13,15 @@ extension FuzzTarget {
       let isCompressed = frame.compression == .zstd
       try FrameCheck.envelope(plainBytes: stated, bodyBytes: frame.body.count, isCompressed: isCompressed)
       let plain = isCompressed ? try decompress(frame.body, limit: stated) : frame.body
-      hold(plain.count <= stated, "a frame gave \(plain.count) bytes where it states \(stated)")
+      CostMeter.holds(plain.count)
+      try hold(plain.count <= stated, "a frame gave \(plain.count) bytes where it states \(stated)")
       try FrameCheck.plain(plain.count, stated: stated)
       let exchange = try Exchange.decode(plain)
-      hold(sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
+      try hold(try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
     },
     FuzzTarget("reply", seeds: replySeeds) { bytes in
       let reply = try ExchangeReply.decode(bytes)
-      hold(sure { try ExchangeReply(decoding: reply.encoded()) } == reply, "a reply is read again as another")
+      try hold(try sure { try ExchangeReply(decoding: reply.encoded()) } == reply, "a reply is read again as another")
       for result in reply.results {
         switch result.kind {
         case .commit(let commit): _ = try commit.model()
@@ -34,20 +35,25 @@ extension FuzzTarget {
     },
     FuzzTarget("patch", seeds: [Samples.compressed(Samples.body), Samples.compressed([])]) { bytes in
       // A patch comes with the chunks that it is of.
-      var decompressor = try Decompressor()
+      var decompressor = try decompressor()
       let made = try decompressor.apply(bytes, to: Samples.body, limit: 1 << 16)
-      hold(made.count <= 1 << 16, "a patch made \(made.count) bytes")
+      CostMeter.holds(made.count)
+      try hold(made.count <= 1 << 16, "a patch made \(made.count) bytes")
     },
     FuzzTarget("zstd", seeds: [Samples.compressed(Samples.body)]) { bytes in
       let plain = try decompress(bytes, limit: 1 << 16)
-      hold(plain.count <= 1 << 16, "a frame made \(plain.count) bytes")
+      CostMeter.holds(plain.count)
+      try hold(plain.count <= 1 << 16, "a frame made \(plain.count) bytes")
     },
   ]
 
   private static func decompress(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
-    var decompressor = try Decompressor()
+    var decompressor = try decompressor()
     return try decompressor.decompress(bytes, limit: limit)
   }
+
+  /// A process has one for all frames.
+  private static func decompressor() throws -> Decompressor { try CostMeter.unmetered { try Decompressor() } }
 
   private static var frameSeeds: [[UInt8]] {
     let plain = Samples.exchange.encoded()

@@ -9,7 +9,7 @@ extension FuzzTarget {
   static let operations: [FuzzTarget] = [
     FuzzTarget("exchange", seeds: [Samples.exchange.encoded()]) { bytes in
       let exchange = try Exchange.decode(bytes)
-      hold(sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
+      try hold(try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
       for operation in exchange.operations {
         switch operation.kind {
         case .push(let push): try check(push)
@@ -21,35 +21,35 @@ extension FuzzTarget {
     FuzzTarget("commit", seeds: commitSeeds) { bytes in
       let request = try CommitRequest.decode(bytes)
       let commit = try request.model()
-      let again = sure { try CommitRequest(decoding: CommitRequest(commit).encoded()).model() }
-      hold(again == commit, "a commit is read again as another: \(commit), \(again)")
+      let again = try sure { try CommitRequest(decoding: CommitRequest(commit).encoded()).model() }
+      try hold(again == commit, "a commit is read again as another: \(commit), \(again)")
       // Whatever it asks for, it can be decided, by a zone that knows nothing.
       var inquiry = ZoneInquiry(commit, now: 5)
       var rounds = 0
       while inquiry.next(knowing: ZoneFacts()) != nil { rounds += 1 }
-      hold(rounds < 8, "\(rounds) rounds of questions about nothing")
+      try hold(rounds < 8, "\(rounds) rounds of questions about nothing")
       let plan = ZoneCommit(zoneSeq: 7, now: 5).plan(commit)
       if case .decided(let writes, let verdicts, let seq) = plan {
-        hold(verdicts.count == commit.mutations.count, "\(verdicts.count) verdicts")
-        hold(seq == 7 + UInt64(writes.count), "\(writes.count) writes lead to \(seq)")
+        try hold(verdicts.count == commit.mutations.count, "\(verdicts.count) verdicts")
+        try hold(seq == 7 + UInt64(writes.count), "\(writes.count) writes lead to \(seq)")
       }
     },
     FuzzTarget("mutation", seeds: Samples.mutations.map { Wire.Mutation($0).encoded() }) { bytes in
       let mutation = try Wire.Mutation.decode(bytes).model()
-      let again = sure { try Wire.Mutation(decoding: Wire.Mutation(mutation).encoded()).model() }
-      hold(again == mutation, "a mutation is read again as another: \(mutation), \(again)")
+      let again = try sure { try Wire.Mutation(decoding: Wire.Mutation(mutation).encoded()).model() }
+      try hold(again == mutation, "a mutation is read again as another: \(mutation), \(again)")
     },
     FuzzTarget("hint", seeds: hintSeeds) { bytes in
       let hint = try ChangeHint.decode(bytes)
-      hold(sure { try ChangeHint(decoding: hint.encoded()) } == hint, "a hint is read again as another")
+      try hold(try sure { try ChangeHint(decoding: hint.encoded()) } == hint, "a hint is read again as another")
       for page in hint.pages { _ = try EntryPage.decode(page) }
       for log in hint.log { _ = try log.zone?.model() }
     },
     FuzzTarget("page", seeds: [EntryPage(entries: [Wire.Entry(Samples.entry)]).encoded()]) { bytes in
       let page = try EntryPage.decode(bytes)
       let entries = page.entries.map { $0.model() }
-      let again = sure { try EntryPage(decoding: EntryPage(entries: entries.map { Wire.Entry($0) }).encoded()) }
-      hold(again.entries.map { $0.model() } == entries, "a page is read again as another")
+      let again = try sure { try EntryPage(decoding: EntryPage(entries: entries.map { Wire.Entry($0) }).encoded()) }
+      try hold(again.entries.map { $0.model() } == entries, "a page is read again as another")
     },
   ]
 
@@ -64,7 +64,7 @@ extension FuzzTarget {
 
   private static func check(_ proposal: ProposeTable) throws {
     let type = try required(proposal.type, "type").model()
-    hold(sure { try Wire.RecordType(type).model() } == type, "a type is read again as another")
+    try hold(try sure { try Wire.RecordType(type).model() } == type, "a type is read again as another")
   }
 
   private static var commitSeeds: [[UInt8]] {

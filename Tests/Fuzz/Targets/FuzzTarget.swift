@@ -1,4 +1,5 @@
 import Model
+import Wire
 
 /// A decoder that reads bytes of strangers, and what must hold of whatever it makes of them: it refuses, or what it
 /// understood can be written and read again. libFuzzer looks for bytes of which that is not true (`Tests/Fuzz/run`);
@@ -11,7 +12,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
   /// - Throws: whatever the decoder refuses with.
   private let decode: @Sendable ([UInt8]) throws -> Void
 
-  init(_ name: String, seeds: [[UInt8]], _ decode: @escaping @Sendable ([UInt8]) throws -> Void) {
+  public init(_ name: String, seeds: [[UInt8]], _ decode: @escaping @Sendable ([UInt8]) throws -> Void) {
     self.name = name
     self.seeds = seeds
     self.decode = decode
@@ -31,18 +32,30 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     }
   }
 
+  /// What the decoder takes for these bytes.
+  public func cost(of bytes: [UInt8]) -> Cost { CostMeter.measure(bytes.count) { _ = accepts(bytes) } }
+
   public static let all: [FuzzTarget] =
-    frames + operations + bodies + queries + seals + names + notifications + stored + strangers
+    frames + operations + bodies + queries + seals + names + notifications + stored + strangers + messages + texts
+    + neighbours
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
 
-/// What must not fail; if it does, the process ends.
-func sure<Value>(_ body: () throws -> Value) -> Value {
-  do { return try body() } catch { preconditionFailure("what was understood is refused: \(error)") }
+/// What must not fail; if it does, the process ends. Only one thing may be: what was understood is written with fewer
+/// bytes, since it leaves out what says nothing, and fewer may cost less (`Limits.unpackedBytesPerByte`).
+/// - Throws: that refusal; then there is nothing more to try.
+func sure<Value>(_ body: () throws -> Value) throws -> Value {
+  do { return try CostMeter.unmetered(body) } catch {
+    if case WireError.limitExceeded = error { throw error }
+    preconditionFailure("what was understood is refused: \(error)")
+  }
 }
 
 /// Ends the process: this is what the fuzzer looks for.
-func hold(_ isTrue: @autoclosure () -> Bool, _ what: @autoclosure () -> String) {
-  precondition(isTrue(), what())
+func hold(_ isTrue: @autoclosure () throws -> Bool, _ what: @autoclosure () -> String) throws {
+  try CostMeter.unmetered {
+    let isTrue = try isTrue()
+    precondition(isTrue, what())
+  }
 }

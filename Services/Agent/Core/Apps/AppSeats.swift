@@ -11,9 +11,15 @@ public struct AppSeats: Sendable {
     public var bytes: AppShare
     /// Connections of one user that have not said yet which app they are.
     public var nameless: Int
+    /// The same of all users together.
+    public var namelessOfAll: Int
 
-    public init(connections: AppShare, waiting: AppShare, bytes: AppShare, nameless: Int) {
+    public init(
+      connections: AppShare, waiting: AppShare, bytes: AppShare, nameless: Int, namelessOfAll: Int
+    ) {
       precondition(0 < nameless && nameless <= connections.user)
+      precondition(nameless <= namelessOfAll && namelessOfAll <= connections.all)
+      self.namelessOfAll = namelessOfAll
       self.connections = connections
       self.waiting = waiting
       self.bytes = bytes
@@ -29,6 +35,7 @@ public struct AppSeats: Sendable {
   }
 
   private let nameless: Int
+  private let namelessOfAll: Int
   private var seats: [UInt64: Seat] = [:]
   private var connections: AppTally
   private var waiting: AppTally
@@ -37,6 +44,7 @@ public struct AppSeats: Sendable {
 
   public init(_ shares: Shares) {
     nameless = shares.nameless
+    namelessOfAll = shares.namelessOfAll
     connections = AppTally(shares.connections, "connections")
     waiting = AppTally(shares.waiting, "requests that wait for the cloud")
     bytes = AppTally(shares.bytes, "bytes of requests and answers that nobody has taken")
@@ -49,14 +57,24 @@ public struct AppSeats: Sendable {
   ///   for who means to does so at once.
   /// - Throws: `serverBusy` when the user has its share, or there are no more.
   public mutating func admit(user: UInt32) throws(CaravanError) -> (seat: UInt64, displaced: UInt64?) {
-    let others = seats.filter { $0.value.user == user && $0.value.app == nil }.keys
-    let displaced = others.count >= nameless ? others.min() : nil
+    let displaced = displacedNameless(by: user)
     if let displaced { leave(displaced) }
     try connections.check(adding: 1, user: user, app: nil)
     connections.add(1, user: user, app: nil)
     last += 1
     seats[last] = Seat(user: user)
     return (last, displaced)
+  }
+
+  /// Where one user has its share of connections without a name, that user's first has to go; where all users together
+  /// have theirs, the first of the user who has most.
+  private func displacedNameless(by user: UInt32) -> UInt64? {
+    let all = seats.filter { $0.value.app == nil }
+    let own = all.filter { $0.value.user == user }
+    if own.count >= nameless { return own.keys.min() }
+    guard all.count >= namelessOfAll else { return nil }
+    let byUser = Dictionary(grouping: all.keys) { all[$0]?.user ?? user }
+    return byUser.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.value.min()
   }
 
   /// It has proven which app it is.

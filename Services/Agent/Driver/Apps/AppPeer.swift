@@ -92,7 +92,7 @@ struct AppPeer: Sendable {
         post(request.id, .welcome(welcome))
         continue
       }
-      socket.takeMessages(upTo: Limits.appMessageBytes)
+      socket.admit()
       post(request.id, .welcome(welcome))
       return .app(AppSession(app: app, owner: owner, store: places.store, sync: places.sync, isOwner: isOwner))
     }

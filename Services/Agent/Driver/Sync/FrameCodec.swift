@@ -33,7 +33,7 @@ struct FrameCodec: ~Copyable {
     let most = UInt32(clamping: form?.most ?? 0)
     if worthCompressing(body) {
       let packed = try compress(body)
-      if packed.count < body.count {
+      if Compressor.pays(packed, for: body) {
         compressed.add()
         return Frame(
           compression: .zstd, plainBytes: UInt32(body.count), body: packed, parcel: parcel, most: most,

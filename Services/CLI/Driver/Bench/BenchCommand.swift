@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Launch
 internal import Model
 public import Runtime
@@ -17,6 +18,9 @@ public enum BenchCommand {
   static let trace = Flag<String>(
     "trace", "FILE", "a car's sensors as CSV, a line a second; without it made up", default: "")
   static let photos = Flag<String>("photos", "DIR", "photos to send (.jpg); without it made up", default: "")
+  static let creds = Flag<String>("creds", "FILE", "credentials of the device that floods")
+  static let kind = Flag<HostileKind>("kind", "KIND", "what it sends: \(HostileKind.flagKind)", default: .empty)
+  static let rate = Flag<Int>("rate", "N", "frames a second", default: 200, in: 1...10_000)
   static let hours = Flag<Double>("hours", "H", "virtual time", default: 2)
   static let seed = Flag<Int>("seed", "N", "of all that is random", default: 4, in: 0...1_000_000_000)
 
@@ -31,6 +35,10 @@ public enum BenchCommand {
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
+    command("hostile", "Saves of ten devices beside an eleventh, and beside a hostile one."),
+    Command(
+      "caravan bench flood", "One hostile device, at nice 19: sends what costs most, and hears no refusal.",
+      flags: [creds, .nats, kind, rate, seconds]),
     command("conflicts", "Devices that change one row at once, until all have the same."),
     command("start", "An agent with ten apps and many rows: its start, and what it takes while it is idle."),
     Command(
@@ -57,6 +65,7 @@ public enum BenchCommand {
   ///   - name: last word of one of `commands`.
   ///   - programs: the directory of Caravan's executables.
   public static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
+    if name == "flood" { return try await flood(options, host) }
     let report = BenchReport(bench: name, asJSON: options[asJSON])
     if name == "radio" { return try radio(options, report) }
     if name == "frames" { return try frames(options, report, host) }
@@ -83,11 +92,20 @@ public enum BenchCommand {
       case "amplification":
         try await AmplificationBench(suite: suite, report: report, updates: options[updates]).run()
       case "local": try await LocalBench(suite: suite, report: report, rounds: min(options[rounds], 100)).run()
+      case "hostile":
+        try await HostileBench(suite: suite, report: report, seconds: Double(options[seconds])).run()
       case "conflicts": try await ConflictsBench(suite: suite, report: report, rounds: min(options[rounds], 20)).run()
       case "start": try await StartBench(suite: suite, report: report, rows: options[rows]).run()
       default: throw CaravanError(.invalidData, "there is no bench '\(name)'")
       }
     }
+  }
+
+  private static func flood(_ options: Options, _ host: Host) async throws {
+    try await HostileDriver(
+      host: host, credentials: try Credentials.reading(options[creds]), urls: options[Flag<[String]>.nats],
+      kind: options[kind], perSecond: options[rate], seconds: Double(options[seconds])
+    ).run()
   }
 
   private static func radio(_ options: Options, _ report: BenchReport) throws(CaravanError) {

@@ -17,8 +17,8 @@ actor BenchSuite {
   nonisolated let engine: RowEngine
   /// Of devices.
   nonisolated let deviceEngine: RowEngine
-  private let programs: String
-  private let urls: [String]
+  nonisolated let programs: String
+  nonisolated let urls: [String]
   private var children: [ChildProcess]
   private var agents: [String: ChildProcess] = [:]
 

@@ -211,6 +211,9 @@ struct  Caravan__V1__Exchange
    */
   protobuf_c_boolean has_epoch;
   uint64_t epoch;
+  /*
+   * at most Limits.operationsPerFrame
+   */
   size_t n_operations;
   Caravan__V1__Operation **operations;
 };
@@ -295,7 +298,7 @@ struct  Caravan__V1__Hello
   protobuf_c_boolean has_generation;
   uint64_t generation;
   /*
-   * one change token a subscription: what it holds
+   * one change token a subscription: what it holds; at most Limits.subscriptionsPerDevice
    */
   size_t n_tokens;
   ProtobufCBinaryData *tokens;
@@ -326,7 +329,7 @@ struct  Caravan__V1__Push
   protobuf_c_boolean has_op_floor;
   uint64_t op_floor;
   /*
-   * without their chunks: sync finds them in the bodies
+   * At most Limits.recordsPerCommit, without their chunks: sync finds them in the bodies.
    */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
@@ -456,6 +459,9 @@ struct  Caravan__V1__Subscribe
   ProtobufCMessage base;
   protobuf_c_boolean has_generation;
   uint64_t generation;
+  /*
+   * at most Limits.subscriptionsPerDevice
+   */
   size_t n_subscriptions;
   Caravan__V1__ZoneSubscription **subscriptions;
 };
@@ -655,6 +661,9 @@ struct  Caravan__V1__UploadPart
    */
   protobuf_c_boolean has_part;
   uint32_t part;
+  /*
+   * at most Limits.recordsPerCommit
+   */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
   /*
@@ -734,7 +743,7 @@ struct  Caravan__V1__ExchangeReply
 {
   ProtobufCMessage base;
   /*
-   * one an operation, in order
+   * one an operation, in order; at most Limits.operationsPerFrame
    */
   size_t n_results;
   Caravan__V1__Result **results;
@@ -1092,7 +1101,13 @@ struct  Caravan__V1__Ticket
 struct  Caravan__V1__ChunkRequest
 {
   ProtobufCMessage base;
+  /*
+   * the first of them on the wire: it is read before all else
+   */
   Caravan__V1__Ticket *ticket;
+  /*
+   * at most Limits.chunksPerRequest
+   */
   size_t n_put;
   Caravan__V1__Chunk **put;
   /*
@@ -1102,7 +1117,7 @@ struct  Caravan__V1__ChunkRequest
   ProtobufCBinaryData get;
   /*
    * For each of `get`, in its order, chunks that the device holds and that may resemble it: hashes, 32 bytes each, at
-   * most 4. May end early.
+   * most 4. May end early. At most Limits.chunksPerRequest.
    */
   size_t n_bases;
   ProtobufCBinaryData *bases;
@@ -1124,7 +1139,7 @@ struct  Caravan__V1__ChunkReply
 {
   ProtobufCMessage base;
   /*
-   * As many of those asked for as fit, in the order asked, as patches of the bases named where that is smaller; absent
+   * At most Limits.chunksPerRequest. As many of those asked for as fit, in the order asked, as patches of the bases named where that is smaller; absent
    * ones come without data.
    */
   size_t n_chunks;

@@ -57,6 +57,9 @@ struct  Caravan__V1__SubscriptionList
   ProtobufCMessage base;
   protobuf_c_boolean has_generation;
   uint64_t generation;
+  /*
+   * at most Limits.subscriptionsPerDevice
+   */
   size_t n_subscriptions;
   Caravan__V1__Subscription **subscriptions;
 };
@@ -152,7 +155,7 @@ struct  Caravan__V1__Notification
   protobuf_c_boolean has_bitmap;
   ProtobufCBinaryData bitmap;
   /*
-   * of some of those that changed little
+   * at most Limits.subscriptionsPerDevice; of some of those that changed little
    */
   size_t n_pages;
   Caravan__V1__NotifiedPage **pages;

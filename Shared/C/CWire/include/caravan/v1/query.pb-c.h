@@ -111,8 +111,14 @@ struct  Caravan__V1__QueryRequest
   ProtobufCMessage base;
   Caravan__V1__DatabaseRef *database;
   char *type;
+  /*
+   * at most Limits.predicateTerms
+   */
   size_t n_predicate;
   Caravan__V1__PredicateTerm **predicate;
+  /*
+   * at most Limits.predicateTerms
+   */
   size_t n_sort;
   Caravan__V1__SortKey **sort;
   protobuf_c_boolean has_limit;
@@ -147,6 +153,9 @@ struct  Caravan__V1__QueryHit
 struct  Caravan__V1__QueryReply
 {
   ProtobufCMessage base;
+  /*
+   * at most Limits.queryRows
+   */
   size_t n_hits;
   Caravan__V1__QueryHit **hits;
   /*

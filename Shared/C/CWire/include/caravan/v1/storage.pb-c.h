@@ -285,6 +285,9 @@ struct  Caravan__V1__CommitRequest
   uint64_t op_floor;
   protobuf_c_boolean has_atomic;
   protobuf_c_boolean atomic;
+  /*
+   * at most Limits.recordsPerCommit
+   */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
   /*
@@ -322,6 +325,9 @@ struct  Caravan__V1__Outcome
 struct  Caravan__V1__CommitReply
 {
   ProtobufCMessage base;
+  /*
+   * at most Limits.recordsPerCommit
+   */
   size_t n_outcomes;
   Caravan__V1__Outcome **outcomes;
   protobuf_c_boolean has_zone_seq;
@@ -454,6 +460,9 @@ struct  Caravan__V1__GroupPart
   ProtobufCMessage base;
   protobuf_c_boolean has_number;
   uint32_t number;
+  /*
+   * at most Limits.recordsPerCommit
+   */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
   size_t n_chunks;

@@ -1,0 +1,55 @@
+package import Model
+
+extension Subject {
+  /// Who shares what a queue takes with others: an enrolment of a device, as the broker has proven.
+  package struct Origin: Sendable, Hashable {
+    package let user: UserID
+    package let device: DeviceID
+    /// 0: of an agent from before enrolments were counted.
+    package let enrolment: UInt32
+  }
+
+  /// nil: it is the suite's own.
+  package var origin: Origin? {
+    if case .unnumbered(let user, let device, _) = self { return Origin(user: user, device: device, enrolment: 0) }
+    return sender.map { Origin(user: $0.user, device: $0.device, enrolment: $0.enrolment) }
+  }
+}
+
+/// How much of something bounded each device has in use, and each user: neither can have all of it (issue 5, A2). The
+/// suite's own requests have no share, and are bounded by the whole.
+struct SenderShares {
+  private let perDevice: Int
+  private let perUser: Int
+  private var devices: [Subject.Origin: Int] = [:]
+  private var users: [UserID: Int] = [:]
+
+  /// - Parameter whole: what there is of it.
+  init(of whole: Int) {
+    perDevice = max(1, whole / BusLimits.devicesInWhole)
+    perUser = max(1, whole / BusLimits.usersInWhole)
+  }
+
+  /// Takes `amount` for a sender. One who has nothing yet may take any amount: a single message always fits.
+  /// - Returns: whether its share, and its user's, allow that; if not, nothing was taken.
+  mutating func take(_ amount: Int, for origin: Subject.Origin?) -> Bool {
+    guard let origin, amount > 0 else { return true }
+    let (device, user) = (devices[origin] ?? 0, users[origin.user] ?? 0)
+    guard device == 0 || device + amount <= perDevice, user == 0 || user + amount <= perUser else { return false }
+    devices[origin] = device + amount
+    users[origin.user] = user + amount
+    return true
+  }
+
+  mutating func giveBack(_ amount: Int, of origin: Subject.Origin?) {
+    guard let origin, amount > 0 else { return }
+    Self.reduce(&devices[origin], by: amount)
+    Self.reduce(&users[origin.user], by: amount)
+  }
+
+  private static func reduce(_ held: inout Int?, by amount: Int) {
+    guard let before = held else { preconditionFailure("a share is given back that was not taken") }
+    precondition(before >= amount, "more of a share is given back than was taken")
+    held = before == amount ? nil : before - amount
+  }
+}
