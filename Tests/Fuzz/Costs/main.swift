@@ -35,7 +35,6 @@ private func cost(_ target: FuzzTarget, _ bytes: [UInt8]) -> Cost {
   return costs.min { $0.nanoseconds < $1.nanoseconds }!
 }
 
-setvbuf(stdout, nil, _IOLBF, 0)
 private var complaints = 0
 private var inputs = 0
 for target in FuzzTarget.all {

@@ -48,6 +48,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
 func sure<Value>(_ body: () throws -> Value) throws -> Value {
   do { return try CostMeter.unmetered(body) } catch {
     if case WireError.limitExceeded = error { throw error }
+    if let refusal = error as? CaravanError, refusal.code == .limitExceeded { throw error }
     preconditionFailure("what was understood is refused: \(error)")
   }
 }
