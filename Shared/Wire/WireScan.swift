@@ -31,7 +31,7 @@ struct WireScan {
   /// Types nest at most seven deep, and none in itself, so that the stack is bounded by the table.
   private mutating func message(_ bytes: Span<UInt8>, _ reader: inout WireReader, _ shape: Int) throws(WireError) {
     let known = table.messages[shape]
-    try charge(known.memory + Self.pieceBytes)
+    try charge(known.memory + Self.messageBytes)
     var message = Message()
     var place = known.first
     while let tag = try reader.tag(bytes) {
@@ -66,7 +66,7 @@ struct WireScan {
     let bit = UInt64(1) << UInt64(index - known.first)
     let isFirst = message.seen & bit == 0
     message.seen |= bit
-    if field.isRepeated, isFirst { try charge(Self.pieceBytes) }
+    if field.isRepeated, isFirst { try charge(2 * Self.pieceBytes) }
     let content = try reader.skip(bytes, tag.wire)
     switch field.kind {
     case .varint, .fixed64:
@@ -75,7 +75,7 @@ struct WireScan {
       try charge(Self.numberBytes * content.count)
       if field.slot >= 0 { try count(isPacked ? elements(bytes, content, field.kind) : 1, field, index, &message) }
     case .text, .bytes:
-      try charge(Self.pieceBytes + 2 * content.count + (field.isRepeated ? Self.elementBytes : 0))
+      try charge(Self.memory(field.kind, content.count) + (field.isRepeated ? Self.elementBytes : 0))
       if field.slot >= 0 { try count(1, field, index, &message) }
     case .message:
       guard tag.wire == .bytes else { throw .malformed("not its encoding") }
@@ -112,14 +112,26 @@ struct WireScan {
 
   // MARK: What things take of memory
 
+  /// The arena's copy, and Swift's where it does not fit into the value itself.
+  private static func memory(_ kind: WireField.Kind, _ count: Int) -> Int {
+    if kind == .bytes { return count == 0 ? 0 : 2 * (pieceBytes + count) }
+    return textBytes + count + (count <= smallText ? 0 : pieceBytes + count)
+  }
+
   /// protobuf-c.c: FIRST_SCANNED_MEMBER_SLAB_SIZE.
   private static let fieldsOnStack = 16
   /// Its note of a field beyond those, in slabs of which at most half is empty.
   private static let noteBytes = 80
   /// Of an unknown field it keeps a struct and a copy.
   private static let unknownBytes = 96
-  /// Around something allocated: the arena's, malloc's and the array's own head and rounding.
-  private static let pieceBytes = 64
+  /// Around a message: the arena's head and rounding, and a place in a list.
+  private static let messageBytes = 32
+  /// Around something allocated: an array's and malloc's own head, and rounding.
+  private static let pieceBytes = 48
+  /// A text in the arena: head, end and rounding.
+  private static let textBytes = 32
+  /// A Swift text of so many bytes needs no memory of its own.
+  private static let smallText = 15
   /// An element of a list of texts or bytes: its place in C's list and in Swift's.
   private static let elementBytes = 32
   /// A number of a list, for each of its bytes: eight in C's list and eight in Swift's.

@@ -142,6 +142,8 @@ import Testing
         assets: [Wire.Asset](repeating: Wire.Asset(size: 1, hashes: [UInt8](repeating: 1, count: 32)), count: items)),
     ] { try passes(Fields(fields: [Wire.Field(id: 1, value: .list(list))])) }
     try passes(Subscribe(subscriptions: (0..<1_000).map { ZoneSubscription(container: "a", zone: "\($0)") }))
+    let row = Wire.Row(cells: (0..<30).map { Wire.Cell(column: "c\($0)") })
+    try passes(AppReply(kind: .rows(RowPage(rows: [Wire.Row](repeating: row, count: 200)))))
     try passes(AppRequest(kind: .hello(AppHello(app: "a"))))
   }
 
