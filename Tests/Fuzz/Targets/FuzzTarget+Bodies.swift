@@ -15,7 +15,8 @@ extension FuzzTarget {
       }
       do { try Samples.type.check(record) } catch { preconditionFailure("the scanner lets in another type: \(error)") }
       let hashes = try sure { try ChunkHash.list(named.chunks) }
-      try hold(Set(hashes) == Set(record.chunks), "the scanner finds chunks \(hashes), the record names \(record.chunks)")
+      try hold(
+        Set(hashes) == Set(record.chunks), "the scanner finds chunks \(hashes), the record names \(record.chunks)")
       try hold(
         Set(named.references) == Set(references(of: record)),
         "the scanner finds references \(named.references), the record has \(references(of: record))")

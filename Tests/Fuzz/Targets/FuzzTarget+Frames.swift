@@ -17,7 +17,8 @@ extension FuzzTarget {
       try hold(plain.count <= stated, "a frame gave \(plain.count) bytes where it states \(stated)")
       try FrameCheck.plain(plain.count, stated: stated)
       let exchange = try Exchange.decode(plain)
-      try hold(try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
+      try hold(
+        try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
     },
     FuzzTarget("reply", seeds: replySeeds) { bytes in
       let reply = try ExchangeReply.decode(bytes)

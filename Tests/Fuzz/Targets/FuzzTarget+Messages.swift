@@ -21,7 +21,8 @@ extension FuzzTarget {
       bytes in
       _ = try Ticket.decodeAhead(1, of: bytes, bytes: StorageLimits.ticketMessageBytes)
       let request = try ChunkRequest.decode(bytes)
-      try hold(try sure { try ChunkRequest(decoding: request.encoded()) } == request, "a request is read again as another")
+      try hold(
+        try sure { try ChunkRequest(decoding: request.encoded()) } == request, "a request is read again as another")
       _ = try ChunkHash.list(request.get)
       for named in request.bases { _ = try ChunkHash.list(named) }
     },

@@ -9,7 +9,8 @@ extension FuzzTarget {
   static let operations: [FuzzTarget] = [
     FuzzTarget("exchange", seeds: [Samples.exchange.encoded()]) { bytes in
       let exchange = try Exchange.decode(bytes)
-      try hold(try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
+      try hold(
+        try sure { try Exchange(decoding: exchange.encoded()) } == exchange, "an exchange is read again as another")
       for operation in exchange.operations {
         switch operation.kind {
         case .push(let push): try check(push)

@@ -143,7 +143,9 @@ extension FuzzTarget {
     },
     FuzzTarget("subscriptions", seeds: [attach.encoded()]) { bytes in
       let request = try AttachRequest.decode(bytes)
-      try hold(try sure { try AttachRequest(decoding: request.encoded()) } == request, "an attachment is read again as another")
+      try hold(
+        try sure { try AttachRequest(decoding: request.encoded()) } == request, "an attachment is read again as another"
+      )
       for item in request.list?.subscriptions ?? [] { _ = try item.zone?.model() }
     },
   ]

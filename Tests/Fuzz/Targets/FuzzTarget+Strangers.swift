@@ -14,7 +14,8 @@ extension FuzzTarget {
   static let strangers: [FuzzTarget] = [
     FuzzTarget("decision", seeds: decisions.map { $0.encoded() }) { bytes in
       let decision = try Decision.decode(bytes)
-      try hold(try sure { try Decision(decoding: decision.encoded()) } == decision, "a decision is read again as another")
+      try hold(
+        try sure { try Decision(decoding: decision.encoded()) } == decision, "a decision is read again as another")
       guard case .merged(let body) = decision.kind else { return }
       _ = try PushCheck.save("r", body: body, against: Samples.type)
       _ = try sure { try RecordFields(body: body) }
