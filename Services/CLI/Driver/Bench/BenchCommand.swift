@@ -37,7 +37,7 @@ public enum BenchCommand {
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
     command("hostile", "Saves of ten devices beside an eleventh, and beside a hostile one."),
     Command(
-      "caravan bench flood", "One hostile device, at nice 19: sends what costs most, and hears no refusal.",
+      "caravan bench flood", "One hostile device: sends what costs most, whatever is answered.",
       flags: [creds, .nats, kind, rate, seconds]),
     command("conflicts", "Devices that change one row at once, until all have the same."),
     command("start", "An agent with ten apps and many rows: its start, and what it takes while it is idle."),

@@ -84,16 +84,16 @@ struct HostileBench: Sendable {
 }
 
 extension BenchSuite {
-  /// A process that plays the hostile device.
+  /// A process that plays the hostile device, and gives way to all others.
   nonisolated func flood(_ kind: HostileKind, perSecond: Int, seconds: Double) async throws -> ChildProcess {
     let file = "\(directory)/hostile-\(kind.rawValue).creds"
     try TextFile.writeSecret(
       try credentials("hostile-\(kind.rawValue)", user: "hostile").rendered, to: file)
     return try await ChildProcess.start(
       ChildCommand(
-        "\(programs)/caravan",
+        "nice",
         [
-          "bench", "flood", "--creds", file, "--nats", urls.joined(separator: ","), "--kind", kind.rawValue, "--rate",
+          "-n", "19", "\(programs)/caravan", "bench", "flood", "--creds", file, "--nats", urls.joined(separator: ","), "--kind", kind.rawValue, "--rate",
           "\(perSecond)", "--seconds", "\(Int(seconds))",
         ], output: .file("\(directory)/hostile.log")), host: host)
   }

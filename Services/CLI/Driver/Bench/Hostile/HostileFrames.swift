@@ -2,7 +2,6 @@ internal import Bus
 internal import BusNATS
 internal import Compression
 internal import Crypto
-internal import Glibc
 internal import Model
 internal import Runtime
 internal import Wire
@@ -70,7 +69,7 @@ enum HostileKind: String, CaseIterable, FlagValue {
   }
 }
 
-/// The hostile device: so many frames a second, whatever is answered, in a process that gives way to all others.
+/// The hostile device: so many frames a second, whatever is answered.
 struct HostileDriver: Sendable {
   let host: Host
   let credentials: Credentials
@@ -80,7 +79,6 @@ struct HostileDriver: Sendable {
   let seconds: Double
 
   func run() async throws {
-    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
     let claims = credentials.jwt.claims
     let device = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
     let bus = try await NATSBus.connect(
