@@ -93,7 +93,8 @@ extension BenchSuite {
       ChildCommand(
         "nice",
         [
-          "-n", "19", "\(programs)/caravan", "bench", "flood", "--creds", file, "--nats", urls.joined(separator: ","), "--kind", kind.rawValue, "--rate",
+          "-n", "19", "\(programs)/caravan", "bench", "flood", "--creds", file, "--nats", urls.joined(separator: ","),
+          "--kind", kind.rawValue, "--rate",
           "\(perSecond)", "--seconds", "\(Int(seconds))",
         ], output: .file("\(directory)/hostile.log")), host: host)
   }
