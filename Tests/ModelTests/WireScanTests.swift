@@ -131,7 +131,7 @@ import Testing
     try passes(
       CommitReply(
         outcomes: [Wire.Outcome](
-          repeating: Wire.Outcome(verdict: .accepted, version: 1), count: Limits.recordsPerCommit)))
+          repeating: Wire.Outcome(verdict: .accepted, version: 1), count: Limits.groupRecords)))
     let items = Limits.listItems
     for list in [
       ListValue(texts: [String](repeating: "", count: items)), ListValue(data: [[UInt8]](repeating: [], count: items)),

@@ -192,7 +192,7 @@ extension WireShape {
       WireField(4, .message, shape: 12),
     ]),
     WireShape(MemoryLayout<Caravan__V1__CommitReply>.size + MemoryLayout<CommitReply>.stride, [
-      WireField(1, .message, repeated: true, shape: 25, most: Limits.recordsPerCommit, slot: 0, "outcomes"),
+      WireField(1, .message, repeated: true, shape: 25, most: Limits.groupRecords, slot: 0, "outcomes"),
       WireField(2, .varint),
       WireField(3, .varint),
       WireField(4, .bytes),

@@ -53,7 +53,7 @@ extension FuzzTarget {
       guard let target = RequestTarget(bytes) else { throw CaravanError(.invalidData, "no request target") }
       try hold(target.path.hasPrefix("/") || target.path == "*", "a path of '\(target.path)'")
     },
-    FuzzTarget("token-text", seeds: [Array("eyJhbGciOiJub25lIn0.e30.AA".utf8)]) { bytes in
+    FuzzTarget("token-text", seeds: [signed]) { bytes in
       _ = try JWT(verifying: String(decoding: bytes, as: UTF8.self))
     },
     FuzzTarget("base64", seeds: [Array("AAECAw==".utf8)]) { bytes in
@@ -65,6 +65,15 @@ extension FuzzTarget {
       _ = try SelectionText(String(decoding: bytes, as: UTF8.self), columns: ["name", "n", "photo"])
     },
   ]
+
+  private static let signed: [UInt8] = {
+    do {
+      let (account, key) = (try NKey.generate(.account), try NKey.generate(.user))
+      let user = UserClaims(.scoped, issuerAccount: account.publicKey, tags: ["user:ann"])
+      let claims = JWTClaims(subject: key.publicKey, name: "phone", issuedAt: 5, .user(user))
+      return Array(try claims.sign(with: account).text.utf8)
+    } catch { preconditionFailure("claims of the right form: \(error)") }
+  }()
 
   // MARK: Programs and kernels beside us
 

@@ -326,7 +326,7 @@ struct  Caravan__V1__CommitReply
 {
   ProtobufCMessage base;
   /*
-   * at most Limits.recordsPerCommit
+   * at most Limits.groupRecords
    */
   size_t n_outcomes;
   Caravan__V1__Outcome **outcomes;
