@@ -81,6 +81,18 @@ extension WireMessage {
   }
 }
 
+extension Fields {
+  /// Whether a record's body can be unpacked by those who will read it: what is stored travels as it came, and one that
+  /// a device or an index refused would stay in their way.
+  /// - Throws: `limitExceeded`; `invalidData`.
+  public static func check(_ body: [UInt8]) throws(CaravanError) {
+    do { try WireScan.check(body, shape) } catch {
+      if case .limitExceeded(let what) = error { throw CaravanError(.limitExceeded, "a record's body: \(what)") }
+      throw CaravanError(.invalidData, "a record's body: \(error)")
+    }
+  }
+}
+
 /// The value, or the refusal that names the absent field.
 public func required<Value>(_ value: Value?, _ field: StaticString) throws(CaravanError) -> Value {
   guard let value else { throw CaravanError(.invalidData, "\(WireError.missingField("\(field)"))") }

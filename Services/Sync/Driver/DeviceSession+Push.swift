@@ -89,6 +89,7 @@ extension DeviceSession {
       guard let type else {
         throw CaravanError(.schemaViolation, "record '\(mutation.name)' has no record type: propose one")
       }
+      try Fields.check(mutation.body)
       let named = try PushCheck.save(
         mutation.name, body: mutation.body, against: type, isPublic: zone.database.owner == nil)
       mutation.chunks = named.chunks

@@ -8,6 +8,7 @@ extension FuzzTarget {
   /// to decode, to the same.
   static let bodies: [FuzzTarget] = [
     FuzzTarget("body", seeds: [Samples.body, RecordFields([3: .null]).body]) { bytes in
+      try Fields.check(bytes)
       let named = try PushCheck.save("r", body: bytes, against: Samples.type)
       let record: RecordFields
       do { record = try RecordFields(body: bytes) } catch {

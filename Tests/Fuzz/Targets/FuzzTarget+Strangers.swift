@@ -17,6 +17,7 @@ extension FuzzTarget {
       try hold(
         try sure { try Decision(decoding: decision.encoded()) } == decision, "a decision is read again as another")
       guard case .merged(let body) = decision.kind else { return }
+      try Fields.check(body)
       _ = try PushCheck.save("r", body: body, against: Samples.type)
       _ = try sure { try RecordFields(body: body) }
     },
