@@ -89,9 +89,9 @@ extension DeviceSession {
       guard let type else {
         throw CaravanError(.schemaViolation, "record '\(mutation.name)' has no record type: propose one")
       }
-      try Fields.check(mutation.body)
       let named = try PushCheck.save(
         mutation.name, body: mutation.body, against: type, isPublic: zone.database.owner == nil)
+      try Fields.check(mutation.body)
       mutation.chunks = named.chunks
       mutation.lists = named.lists.map { Asset(list: $0.hash, size: $0.size) }
       mutation.references = named.references.map { Reference($0) }
