@@ -18,8 +18,8 @@ import Wire
     let asked: Shared<Int>
     let isOver: Latch
 
-    func device(_ name: String) throws -> Device {
-      Device(try UserID("ann"), try DeviceID(name), bus: hub.connect(as: name))
+    func device(_ name: String, of user: String = "ann") throws -> Device {
+      Device(try UserID(user), try DeviceID(name), bus: hub.connect(as: name))
     }
   }
 
@@ -112,7 +112,8 @@ import Wire
     try await Self.with { world in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<row.frames {
-          let device = try world.device("d\(number)")
+          // One user's devices have half of all at most.
+          let device = try world.device("d\(number)", of: "user-\(number % 4)")
           group.addTask { _ = try? await device.ask(Self.pull()) }
         }
         try await eventually("all frames are under way") { world.asked.value.withLock { $0 } == row.frames }

@@ -125,7 +125,7 @@ import Wire
     let rates = RateLimits(device: Rate(perSecond: 1, burst: 40), user: nil, container: nil)
     try await CloudWorld.with(rates: rates) { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
-      let type = try await a.agree([("name", .text)])
+      let type = try await cloud.device("d").agree([("name", .text)])
       let text = Value.text(String(repeating: "x", count: 20_000))
       let rows = (0..<20).map { Model.Mutation.save("r\($0)", [1: text], type: type) }
       #expect(try await a.push(1, rows).versions.count == 20)

@@ -11,13 +11,16 @@ struct DeviceSession: Sendable {
   let epoch: UInt64
   /// By how many milliseconds the device's clock is slow, as far as it told (E16).
   let clockError: Int64
+  /// What the frame has paid for its operations already.
+  let prepaid: Prepaid
   let cloud: Cloud
   /// Everything of one user lies here.
   let partition: Partition
 
   /// - Parameter clock: what the device's says, in Unix milliseconds; 0: nobody asked it.
-  init(device: EnrolledDevice, epoch: UInt64, clock: UInt64 = 0, cloud: Cloud) {
+  init(device: EnrolledDevice, epoch: UInt64, clock: UInt64 = 0, prepaid: Prepaid, cloud: Cloud) {
     self.device = device
+    self.prepaid = prepaid
     self.epoch = epoch
     clockError = clock == 0 ? 0 : cloud.host.clock.wallTime.milliseconds - Int64(clamping: clock)
     self.cloud = cloud
@@ -59,7 +62,7 @@ struct DeviceSession: Sendable {
   private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
     do throws(CaravanError) {
       try cloud.features.check(operation.feature)
-      try cloud.turnstile.pass(operation, of: device)
+      try cloud.turnstile.pass(operation, of: device, prepaid)
       let kind = try await performWatched(operation, account)
       cloud.turnstile.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)

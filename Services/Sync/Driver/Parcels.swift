@@ -23,30 +23,30 @@ struct Parcels: Sendable {
   }
 
   /// What the frame takes, and what its body will take once it is opened, is charged before either is done.
-  /// - Returns: the frame with its body, and how it is to be answered; nil: whole.
+  /// - Returns: the frame with its body, how it is to be answered (nil: whole), and what was paid.
   /// - Throws: `chunksMissing` when parts of it are not here; `rateLimited`; what a frame is refused for.
-  func open(_ payload: [UInt8]) async throws(CaravanError) -> (Frame, Form?) {
+  func open(_ payload: [UInt8]) async throws(CaravanError) -> (Frame, Form?, Prepaid) {
     try FrameCheck.message(bytes: payload.count)
-    try cloud.turnstile.pass(bytes: payload.count, of: device)
+    var paid = try cloud.turnstile.pass(bytes: payload.count, of: device)
     let outer = try Frame.decode(payload)
-    try check(outer)
-    guard let parcel = outer.parcel else { return (outer, nil) }
+    paid += try check(outer)
+    guard let parcel = outer.parcel else { return (outer, nil, Prepaid(paid)) }
     let form = outer.most > 0 ? Form(container: parcel.container, most: Int(outer.most)) : nil
-    guard !parcel.chunks.isEmpty else { return (outer, form) }
+    guard !parcel.chunks.isEmpty else { return (outer, form, Prepaid(paid)) }
     let parts = try ChunkHash.list(parcel.chunks)
     try FrameCheck.parts(parts.count)
-    try cloud.turnstile.pass(bytes: parts.count * Limits.chunkBytes, of: device)
+    paid += try cloud.turnstile.pass(bytes: parts.count * Limits.chunkBytes, of: device)
     let whole = try await cloud.storage.frame(of: parts, in: database(parcel.container))
     try FrameCheck.message(bytes: whole.count)
     let frame = try Frame.decode(whole)
-    try check(frame)
-    return (frame, form)
+    paid += try check(frame)
+    return (frame, form, Prepaid(paid))
   }
 
-  private func check(_ frame: Frame) throws(CaravanError) {
+  private func check(_ frame: Frame) throws(CaravanError) -> UInt64 {
     let (plain, isCompressed) = (Int(frame.plainBytes), frame.compression == .zstd)
     try FrameCheck.envelope(plainBytes: plain, bodyBytes: frame.body.count, isCompressed: isCompressed)
-    if isCompressed { try cloud.turnstile.pass(bytes: plain, of: device) }
+    return isCompressed ? try cloud.turnstile.pass(bytes: plain, of: device) : 0
   }
 
   /// What cannot be staged goes whole: perhaps it passes.

@@ -38,10 +38,10 @@ package final class SyncService: Service {
           let device = try Self.sender(of: incoming.subject)
           return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
             let parcels = Parcels(of: device, cloud)
-            let (frame, form) = try await parcels.open(incoming.message.payload)
+            let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
             let exchange = try await codec.open(frame)
             let session = DeviceSession(
-              device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, cloud: cloud)
+              device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, prepaid: prepaid, cloud: cloud)
             return await parcels.close(
               try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
           }

@@ -33,15 +33,18 @@ final class Turnstile: Sendable {
   }
 
   /// Charges for bytes of a frame before they are worked on; a frame costs one access at least.
+  /// - Returns: how much that was.
   /// - Throws: `rateLimited`.
-  func pass(bytes: Int, of device: EnrolledDevice) throws(CaravanError) {
-    try rates.pass(max(1, Rate.accesses(bytes: bytes)), from: RateLedger.Payer(device: device, container: ""))
+  func pass(bytes: Int, of device: EnrolledDevice) throws(CaravanError) -> UInt64 {
+    let accesses = max(1, Rate.accesses(bytes: bytes))
+    try rates.pass(accesses, from: RateLedger.Payer(device: device, container: ""))
+    return accesses
   }
 
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
-  func pass(_ operation: Wire.Operation, of device: EnrolledDevice) throws(CaravanError) {
+  func pass(_ operation: Wire.Operation, of device: EnrolledDevice, _ prepaid: Prepaid) throws(CaravanError) {
     if let intent = operation.intent { try admit(intent, at: host.clock.now.nanoseconds) }
-    try rates.pass(operation.accesses, from: operation.payer(device))
+    try rates.pass(prepaid.cover(operation.accesses), from: operation.payer(device))
   }
 
   /// What an operation has cost beside what was known of it before.

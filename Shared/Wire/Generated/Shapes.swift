@@ -951,7 +951,7 @@ extension WireShape {
     WireShape(MemoryLayout<Caravan__V1__Hello>.size + MemoryLayout<Hello>.stride, [
       WireField(1, .text),
       WireField(2, .varint),
-      WireField(3, .bytes, repeated: true, most: Limits.subscriptionsPerDevice, slot: 0, "tokens"),
+      WireField(3, .bytes, repeated: true),
     ]),
     WireShape(MemoryLayout<Caravan__V1__ProposeTable>.size + MemoryLayout<ProposeTable>.stride, [
       WireField(1, .text),
@@ -962,7 +962,7 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .varint),
       WireField(4, .varint),
-      WireField(5, .message, repeated: true, shape: 22, most: Limits.recordsPerCommit, slot: 0, "mutations"),
+      WireField(5, .message, repeated: true, shape: 22),
       WireField(6, .message, repeated: true, shape: 54),
       WireField(7, .varint),
       WireField(8, .varint),
@@ -997,7 +997,7 @@ extension WireShape {
     ]),
     WireShape(MemoryLayout<Caravan__V1__Subscribe>.size + MemoryLayout<Subscribe>.stride, [
       WireField(1, .varint),
-      WireField(2, .message, repeated: true, shape: 154, most: Limits.subscriptionsPerDevice, slot: 0, "subscriptions"),
+      WireField(2, .message, repeated: true, shape: 154),
     ]),
     WireShape(MemoryLayout<Caravan__V1__AckNotification>.size + MemoryLayout<AckNotification>.stride, [
       WireField(1, .varint),
@@ -1053,7 +1053,7 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .varint),
       WireField(4, .varint),
-      WireField(5, .message, repeated: true, shape: 22, most: Limits.recordsPerCommit, slot: 0, "mutations"),
+      WireField(5, .message, repeated: true, shape: 22),
       WireField(6, .message, repeated: true, shape: 54),
     ]),
     WireShape(MemoryLayout<Caravan__V1__CommitGroup>.size + MemoryLayout<CommitGroup>.stride, [

@@ -298,7 +298,7 @@ struct  Caravan__V1__Hello
   protobuf_c_boolean has_generation;
   uint64_t generation;
   /*
-   * one change token a subscription: what it holds; at most Limits.subscriptionsPerDevice
+   * one change token a subscription: what it holds
    */
   size_t n_tokens;
   ProtobufCBinaryData *tokens;
@@ -329,7 +329,7 @@ struct  Caravan__V1__Push
   protobuf_c_boolean has_op_floor;
   uint64_t op_floor;
   /*
-   * At most Limits.recordsPerCommit, without their chunks: sync finds them in the bodies.
+   * without their chunks: sync finds them in the bodies
    */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
@@ -459,9 +459,6 @@ struct  Caravan__V1__Subscribe
   ProtobufCMessage base;
   protobuf_c_boolean has_generation;
   uint64_t generation;
-  /*
-   * at most Limits.subscriptionsPerDevice
-   */
   size_t n_subscriptions;
   Caravan__V1__ZoneSubscription **subscriptions;
 };
@@ -661,9 +658,6 @@ struct  Caravan__V1__UploadPart
    */
   protobuf_c_boolean has_part;
   uint32_t part;
-  /*
-   * at most Limits.recordsPerCommit
-   */
   size_t n_mutations;
   Caravan__V1__Mutation **mutations;
   /*
@@ -1139,8 +1133,8 @@ struct  Caravan__V1__ChunkReply
 {
   ProtobufCMessage base;
   /*
-   * At most Limits.chunksPerRequest. As many of those asked for as fit, in the order asked, as patches of the bases named where that is smaller; absent
-   * ones come without data.
+   * As many of those asked for as fit, in the order asked, as patches of the bases named where that is smaller; absent
+   * ones come without data. At most Limits.chunksPerRequest.
    */
   size_t n_chunks;
   Caravan__V1__Chunk **chunks;
