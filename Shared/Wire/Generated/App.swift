@@ -629,6 +629,8 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
+  static let shape = 86
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -636,7 +638,9 @@ public struct AllowApp: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__allow_app__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__allow_app__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -659,6 +663,8 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
+  static let shape = 87
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -666,7 +672,9 @@ public struct AppName: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_name__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_name__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -689,6 +697,8 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
+  static let shape = 88
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -696,7 +706,9 @@ public struct AppList: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_list__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_list__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -729,6 +741,8 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
+  static let shape = 89
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -736,7 +750,9 @@ public struct AppEntry: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__app_entry__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__app_entry__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -764,7 +780,7 @@ public struct AppWelcome: WireMessage, Equatable {
     maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
   }
 
-  static let shape = 86
+  static let shape = 90
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -816,7 +832,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 87
+  static let shape = 91
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -855,7 +871,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 88
+  static let shape = 92
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -904,7 +920,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 89
+  static let shape = 93
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -953,7 +969,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 90
+  static let shape = 94
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -992,7 +1008,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 91
+  static let shape = 95
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1031,7 +1047,7 @@ public struct ResetTable: WireMessage, Equatable {
     choice = m.pointee.has_choice != 0 ? ResetChoice(c: m.pointee.choice) : .unspecified
   }
 
-  static let shape = 92
+  static let shape = 96
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1065,7 +1081,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 93
+  static let shape = 97
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1131,7 +1147,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 94
+  static let shape = 98
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1170,7 +1186,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 95
+  static let shape = 99
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1241,7 +1257,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 96
+  static let shape = 100
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1296,7 +1312,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 97
+  static let shape = 101
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1335,7 +1351,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 98
+  static let shape = 102
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1379,7 +1395,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 99
+  static let shape = 103
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1438,7 +1454,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 100
+  static let shape = 104
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1487,7 +1503,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 101
+  static let shape = 105
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1531,7 +1547,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 102
+  static let shape = 106
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1570,7 +1586,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 103
+  static let shape = 107
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1629,7 +1645,7 @@ public struct Select: WireMessage, Equatable {
     hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
   }
 
-  static let shape = 104
+  static let shape = 108
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1668,7 +1684,7 @@ public struct OrderBy: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
-  static let shape = 105
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1702,7 +1718,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 106
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1741,7 +1757,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 107
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1800,7 +1816,7 @@ public struct Row: WireMessage, Equatable {
     refused = try copyText(m.pointee.refused)
   }
 
-  static let shape = 108
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1844,7 +1860,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 109
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1908,7 +1924,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 110
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1947,7 +1963,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 111
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1986,7 +2002,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 112
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2020,7 +2036,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 113
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2086,7 +2102,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 114
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2133,7 +2149,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 115
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2172,7 +2188,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 116
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2216,7 +2232,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 117
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2255,7 +2271,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 118
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2304,7 +2320,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 119
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2345,7 +2361,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 120
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2399,7 +2415,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 121
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2438,7 +2454,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 122
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2482,7 +2498,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 123
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2521,7 +2537,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 124
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2565,7 +2581,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 125
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2614,7 +2630,7 @@ public struct Upcall: WireMessage, Equatable {
     lost = try copyStrings(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 126
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2683,7 +2699,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 127
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2805,7 +2821,7 @@ public struct TableStatus: WireMessage, Equatable {
     picksHere = m.pointee.has_picks_here != 0 ? m.pointee.picks_here != 0 : false
   }
 
-  static let shape = 128
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2864,7 +2880,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 129
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2978,7 +2994,7 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
   }
 
-  static let shape = 130
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3027,7 +3043,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 131
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3066,7 +3082,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 132
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -79,7 +79,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     }
   }
 
-  static let shape = 133
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -118,7 +118,7 @@ public struct ArchiveHeader: WireMessage, Equatable {
     madeMilliseconds = m.pointee.has_made_milliseconds != 0 ? m.pointee.made_milliseconds : 0
   }
 
-  static let shape = 134
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -157,7 +157,7 @@ public struct ArchivedChunk: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 135
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -211,7 +211,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     lostThrough = m.pointee.has_lost_through != 0 ? m.pointee.lost_through : 0
   }
 
-  static let shape = 136
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -250,7 +250,7 @@ public struct ArchivedLink: WireMessage, Equatable {
     kinds = m.pointee.has_kinds != 0 ? m.pointee.kinds : 0
   }
 
-  static let shape = 137
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -304,7 +304,7 @@ public struct ArchivedRecord: WireMessage, Equatable {
     links = try copyMessages(m.pointee.n_links, m.pointee.links) { (p) throws(WireError) in try ArchivedLink(c: p) }
   }
 
-  static let shape = 138
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -358,7 +358,7 @@ public struct ArchivedOp: WireMessage, Equatable {
     outcome = m.pointee.has_outcome != 0 ? copyBytes(m.pointee.outcome) : []
   }
 
-  static let shape = 139
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -402,7 +402,7 @@ public struct ArchivedQuota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 140
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -441,7 +441,7 @@ public struct ArchivedHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 141
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -492,7 +492,7 @@ public struct ArchiveManifest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 142
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -546,7 +546,7 @@ public struct ZoneDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 143
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -595,7 +595,7 @@ public struct DatabaseDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 144
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
