@@ -139,7 +139,7 @@ struct DeviceOwnerTests {
   func longHello() async throws {
     try await AppFixture.with { f in
       let peer = try await f.stranger()
-      await peer.send(Frame.head(message: 1_025))
+      await peer.send(Frame.head(message: 4_097))
       guard case .failure(let failure)? = try await peer.receive()?.kind else {
         throw CaravanError(.internalError, "no refusal")
       }
