@@ -25,6 +25,11 @@ public struct Host: Sendable {
   public func with(log: Log) -> Host {
     Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics, process: process)
   }
+
+  /// The same machine with another clock.
+  public func with(clock: any Clock) -> Host {
+    Host(clock: clock, random: random, executors: executors, log: log, metrics: metrics, process: process)
+  }
 }
 
 /// A point of the monotonic clock, in nanoseconds. Only differences mean anything.

@@ -5,6 +5,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <malloc.h>
+#include <string.h>
+#include <sys/timex.h>
 
 // Linux's own calls, which glibc declares under _GNU_SOURCE only, and that cannot be had of the Glibc module.
 extern int CLinux_fallocate(int file, int mode, int64_t offset, int64_t length) __asm__("fallocate64");
@@ -18,3 +20,11 @@ extern int CLinux_set_affinity(int thread, size_t bytes, const uint64_t *mask) _
 static const int CLinux_punch_hole = 0x02 | 0x01;
 // <fcntl.h>, SYNC_FILE_RANGE_WRITE: starts writing dirty pages and does not wait.
 static const unsigned CLinux_start_writing = 2;
+
+// Whether somebody keeps the kernel's clock right (adjtimex(2)).
+static inline int CLinux_clock_is_synchronised(void) {
+  struct timex state;
+  memset(&state, 0, sizeof state);
+  int code = adjtimex(&state);
+  return code >= 0 && code != TIME_ERROR && !(state.status & STA_UNSYNC);
+}

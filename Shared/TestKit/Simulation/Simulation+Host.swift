@@ -31,6 +31,20 @@ public struct SimulatedHost: Sendable {
 
   /// Moves this machine's wall clock alone, as an operator or NTP does.
   public func adjustWallTime(by duration: Duration) { clock.adjust(by: duration) }
+
+  /// What it knows of time: it never boots anew, and nobody keeps its clock right.
+  public var time: any MachineTime { SimulatedTime(clock: clock) }
+}
+
+private struct SimulatedTime: MachineTime {
+  let clock: SimulatedClock
+
+  var reading: ClockReading {
+    ClockReading(
+      wall: clock.wallTime.milliseconds, sinceBoot: Int64(clock.now.nanoseconds / 1_000_000), boot: "simulated")
+  }
+
+  var isSynchronised: Bool { false }
 }
 
 final class SimulatedClock: Clock {
