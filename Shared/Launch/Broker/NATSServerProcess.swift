@@ -24,7 +24,8 @@ public enum NATSServerProcess {
     guard !LoopbackPort.accepts(configuration.port, at: configuration.host) else {
       throw CaravanError(.unavailable, "port \(configuration.port) is in use by another program: choose another port")
     }
-    try TextFile.writeSecret(configuration.text, to: file)
+    // Written only when it has changed: a broker that died is started again on a full disk, too.
+    if (try? TextFile.read(file)) != configuration.text { try TextFile.writeSecret(configuration.text, to: file) }
     let environment = runtime.merging(Command.environment) { _, own in own }
     let server = try await ChildProcess.start(
       ChildCommand(program, ["-c", file], environment: environment, output: .file(log)), host: host)

@@ -63,7 +63,9 @@ public struct ChildCommand: Sendable {
   private func setFiles(_ actions: inout posix_spawn_file_actions_t) {
     unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
     if case .file(let path) = output {
-      unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      // A process without a log does its work; one that cannot be started for the lack of one does not.
+      let place = Self.canAppend(to: path) ? path : "/dev/null"
+      unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, place, O_WRONLY | O_CREAT | O_APPEND, 0o600)
       unsafe posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
     }
     // Libraries open sockets that would stay open in the child.
@@ -72,8 +74,17 @@ public struct ChildCommand: Sendable {
     }
   }
 
+  private static func canAppend(to path: String) -> Bool {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    if file >= 0 { close(file) }
+    return file >= 0
+  }
+
   private static func openDescriptors() -> [Int32] {
-    guard let directory = unsafe opendir("/proc/self/fd") else { return [] }
+    // Without a descriptor left to look: all that there may be. Closing one that is not open does no harm.
+    guard let directory = unsafe opendir("/proc/self/fd") else {
+      return Array(0..<Int32(clamping: min(max(3, sysconf(Int32(_SC_OPEN_MAX))), 4_096)))
+    }
     defer { unsafe closedir(directory) }
     var descriptors: [Int32] = []
     while let entry = unsafe readdir(directory) {

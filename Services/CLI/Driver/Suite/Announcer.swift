@@ -5,8 +5,10 @@ internal import Launch
 internal import Model
 internal import Runtime
 
-/// Says when the suite is ready, and keeps its run file true.
+/// Says when the suite is ready, and keeps its run file true. The suite does not need that file: one that cannot be
+/// written is said, and tried again.
 struct Announcer: Service {
+  private static let retryPeriod: Duration = .seconds(1)
   static let startDeadline: Duration = .seconds(30)
   /// A process that died so often before the suite was ready will not live.
   static let deathsAtStart = 3
@@ -18,10 +20,16 @@ struct Announcer: Service {
   let board: ProcessBoard
   let terminal: Terminal
   private let stop = Latch()
+  private let unwritten: Outage
 
+  /// - Parameter host: whose log says what goes wrong.
   init(
-    _ run: RunFile, directory: SuiteDirectory, gateway: GatewayClient, board: ProcessBoard, terminal: Terminal
+    _ run: RunFile, directory: SuiteDirectory, gateway: GatewayClient, board: ProcessBoard, terminal: Terminal,
+    host: Host
   ) {
+    unwritten = Outage(
+      host, "the run file cannot be written: commands with --dir do not find this suite",
+      over: "the run file is written")
     self.run = run
     self.directory = directory
     self.gateway = gateway
@@ -31,19 +39,26 @@ struct Announcer: Service {
 
   func run() async throws {
     guard try await waitUntilReady() else { return }
-    var written = file
-    try write(written)
-    terminal.say("ready \(written.json.encoded())")
+    await keep { terminal.say("ready \(file.json.encoded())") }
+  }
+
+  /// Until it is told to stop.
+  /// - Parameter begin: what to do once the file has been written for the first time, or could not be.
+  func keep(_ begin: () -> Void) async {
+    var written: RunFile?
+    write(file, as: &written)
+    begin()
     while !stop.isOpen && !Task.isCancelled {
-      await board.changed.wait()
-      if file != written {
-        written = file
-        try write(written)
+      if written == file {
+        await board.changed.wait()
+      } else {
+        await board.changed.wait(atMost: Self.retryPeriod, clock: terminal.host.clock)
       }
+      if written != file { write(file, as: &written) }
     }
     var over = run
     over.process = 0
-    try write(over)
+    write(over, as: &written)
   }
 
   func shutDown() {
@@ -57,8 +72,14 @@ struct Announcer: Service {
     return file
   }
 
-  private func write(_ file: RunFile) throws(CaravanError) {
-    try TextFile.writeSecret(file.json.encoded() + "\n", to: directory.runFile)
+  private func write(_ file: RunFile, as written: inout RunFile?) {
+    do throws(CaravanError) {
+      try TextFile.writeSecret(file.json.encoded() + "\n", to: directory.runFile)
+      written = file
+      unwritten.ended()
+    } catch {
+      unwritten.lasts(error)
+    }
   }
 
   /// - Returns: false when it was told to stop before.

@@ -52,7 +52,7 @@ struct Suite {
         run, directory: directory,
         gateway: try GatewayClient(
           url: run.http, adminToken: nil, authority: run.httpAuthority, allowsClear: true, host: host), board: board,
-        terminal: terminal))
+        terminal: terminal, host: host))
     self.services = services
   }
 

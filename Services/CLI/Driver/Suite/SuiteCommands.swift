@@ -39,12 +39,12 @@ enum SuiteCommands {
     for path in [directory.path, directory.nats, directory.logs] { _ = try Folder(making: path) }
     let lock = try lock(directory)
     defer { lock.release() }
-    let earlier = try directory.lastRun()
+    let host = logging(terminal.host, to: directory.log("up"))
+    let earlier = lastRun(directory, host)
     let addresses = try Addresses(
       http: options[http], nats: options[nats], after: earlier, names: options[KeyCommands.names],
       random: terminal.host.random)
     defer { addresses.release() }
-    let host = try logging(terminal.host, to: directory.log("up"))
     let plan = SuitePlan(
       directory: directory, scale: scale, postgres: postgres, stores: options[Flag<[String]>.stores],
       demandsCertificates: options[deviceTLS], allowsClear: options[insecure],
@@ -60,15 +60,29 @@ enum SuiteCommands {
   private static func lock(_ directory: SuiteDirectory) throws(CaravanError) -> DirectoryLock {
     do { return try DirectoryLock(directory.path) } catch {
       guard error.code == .unavailable else { throw error }
-      let holder = try directory.lastRun().map { $0.process > 0 ? " (process \($0.process))" : "" } ?? ""
+      let holder = (try? directory.lastRun()).map { $0.process > 0 ? " (process \($0.process))" : "" } ?? ""
       throw CaravanError(
         .unavailable, "a suite runs in '\(directory.path)' already\(holder): stop it first, or use another --dir")
     }
   }
 
-  private static func logging(_ host: Host, to path: String) throws(CaravanError) -> Host {
+  /// Devices know the addresses of the last run; one whose file is damaged is forgotten.
+  private static func lastRun(_ directory: SuiteDirectory, _ host: Host) -> RunFile? {
+    do throws(CaravanError) { return try directory.lastRun() } catch {
+      host.log.warning("the run file of the last time says nothing", [.error: error.message])
+      return nil
+    }
+  }
+
+  /// Into the file, or onto the terminal where there can be none.
+  private static func logging(_ host: Host, to path: String) -> Host {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw CaravanError(.invalidData, "cannot write '\(path)': is the directory yours?") }
-    return host.with(log: Log(level: .info, clock: host.clock, sink: DescriptorLogSink(descriptor: file)))
+    guard file < 0 else {
+      return host.with(log: Log(level: .info, clock: host.clock, sink: DescriptorLogSink(descriptor: file)))
+    }
+    let reason = SystemError.text(errno)
+    let host = host.with(log: Log(level: .info, clock: host.clock, sink: DescriptorLogSink.standardError))
+    host.log.warning("the log cannot be written to its file", [.path: path, .error: reason])
+    return host
   }
 }
