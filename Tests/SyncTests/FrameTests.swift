@@ -1,5 +1,7 @@
 import Model
+import Runtime
 import SyncCore
+import TestKit
 import Testing
 import Wire
 
@@ -92,14 +94,36 @@ import Wire
 
   @Test("Transient refusals say when to come back; the device's own mistakes pass unchanged")
   func refusals() {
-    for code in ErrorCode.allCases {
+    for code in ErrorCode.allCases where code != .storageFull && code != .internalError {
       let error = CaravanError(code, "x")
-      let mapped = Refusal.forDevice(error)
+      let mapped = error.forDevice(retryAfter: 9)
       #expect((mapped.retryAfterMilliseconds != nil) == error.isTransient, "\(code)")
       #expect(mapped.code == code && mapped.message == "x")
     }
     let timed = CaravanError(.serverBusy, "x", retryAfterMilliseconds: 7)
-    #expect(Refusal.forDevice(timed) == timed)
+    #expect(timed.forDevice(retryAfter: 9) == timed)
+  }
+
+  @Test("issue 5, B11: what the cloud lacks is not the device's to mend; the log has the reason, now and then")
+  func ofTheCloud() {
+    let log = MemoryLogSink()
+    let clock = ManualClock()
+    let live = Host.live(logLevel: .error)
+    let host = Host(
+      clock: clock, random: live.random, executors: live.executors, log: Log(level: .warning, clock: clock, sink: log),
+      metrics: MetricsRegistry())
+    let refusals = DeviceRefusals(host, retryAfter: 9)
+    let reason = "cannot write '/srv/caravan/storage/store-0.db' (No space left on device): free some space"
+    for _ in 0..<5 {
+      let told = refusals.told(CaravanError(.storageFull, reason))
+      #expect(told.code == .unavailable && told.isTransient && told.retryAfterMilliseconds ?? 0 >= 1_000)
+      #expect(!told.message.contains("/") && told.message.contains("cloud"))
+      #expect(refusals.told(CaravanError(.internalError, reason)).message.contains("/") == false)
+    }
+    #expect(log.records.count == 1 && log.records.contains { "\($0.fields.json)".contains("store-0.db") })
+    clock.advance(by: .seconds(11))
+    _ = refusals.told(CaravanError(.storageFull, reason))
+    #expect(log.records.count == 2)
   }
 
   @Test("CK-65: Caravan's own container does not exist for devices; the owner is the subject's user")

@@ -71,7 +71,7 @@ struct DeviceSession: Sendable {
       cloud.metrics.count(isRefused: true)
       cloud.host.log.debug(
         "operation refused", [.device: device, .code: error.code.rawValue, .error: error.message])
-      return Wire.Result(kind: .failure(Failure(Refusal.forDevice(error))))
+      return Wire.Result(kind: .failure(Failure(cloud.refusals.told(error))))
     }
   }
 

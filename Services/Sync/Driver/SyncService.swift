@@ -36,15 +36,17 @@ package final class SyncService: Service {
         ) { incoming throws(CaravanError) in
           // The broker proves who that is; nothing in a payload says who is asking (architecture §4).
           let device = try Self.sender(of: incoming.subject)
-          return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
-            let parcels = Parcels(of: device, cloud)
-            let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
-            let exchange = try await codec.open(frame)
-            let session = DeviceSession(
-              device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, prepaid: prepaid, cloud: cloud)
-            return await parcels.close(
-              try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
-          }
+          do throws(CaravanError) {
+            return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
+              let parcels = Parcels(of: device, cloud)
+              let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
+              let exchange = try await codec.open(frame)
+              let session = DeviceSession(
+                device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, prepaid: prepaid, cloud: cloud)
+              return await parcels.close(
+                try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
+            }
+          } catch { throw cloud.refusals.told(error) }
         }
       ])
   }
@@ -85,6 +87,7 @@ final class Cloud: Sendable {
   let features: Features
   let faults: FaultSwitch
   let turnstile: Turnstile
+  let refusals: DeviceRefusals
   let disputes = DisputeGate()
   let behaviour: Behaviour
 
@@ -106,5 +109,6 @@ final class Cloud: Sendable {
     aliases = UserAlias(key: ticketKey)
     metrics = SyncMetrics(host.metrics)
     turnstile = Turnstile(rates, host: host)
+    refusals = DeviceRefusals(host, retryAfter: SyncLimits.retryAfterMilliseconds)
   }
 }
