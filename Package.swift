@@ -122,7 +122,7 @@ let package = Package(
 
     // The store, on SQLite and on PostgreSQL.
     shared("StoreSQLite", ["Store", "SQLite", "ChunkFiles", "Model", "Runtime", "Encoding"]),
-    shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime"]),
+    shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime", "Crypto"]),
     shared("Backup", ["Store", "Model", "Wire", "Crypto", "Runtime"]),
   ]
     + service(

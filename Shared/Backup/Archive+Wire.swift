@@ -9,6 +9,8 @@ extension Wire.ArchiveItem {
     switch item {
     case .database(let id): self.init(kind: .database(DatabaseRef(id)))
     case .chunk(let chunk): self.init(kind: .chunk(ArchivedChunk(hash: chunk.hash.bytes, data: chunk.bytes)))
+    case .damaged(let chunk):
+      self.init(kind: .damaged(ArchivedDamage(hash: chunk.hash.bytes, size: UInt64(chunk.size))))
     case .zone(let zone):
       self.init(
         kind: .zone(
@@ -30,14 +32,20 @@ extension Wire.ArchiveItem {
     }
   }
 
-  /// nil: what surrounds the items.
-  func model() throws(CaravanError) -> StoreContent? {
+  /// - Parameter database: the one that the items before it belong to.
+  /// - Returns: nil: what surrounds the items.
+  func model(in database: DatabaseID?) throws(CaravanError) -> StoreContent? {
     switch kind {
     case .header, .manifest: return nil
     case .database(let reference): return .database(try reference.model())
     case .chunk(let chunk):
       guard let hash = ChunkHash(chunk.hash) else { throw CaravanError(.invalidData, "a chunk's hash is none") }
       return .chunk(ChunkBytes(hash: hash, bytes: chunk.data))
+    case .damaged(let chunk):
+      guard let hash = ChunkHash(chunk.hash), let database, let size = Int(exactly: chunk.size) else {
+        throw CaravanError(.invalidData, "a damaged chunk has no hash, or is in no database")
+      }
+      return .damaged(DamagedChunk(database: database, hash: hash, size: size, found: 0))
     case .zone(let zone):
       return .zone(
         ZoneContent(

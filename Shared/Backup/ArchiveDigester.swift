@@ -23,6 +23,12 @@ public struct ArchiveSummary: Sendable, Hashable {
   /// Those that are alive, by name.
   public internal(set) var zones: [Zone] = []
   public internal(set) var databases: [Database] = []
+  /// Chunks that could not be read.
+  public internal(set) var damaged: [DamagedChunk] = []
+  /// Of those, records that name one, at most `damagedRecordsListed`.
+  public internal(set) var damagedRecords: [DamagedRecord] = []
+
+  static let damagedRecordsListed = 1_000
 
   public var records: UInt64 { zones.reduce(0) { $0 + $1.records } }
   public var chunks: UInt64 { databases.reduce(0) { $0 + $1.chunks } }
@@ -34,6 +40,7 @@ public struct ArchiveSummary: Sendable, Hashable {
     if let pair = zip(mine.databases, theirs.databases).first(where: { $0 != $1 }) {
       return "the chunks of database \(pair.0.id)"
     }
+    guard Set(damaged.map(\.hash)) == Set(other.damaged.map(\.hash)) else { return "the damaged chunks" }
     guard mine.zones.count == theirs.zones.count, mine.databases.count == theirs.databases.count else {
       return "the number of zones or databases"
     }
@@ -67,7 +74,9 @@ enum Chain {
 /// Sums up what passes.
 public struct ArchiveDigester: Sendable {
   public private(set) var summary = ArchiveSummary()
-  private var database: DatabaseID?
+  private(set) var database: DatabaseID?
+  /// Of the database, those that could not be read.
+  private var damaged: Set<ChunkHash> = []
   /// Where in the archive the newest item lies, for people.
   private(set) var place = "at its beginning"
 
@@ -77,7 +86,7 @@ public struct ArchiveDigester: Sendable {
   public mutating func add(_ item: StoreContent) throws(CaravanError) {
     switch item {
     case .database(let id):
-      (database, place) = (id, "in database \(id)")
+      (database, place, damaged) = (id, "in database \(id)", [])
       summary.databases.append(ArchiveSummary.Database(id: id))
     case .chunk(let chunk):
       guard let database else { throw CaravanError(.invalidData, "a chunk is in no database") }
@@ -89,6 +98,9 @@ public struct ArchiveDigester: Sendable {
       summary.databases[last].chunks += 1
       summary.databases[last].bytes += UInt64(chunk.bytes.count)
       Chain.add(chunk.hash.bytes, to: &summary.databases[last].digest)
+    case .damaged(let chunk):
+      damaged.insert(chunk.hash)
+      summary.damaged.append(chunk)
     case .zone(let zone):
       guard let database else { throw CaravanError(.invalidData, "a zone is in no database") }
       let id = try ZoneID(database, zone.name)
@@ -98,8 +110,15 @@ public struct ArchiveDigester: Sendable {
       guard !summary.zones.isEmpty else { throw CaravanError(.invalidData, "a record is in no zone") }
       let last = summary.zones.count - 1
       summary.zones[last].records += 1
+      if !damaged.isEmpty { note(record, in: summary.zones[last].id) }
       Chain.add(Wire.ArchivedRecord(record).encoded(), to: &summary.zones[last].digest)
     case .op, .quota, .head, .reach: place = "after the zones"
     }
+  }
+
+  private mutating func note(_ record: RecordContent, in zone: ZoneID) {
+    let lost = record.chunks.filter(damaged.contains)
+    guard !lost.isEmpty, summary.damagedRecords.count < ArchiveSummary.damagedRecordsListed else { return }
+    summary.damagedRecords.append(DamagedRecord(zone: zone, name: record.entry.name, chunks: lost))
   }
 }

@@ -173,7 +173,9 @@ private struct BackupReader {
 
   private mutating func checked(_ item: Wire.ArchiveItem) throws(CaravanError) -> StoreContent {
     do throws(CaravanError) {
-      guard let content = try item.model() else { throw CaravanError(.invalidData, "it begins again") }
+      guard let content = try item.model(in: digester.database) else {
+        throw CaravanError(.invalidData, "it begins again")
+      }
       try digester.add(content)
       return content
     } catch { throw damaged(error.message) }

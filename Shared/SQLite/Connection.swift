@@ -14,6 +14,8 @@ public final class Connection {
   }
 
   let handle: OpaquePointer
+  /// Of the file, for people.
+  private let path: String
   private var statements: [UInt: Statement] = [:]
   private var texts: [String: Statement] = [:]
   /// The newest failure of this connection, with SQLite's own code.
@@ -36,7 +38,6 @@ public final class Connection {
   public init(_ location: Location, _ options: ConnectionOptions = ConnectionOptions()) throws(CaravanError) {
     Self.configureLibrary
     var opened: OpaquePointer?
-    let path: String
     switch location {
     case .file(let file): path = file
     case .memory: path = ":memory:"
@@ -157,7 +158,9 @@ public final class Connection {
     let error = SQLiteError(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
     lastFailure =
       error.code == SQLITE_OK ? SQLiteError(code: code, message: String(cString: sqlite3_errstr(code))) : error
-    if lastFailure?.kind == .corrupt { whenDamaged?() }
-    return (lastFailure ?? error).caravanError
+    guard let failure = lastFailure, failure.kind == .corrupt else { return (lastFailure ?? error).caravanError }
+    whenDamaged?()
+    return CaravanError(
+      .internalError, "the database file '\(path)' is damaged (\(failure)): look at the disk, and restore the file")
   }
 }

@@ -343,6 +343,21 @@ extension StorageClient {
     return try await call(.move, in: Partition(of: DatabaseID(container: .system, owner: user)), request)
   }
 
+  /// Chunks that are damaged, of one user or of all.
+  /// - Parameter hasRecords: with the records that name them, for which storage reads many.
+  public func damage(of owner: UserID? = nil, hasRecords: Bool = false) async throws(CaravanError) -> [ChunkDamage] {
+    let request = DamageRequest(owner: owner?.text ?? "", records: hasRecords)
+    let partition = owner.map { Partition(of: DatabaseID(container: .system, owner: $0)) } ?? Partition.all[0]
+    let reply: DamageReply = try await call(.damage, in: partition, request)
+    return reply.chunks
+  }
+
+  /// Whether storage believes its machine's clock.
+  /// - Parameter isAccepted: it does from now on.
+  public func clock(isAccepted: Bool = false) async throws(CaravanError) -> ClockReply {
+    try await call(.clock, in: Partition.all[0], ClockRequest(accept: isAccepted))
+  }
+
   public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
     try await call(.status, in: partition, Empty())
   }

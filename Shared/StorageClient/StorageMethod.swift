@@ -49,6 +49,10 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case cancel
   /// `Empty` → `ListActionsReply`, whatever the partition
   case actions
+  /// `DamageRequest` → `DamageReply`, whatever the partition
+  case damage
+  /// `ClockRequest` → `ClockReply`, whatever the partition
+  case clock
 
   public func subject(in partition: Partition) -> Subject { .partitioned(.storage, partition, method: rawValue) }
 
@@ -59,7 +63,7 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .parcel,
-      .log, .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions:
+      .log, .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions, .damage, .clock:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

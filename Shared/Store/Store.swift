@@ -58,16 +58,33 @@ public protocol Store: Sendable {
   // MARK: Chunks
 
   /// Keeps chunks for the staging lease, until a record or a group refers to them; a power cut may take them before
-  /// that. The caller has checked the hashes.
+  /// that. They take the place of damaged ones. The caller has checked the hashes.
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError)
 
-  /// Those of `hashes` that the database lacks, in the order given; the others are kept for the staging lease.
+  /// Those of `hashes` that the database lacks or cannot read, in the order given; the others are kept for the staging
+  /// lease.
   func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash]
 
-  /// As many of `hashes` as fit in `maxBytes` (the first always), in order; `nil` bytes for those it lacks.
+  /// As many of `hashes` as fit in `maxBytes` (the first always), in order; `nil` bytes for those it lacks, and for
+  /// those whose bytes are damaged.
   func chunks(
     _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
   ) async throws(CaravanError) -> [FoundChunk]
+
+  // MARK: Damage
+
+  /// Chunks that were found damaged and have not come again since, at most so many.
+  /// - Parameter database: nil: of all.
+  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk]
+
+  /// Records of a database that name one of the chunks, at most so many. Reads the list of every record that has one.
+  func records(
+    naming chunks: Set<ChunkHash>, in database: DatabaseID, atMost count: Int
+  ) async throws(CaravanError) -> [DamagedRecord]
+
+  /// Reads the next chunks and notes those that are damaged. The store remembers where it went on.
+  /// - Parameter bytes: about so many are read.
+  func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep
 
   // MARK: Groups
 

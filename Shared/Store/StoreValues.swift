@@ -56,12 +56,14 @@ public struct ChunkBytes: Sendable, Hashable {
 
 public struct FoundChunk: Sendable, Hashable {
   public var hash: ChunkHash
-  /// nil: the database does not have it.
+  /// nil: the database does not have it, or has it damaged.
   public var bytes: [UInt8]?
+  public var isDamaged: Bool
 
-  public init(hash: ChunkHash, bytes: [UInt8]?) {
+  public init(hash: ChunkHash, bytes: [UInt8]?, isDamaged: Bool = false) {
     self.hash = hash
     self.bytes = bytes
+    self.isDamaged = isDamaged
   }
 }
 
@@ -129,17 +131,22 @@ public struct StoreStatus: Sendable, Hashable {
   public var records: UInt64
   public var chunks: UInt64
   public var chunkBytes: UInt64
+  /// Chunks that were found damaged and have not come again since.
+  public var damagedChunks: UInt64
 
-  public init(zones: UInt64 = 0, records: UInt64 = 0, chunks: UInt64 = 0, chunkBytes: UInt64 = 0) {
+  public init(
+    zones: UInt64 = 0, records: UInt64 = 0, chunks: UInt64 = 0, chunkBytes: UInt64 = 0, damagedChunks: UInt64 = 0
+  ) {
     self.zones = zones
     self.records = records
     self.chunks = chunks
     self.chunkBytes = chunkBytes
+    self.damagedChunks = damagedChunks
   }
 
   public static func + (a: Self, b: Self) -> Self {
     StoreStatus(
       zones: a.zones + b.zones, records: a.records + b.records, chunks: a.chunks + b.chunks,
-      chunkBytes: a.chunkBytes + b.chunkBytes)
+      chunkBytes: a.chunkBytes + b.chunkBytes, damagedChunks: a.damagedChunks + b.damagedChunks)
   }
 }

@@ -225,7 +225,10 @@ enum Layout {
   static func prepare(_ db: Connection, random: any RandomSource) throws(PostgresError) {
     for attempt in 1... {
       do throws(PostgresError) {
-        if let found = try foundVersion(db) { return try check(db, found) }
+        if let found = try foundVersion(db) {
+          try check(db, found)
+          return try DamageStatements.prepare(db)
+        }
         try make(db, random: random)
       } catch {
         // Two that make the same table at once: one of them is told that its name is taken, in one way or another.
@@ -246,7 +249,7 @@ enum Layout {
   }
 
   private static func make(_ db: Connection, random: any RandomSource) throws(PostgresError) {
-    for table in tables { try db.execute(table) }
+    for table in tables + DamageStatements.tables { try db.execute(table) }
     for statement in tuning { try? db.execute(statement) }
     let partitions = Partition.all.map { Int64($0.number) }
     var pipeline = Pipeline()

@@ -2,23 +2,41 @@ internal import Model
 internal import Store
 
 extension PartitionState {
-  func commit(_ commit: Commit) throws(CaravanError) -> Answer<CommitResult> {
+  func commit(
+    _ commit: Commit, trusting trusted: Set<ChunkHash>
+  ) throws(CaravanError) -> Answer<Checked<CommitResult>> {
+    let decision = try decide(commit, trusting: trusted)
+    return { (state) throws(CaravanError) in
+      switch decision {
+      case .done(let answer): .done(try answer(state))
+      case .mustRead(let unread): .mustRead(unread)
+      }
+    }
+  }
+
+  private func decide(
+    _ commit: Commit, trusting trusted: Set<ChunkHash>
+  ) throws(CaravanError) -> Checked<Answer<CommitResult>> {
     if let outcome = try known(commit.op, floor: commit.opFloor, in: commit.zone) {
-      return answer(outcome, commit.op, in: commit.zone)
+      return .done(answer(outcome, commit.op, in: commit.zone))
     }
     let group = try checkTerms(of: commit)
     let zone = zone(commit.zone)
     let low = beginning(of: commit.zone)
     let facts = try facts(for: commit, in: zone)
+    let unread = unread(of: commit, in: zone, trusting: trusted)
+    guard unread.isEmpty else { return .mustRead(unread) }
     switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
-    case .missing(let hashes): return { _ throws(CaravanError) in .missing(hashes) }
+    case .missing(let hashes):
+      let answer: Answer<CommitResult> = { _ throws(CaravanError) in .missing(hashes) }
+      return .done(answer)
     case .decided(let writes, let verdicts, let zoneSeq):
       let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       keep(outcome, of: commit.op, in: commit.zone, floor: commit.opFloor)
       if let group {
         save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op)
       }
-      return answer(outcome, commit.op, in: commit.zone)
+      return .done(answer(outcome, commit.op, in: commit.zone))
     }
   }
 
@@ -155,17 +173,19 @@ extension PartitionState {
         counts.chunks += 1
         counts.chunkBytes += Int64(chunk.bytes.count)
       } else {
+        if chunks[key]?.isDamaged ?? false { heal(key, chunk.bytes) }
         keep(key)
       }
     }
   }
 
-  /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
+  /// Those of `hashes` that the database lacks or cannot read; the others are kept for the staging lease.
   func missing(_ hashes: [ChunkHash], in database: DatabaseID) -> [ChunkHash] {
     hashes.filter { hash in
       let key = Wants.Chunk(database: database, hash: hash)
-      if chunks[key] != nil { keep(key) }
-      return chunks[key] == nil
+      guard isReadable(key) else { return true }
+      keep(key)
+      return false
     }
   }
 

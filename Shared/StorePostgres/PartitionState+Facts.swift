@@ -13,7 +13,7 @@ extension PartitionState {
       try look(for: questions, in: commit.zone, zone)
       if let zone { answer(questions, about: zone.id, &facts) }
       if questions.past { facts.past = past(of: commit.zone) }
-      for hash in questions.chunks where chunks[Wants.Chunk(database: commit.zone.database, hash: hash)] == nil {
+      for hash in questions.chunks where !isReadable(Wants.Chunk(database: commit.zone.database, hash: hash)) {
         facts.lacking.insert(hash)
       }
       for hash in questions.lists {

@@ -21,23 +21,25 @@ extension PartitionState {
     return group
   }
 
-  func stage(_ part: StagedPart) throws(CaravanError) -> PartStaging {
+  func stage(_ part: StagedPart, trusting trusted: Set<ChunkHash>) throws(CaravanError) -> Checked<PartStaging> {
     _ = try known(part.op, floor: 0, in: part.zone)
     let key = Wants.Part(op: part.op, number: part.number)
     switch try GroupRules.stage(part, in: groups[part.op], stored: parts[key], now: now) {
-    case .done(let group): return .staged(group)
+    case .done(let group): return .done(.staged(group))
     case .renew(let group):
       save(group, of: part.op)
-      return .staged(group)
+      return .done(.staged(group))
     case .write(let group):
+      let unread = unread(part.chunks, in: part.zone.database, trusting: trusted)
+      guard unread.isEmpty else { return .mustRead(unread) }
       let named = part.chunks.map { Wants.Chunk(database: part.zone.database, hash: $0) }
-      let missing = named.filter { chunks[$0] == nil }.map(\.hash)
-      guard missing.isEmpty else { return .missing(missing) }
+      let missing = named.filter { !isReadable($0) }.map(\.hash)
+      guard missing.isEmpty else { return .done(.missing(missing)) }
       for chunk in named { refer(chunk, 1) }
       parts[key] = part.body
       newParts.append(part)
       save(group, of: part.op)
-      return .staged(group)
+      return .done(.staged(group))
     }
   }
 

@@ -153,7 +153,8 @@ private struct PartLoad {
     if let at = opsAt { try Self.read(answers[at], ops, into: state) }
     if let at = chunksAt {
       for row in answers[at] {
-        state.chunks[chunks[row.ordinal]] = PartitionState.Chunk(size: row.integer(1), refs: row.integer(2))
+        state.chunks[chunks[row.ordinal]] = PartitionState.Chunk(
+          size: row.integer(1), refs: row.integer(2), isDamaged: !row.isNull(3))
       }
     }
     if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }

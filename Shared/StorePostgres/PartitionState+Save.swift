@@ -147,6 +147,12 @@ struct GroupSave {
         Statements.addChunks, state.key, staged.map(\.key.database.key), staged.map(\.key.hash),
         staged.map { Int64($0.value.count) }, staged.map { Bytes($0.value) }, state.keepUntil)
     }
+    for (database, healed) in Dictionary(grouping: state.healed, by: \.key.database) {
+      pipeline.add(
+        DamageStatements.heal, state.key, database.key, healed.map(\.key.hash), healed.map { Int64($0.value.count) },
+        healed.map { Bytes($0.value) })
+      pipeline.add(DamageStatements.forget, state.key, database.key, healed.map(\.key.hash))
+    }
     let changed = Set(state.references.filter { $0.value != 0 }.keys).union(state.kept)
     for (database, chunks) in Dictionary(grouping: changed, by: \.database) {
       let changes = chunks.map { key in

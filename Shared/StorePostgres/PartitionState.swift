@@ -90,6 +90,8 @@ final class PartitionState {
   struct Chunk {
     var size: Int64
     var refs: Int64
+    /// Its bytes are known to be damaged: it is absent until they come again.
+    var isDamaged = false
   }
 
   let partition: Partition
@@ -145,6 +147,8 @@ final class PartitionState {
   var newFloors: [Writer: UInt64] = [:]
   var newFootprints: [FootprintKey: Footprint] = [:]
   var staged: [Wants.Chunk: [UInt8]] = [:]
+  /// New bytes of chunks that were damaged.
+  var healed: [Wants.Chunk: [UInt8]] = [:]
   /// Changes of reference counts.
   var references: [Wants.Chunk: Int64] = [:]
   /// Chunks that stay for a while from now on, referred to or not.

@@ -1,3 +1,5 @@
+internal import Crypto
+internal import Model
 public import PostgreSQL
 public import Runtime
 public import Store
@@ -21,6 +23,9 @@ public struct PostgresOptions: Sendable {
 
   /// Whether records with objects are noted for the object store.
   public var queuesObjects = false
+
+  /// Whether a chunk has the bytes that its hash names: the server itself does not see when they rot.
+  public var isWhole: @Sendable (ChunkBytes) -> Bool = { SHA256.hash($0.bytes).bytes == $0.hash.bytes }
 
   public init(_ address: ConnectionString) { self.address = address }
 }
@@ -49,6 +54,9 @@ enum PostgresLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Chunks that are read together to see whether they are whole, and those that one step of scrubbing reads.
+  static let readTogether = 32
+  static let scrubbedChunks = 256
   /// Rows that a page is sought among, at least: tombstones that the reader need not see are among them.
   static let leastScanned = 64
   /// And at most as many as fill it if each takes so many bytes: PostgreSQL adds up the bytes of all rows that it may

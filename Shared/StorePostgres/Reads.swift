@@ -163,14 +163,6 @@ struct Reads {
     }
   }
 
-  // MARK: Chunks
-
-  func chunks(_ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int) throws(PostgresError) -> [FoundChunk] {
-    try db.run(
-      Statements.chunkBytes, Int32(Partition(of: database).number), database.key, hashes, Int64(maxBytes)
-    ).map { FoundChunk(hash: hashes[$0.ordinal], bytes: $0.isNull(1) ? nil : $0.bytes(1)) }
-  }
-
   // MARK: The log
 
   func log(of partition: Partition, after position: UInt64, atMost count: Int) throws(PostgresError) -> LogPage {
@@ -242,6 +234,7 @@ struct Reads {
   func status() throws(PostgresError) -> StoreStatus {
     guard let row = try db.run(Surveys.status).first else { return StoreStatus() }
     return StoreStatus(
-      zones: row.unsigned(0), records: row.unsigned(1), chunks: row.unsigned(2), chunkBytes: row.unsigned(3))
+      zones: row.unsigned(0), records: row.unsigned(1), chunks: row.unsigned(2), chunkBytes: row.unsigned(3),
+      damagedChunks: try db.run(DamageStatements.count).first?.unsigned(0) ?? 0)
   }
 }

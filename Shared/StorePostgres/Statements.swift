@@ -63,10 +63,13 @@ enum Statements {
     """
 
   static let chunks: StaticString = """
-    SELECT w.ordinal, c.size, c.refs FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
+    SELECT w.ordinal, c.size, c.refs, d.found FROM unnest($2, $3) WITH ORDINALITY AS w(database, hash, ordinal)
     CROSS JOIN LATERAL (
       SELECT size, refs FROM caravan_chunks
       WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS c
+    LEFT JOIN LATERAL (
+      SELECT found FROM caravan_damage
+      WHERE partition = $1 AND database = w.database AND hash = w.hash LIMIT 1) AS d ON true
     """
 
   static let listBytes: StaticString = """

@@ -17,11 +17,13 @@ extension StorePostgres {
   }
 
   public func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging {
-    try await write(to: Partition(of: part.zone.database), bytes: part.body.count) {
-      $0.add(part)
-    } _: { (state) throws(CaravanError) in
-      let staging = try state.stage(part)
-      return { _ throws(CaravanError) in staging }
+    try await trusting(Set(part.chunks), in: part.zone.database) { trusted throws(CaravanError) in
+      try await write(to: Partition(of: part.zone.database), bytes: part.body.count) {
+        $0.add(part)
+      } _: { (state) throws(CaravanError) in
+        let staging = try state.stage(part, trusting: trusted)
+        return { _ throws(CaravanError) in staging }
+      }
     }
   }
 

@@ -12,14 +12,15 @@ public final class StorePostgres: Store {
   private let writers: [WriterLane]
   private let readers: [ReaderLane]
   private let turn = Atomic<Int>(0)
-  private let options: PostgresOptions
-  private let host: Host
+  let options: PostgresOptions
+  let host: Host
   private let liveness = Liveness()
   private let metrics: PostgresMetrics
   private let outage: Outage
   /// Where devices have shown to be, until upkeep writes it.
   private let sightings = Mutex(Sightings())
   private let purgeTurn = Mutex(PurgeTurn())
+  let checked = Mutex(CheckedChunks<Wants.Chunk>())
   /// For what takes long and holds nobody up.
   private let slowLane: ReaderLane
   /// When indexes are looked at next, by this process.
@@ -122,14 +123,6 @@ public final class StorePostgres: Store {
 
   // MARK: Records
 
-  public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
-    try await write(to: Partition(of: commit.zone.database), bytes: commit.byteCount) {
-      $0.add(commit)
-    } _: { (state) throws(CaravanError) in
-      try state.commit(commit)
-    }
-  }
-
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
     try await write(to: Partition(of: zone.database)) {
       $0.add(group: op, in: zone)
@@ -197,34 +190,6 @@ public final class StorePostgres: Store {
       if state.deleteZone(zone, incarnation: incarnation, writer: writer) { existed.open() }
       return { _ throws(CaravanError) in existed.isOpen }
     }
-  }
-
-  // MARK: Chunks
-
-  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
-    let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
-    try await write(to: Partition(of: database), bytes: bytes) {
-      $0.add(chunks.map(\.hash), in: database)
-      $0.add(chargedFor: database)
-    } _: { (state) throws(CaravanError) in
-      try state.stage(chunks, in: database)
-      return { _ throws(CaravanError) in }
-    }
-  }
-
-  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await write(to: Partition(of: database)) {
-      $0.add(hashes, in: database)
-    } _: { (state) throws(CaravanError) in
-      let missing = state.missing(hashes, in: database)
-      return { _ throws(CaravanError) in missing }
-    }
-  }
-
-  public func chunks(
-    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
-  ) async throws(CaravanError) -> [FoundChunk] {
-    try await read { (reads) throws(PostgresError) in try reads.chunks(hashes, in: database, maxBytes: maxBytes) }
   }
 
   // MARK: The log

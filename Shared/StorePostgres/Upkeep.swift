@@ -102,6 +102,7 @@ struct Upkeep {
       var growth: [Account: Usage] = [:]
       for (database, chunks) in Dictionary(grouping: dead, by: { $0.text(0) }) {
         pipeline.add(UpkeepStatements.removeChunks, key, database, chunks.map { Bytes($0.bytes(1)) })
+        pipeline.add(DamageStatements.forget, key, database, chunks.map { Bytes($0.bytes(1)) })
         guard let account = DatabaseID(key: database).flatMap({ Account(of: $0) }) else { continue }
         growth[account, default: Usage()] += Usage(bytes: -chunks.reduce(0) { $0 + $1.integer(2) })
       }

@@ -1,4 +1,3 @@
-internal import Encoding
 internal import Model
 internal import Runtime
 internal import SQLite
@@ -18,11 +17,7 @@ extension FileReads {
   func chunk(_ hash: ChunkHash, in database: Int64) throws(CaravanError) -> ChunkRow? {
     try db.first(
       "SELECT id, place, size, sum FROM chunks WHERE database = ? AND hash = ?", database, hash,
-      read: {
-        ChunkRow(
-          row: $0.isNull(0) ? nil : $0.integer(0), place: $0.isNull(1) ? nil : Int($0.integer(1)),
-          size: Int($0.integer(2)), sum: $0.unsigned(3))
-      })
+      read: { ChunkRow($0, from: 0) })
   }
 
   func chunks(_ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int) throws(CaravanError) -> [FoundChunk] {
@@ -39,28 +34,16 @@ extension FileReads {
       }
       size += row.size
       if size > maxBytes, size > row.size { return found }
-      found.append(FoundChunk(hash: hash, bytes: try bytes(of: row)))
+      let bytes = try content(of: row).bytes
+      found.append(FoundChunk(hash: hash, bytes: bytes, isDamaged: bytes == nil))
     }
     return found
   }
 
+  /// nil: the database does not have it, or has it damaged.
   func bytes(of hash: ChunkHash, in database: Int64) throws(CaravanError) -> [UInt8]? {
     guard let row = try chunk(hash, in: database) else { return nil }
-    return try bytes(of: row)
-  }
-
-  /// - Throws: `chunkDamaged`: the disk has lost it.
-  func bytes(of chunk: ChunkRow) throws(CaravanError) -> [UInt8] {
-    let bytes =
-      if let place = chunk.place {
-        try chunkFile?.read(at: place, count: chunk.size)
-      } else {
-        try db.first("SELECT bytes FROM chunk_bytes WHERE id = ?", chunk.row) { row in row.bytes(0) }
-      }
-    guard let bytes, bytes.count == chunk.size, XXHash64.hash(bytes) == chunk.sum else {
-      throw CaravanError(.chunkDamaged, "a chunk of \(chunk.size) bytes is damaged on the disk: restore a backup")
-    }
-    return bytes
+    return try content(of: row).bytes
   }
 
   // MARK: The log
@@ -141,7 +124,9 @@ extension FileReads {
     let chunks = try db.first(
       "SELECT coalesce(sum(chunks), 0), coalesce(sum(chunk_bytes), 0) FROM databases",
       read: { ($0.unsigned(0), $0.unsigned(1)) })
+    let damaged = try db.first("SELECT count(*) FROM damage", read: { $0.unsigned(0) })
     return StoreStatus(
-      zones: zones?.0 ?? 0, records: zones?.1 ?? 0, chunks: chunks?.0 ?? 0, chunkBytes: chunks?.1 ?? 0)
+      zones: zones?.0 ?? 0, records: zones?.1 ?? 0, chunks: chunks?.0 ?? 0, chunkBytes: chunks?.1 ?? 0,
+      damagedChunks: damaged ?? 0)
   }
 }

@@ -6,7 +6,7 @@ internal import Store
 
 /// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
 extension FileState {
-  private var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
+  var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
 
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
     let id = try makeDatabase(database)
@@ -14,7 +14,8 @@ extension FileState {
     var added = 0
     var bytes = 0
     for chunk in chunks {
-      if try reads.chunk(chunk.hash, in: id) != nil {
+      if let row = try reads.chunk(chunk.hash, in: id) {
+        try heal(chunk, row, in: id)
         try keep(chunk.hash, in: id, until: until)
         continue
       }
@@ -22,6 +23,7 @@ extension FileState {
       try db.run(
         "INSERT INTO chunks(database, hash, id, place, size, sum, refs, staged) VALUES (?, ?, ?, ?, ?, ?, 0, ?)", id,
         chunk.hash, place.row, place.offset, chunk.bytes.count, XXHash64.hash(chunk.bytes), until)
+      knowledge.checked.note(ChunkKey(database: id, hash: chunk.hash), at: now)
       added += 1
       bytes += chunk.bytes.count
     }
@@ -33,21 +35,23 @@ extension FileState {
 
   /// Short chunks go into the database, for one commit is less than a commit and a file's sync; the others into the
   /// file.
-  private func put(_ bytes: [UInt8]) throws(CaravanError) -> (row: Int64?, offset: Int?) {
+  func put(_ bytes: [UInt8]) throws(CaravanError) -> (row: Int64?, offset: Int?) {
     if let longChunks, bytes.count >= longChunks.inlineBytes { return (nil, try longChunks.file.add(bytes)) }
     try db.statement("INSERT INTO chunk_bytes(id, bytes) VALUES (?, ?)").run(Int64?.none, borrowing: bytes)
     return (db.lastInsertedRow, nil)
   }
 
-  /// Those of `hashes` that the database lacks; the others are kept for the staging lease.
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) -> [ChunkHash] {
-    guard let id = try databaseID(of: database) else { return hashes }
+  /// Those of `hashes` that the database lacks or cannot read; the others are kept for the staging lease.
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) -> Checked<[ChunkHash]> {
+    guard let id = try databaseID(of: database) else { return .done(hashes) }
+    guard let damaged = try check(hashes, in: id) else { return .mustRead(hashes) }
     let until = keepUntil
     var missing: [ChunkHash] = []
     for hash in hashes {
-      if try reads.chunk(hash, in: id) == nil { missing.append(hash) } else { try keep(hash, in: id, until: until) }
+      let row = damaged.contains(hash) ? nil : try readableChunk(hash, in: id)
+      if row == nil { missing.append(hash) } else { try keep(hash, in: id, until: until) }
     }
-    return missing
+    return .done(missing)
   }
 
   /// Only what no record holds: a chunk that loses its last record gets its own grace then.
@@ -57,7 +61,7 @@ extension FileState {
       until)
   }
 
-  private func count(chunks: Int, bytes: Int, in database: Int64) throws(CaravanError) {
+  func count(chunks: Int, bytes: Int, in database: Int64) throws(CaravanError) {
     guard chunks != 0 else { return }
     try db.run(
       "UPDATE databases SET chunks = chunks + ?, chunk_bytes = chunk_bytes + ? WHERE id = ?", chunks, bytes, database)
@@ -66,6 +70,7 @@ extension FileState {
   // MARK: References
 
   func refer(to hash: ChunkHash, in database: Int64) throws(CaravanError) {
+    knowledge.checked.use(ChunkKey(database: database, hash: hash))
     try db.run("UPDATE chunks SET refs = refs + 1 WHERE database = ? AND hash = ?", database, hash)
     guard db.changedRows == 1 else {
       throw CaravanError(.internalError, "chunk \(hash) vanished between its check and its use")
@@ -120,12 +125,16 @@ extension FileState {
         )
       })
     for chunk in dead {
+      try db.run("DELETE FROM damage WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
       try db.run("DELETE FROM chunks WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
-      if let row = chunk.row { try db.run("DELETE FROM chunk_bytes WHERE id = ?", row) }
+      if let row = chunk.row { try removeBytes(row) }
       if let place = chunk.place { longChunks?.file.free(place..<place + chunk.size) }
       try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
     }
-    if !dead.isEmpty { accounts.forget() }
+    if !dead.isEmpty {
+      accounts.forget()
+      knowledge.hasDamage = nil
+    }
     return dead.count == FileLimits.collectedChunks
   }
 }

@@ -3,26 +3,27 @@ internal import SQLite
 internal import Store
 
 extension FileState {
-  func commit(_ commit: Commit) throws(CaravanError) -> CommitResult {
+  func commit(_ commit: Commit) throws(CaravanError) -> Checked<CommitResult> {
     let writer = try checkedWriter(commit.op, floor: commit.opFloor)
     if let outcome = try outcome(of: commit.op, writer, in: commit.zone) {
-      return try result(of: outcome, commit.op, in: commit.zone)
+      return .done(try result(of: outcome, commit.op, in: commit.zone))
     }
 
     let group = try checkTerms(of: commit, writer)
     let zone = try self.zone(commit.zone)
     let low = try seq(of: commit.zone, zone)
     let now = now
-    let facts = try facts(for: commit, in: zone, now: now)
+    var facts = try facts(for: commit, in: zone, now: now)
+    if let unread = try lookForDamage(commit, in: zone, &facts) { return .mustRead(unread) }
     switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
-    case .missing(let hashes): return .missing(hashes)
+    case .missing(let hashes): return .done(.missing(hashes))
     case .decided(let writes, let verdicts, let zoneSeq):
       let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
       try keep(outcome, of: commit.op, writer, floor: commit.opFloor)
       if let group {
         try save(GroupRules.closed(group, by: verdicts, isAtomic: commit.isAtomic, now: now), of: commit.op, writer)
       }
-      return try result(of: outcome, commit.op, in: commit.zone)
+      return .done(try result(of: outcome, commit.op, in: commit.zone))
     }
   }
 
@@ -153,7 +154,7 @@ extension FileState {
     guard !hashes.isEmpty else { return }
     let id = try databaseID(of: database)
     for hash in hashes {
-      let row = try id.flatMap { (id) throws(CaravanError) in try reads.chunk(hash, in: id) }
+      let row = try id.flatMap { (id) throws(CaravanError) in try readableChunk(hash, in: id) }
       if row == nil { facts.lacking.insert(hash) }
     }
   }

@@ -23,25 +23,28 @@ extension FileState {
     return group
   }
 
-  func stage(_ part: StagedPart) throws(CaravanError) -> PartStaging {
+  func stage(_ part: StagedPart) throws(CaravanError) -> Checked<PartStaging> {
     let writer = try checkedWriter(part.op, floor: 0)
     let key = Key.make(writer.id, part.op.number)
     let stored = try reads.part(part.number, of: key)
     switch try GroupRules.stage(part, in: reads.group(key), stored: stored, now: now) {
-    case .done(let group): return .staged(group)
+    case .done(let group): return .done(.staged(group))
     case .renew(let group):
       try save(group, of: part.op, writer)
-      return .staged(group)
+      return .done(.staged(group))
     case .write(let group):
       let database = try makeDatabase(part.zone.database)
-      var missing: [ChunkHash] = []
-      for hash in part.chunks where try reads.chunk(hash, in: database) == nil { missing.append(hash) }
-      guard missing.isEmpty else { return .missing(missing) }
+      guard let damaged = try check(part.chunks, in: database) else { return .mustRead(part.chunks) }
+      var missing = damaged
+      for hash in part.chunks where !damaged.contains(hash) {
+        if try readableChunk(hash, in: database) == nil { missing.append(hash) }
+      }
+      guard missing.isEmpty else { return .done(.missing(missing)) }
       for hash in part.chunks { try refer(to: hash, in: database) }
       try db.statement("INSERT INTO group_parts(owner, number, chunks, body) VALUES (?, ?, ?, ?)").run(
         key, part.number, part.chunks.isEmpty ? nil : ChunkHash.joined(part.chunks), borrowing: part.body)
       try save(group, of: part.op, writer)
-      return .staged(group)
+      return .done(.staged(group))
     }
   }
 

@@ -21,6 +21,7 @@ final class FileState {
   private var nextPositions: [UInt32: UInt64] = [:]
   var accounts: KnownAccounts
   var footprints: [FootprintKey: Footprint] = [:]
+  var knowledge = ChunkKnowledge()
   var compaction = Compaction()
   var turns = Turns()
   /// Committed by the open transaction, for the observer.
@@ -71,6 +72,7 @@ final class FileState {
   ) throws(CaravanError) {
     db = try Connection(place.database, connection)
     let life = try FileSchema.prepare(db, number: number, files: options.files, random: host.random)
+    try DamageTables.prepare(db)
     longChunks = try place.openChunks(options)
     reads = FileReads(db: db, life: life, chunkFile: try place.readChunks())
     accounts = KnownAccounts(options.quotas)
@@ -98,6 +100,7 @@ final class FileState {
     nextPositions = [:]
     accounts.forget()
     footprints = [:]
+    knowledge = ChunkKnowledge()
   }
 
   /// What the transaction committed, once.

@@ -55,6 +55,12 @@ enum FileLimits {
   static let collectedRows = 512
   static let collectedChunks = 64
   static let collectedGroups = 64
+  /// Bytes of chunks that a write reads to see whether they are whole; more of them a reader reads before it, in
+  /// portions of so many chunks.
+  static let checkedBytes = 1 << 20
+  static let readTogether = 64
+  /// Chunks that one step of scrubbing looks at.
+  static let scrubbedChunks = 256
   /// Entries removed before it is asked whether they are a large enough part of all for a pass to move the others
   /// together: one in so many.
   static let removalsWorthCompacting: Int64 = 1_024

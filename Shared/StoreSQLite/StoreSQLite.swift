@@ -62,7 +62,7 @@ public final class StoreSQLite: Store {
   // MARK: Records
 
   public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
-    try await file(commit.zone.database).write(bytes: commit.byteCount) { (file) throws(CaravanError) in
+    try await checked(in: commit.zone.database, bytes: commit.byteCount) { (file) throws(CaravanError) in
       try file.commit(commit)
     }
   }
@@ -71,7 +71,7 @@ public final class StoreSQLite: Store {
     _ commit: Commit, bringing chunks: [ChunkBytes]
   ) async throws(CaravanError) -> CommitResult {
     let bytes = chunks.reduce(commit.byteCount) { $0 + $1.bytes.count }
-    return try await file(commit.zone.database).write(bytes: bytes) { (file) throws(CaravanError) in
+    return try await checked(in: commit.zone.database, bytes: bytes) { (file) throws(CaravanError) in
       try file.stage(chunks, in: commit.zone.database)
       return try file.commit(commit)
     }
@@ -80,7 +80,7 @@ public final class StoreSQLite: Store {
   /// Those of one file are handed to its writer together.
   public func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>] {
     let places = commits.map { Int(Partition(of: $0.zone.database).number) % files.count }
-    return await withTaskGroup(of: [(Int, Result<CommitResult, CaravanError>)].self) { group in
+    let results = await withTaskGroup(of: [(Int, Result<Checked<CommitResult>, CaravanError>)].self) { group in
       for (number, file) in files.enumerated() {
         let own = commits.indices.filter { places[$0] == number }
         guard !own.isEmpty else { continue }
@@ -94,6 +94,18 @@ public final class StoreSQLite: Store {
       }
       return await group.inOrder(count: commits.count)
     }
+    var decided: [Result<CommitResult, CaravanError>] = []
+    for (commit, result) in zip(commits, results) {
+      switch result {
+      case .success(.done(let result)): decided.append(.success(result))
+      case .failure(let error): decided.append(.failure(error))
+      case .success(.mustRead):
+        do throws(CaravanError) { decided.append(.success(try await self.commit(commit))) } catch {
+          decided.append(.failure(error))
+        }
+      }
+    }
+    return decided
   }
 
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
@@ -165,15 +177,20 @@ public final class StoreSQLite: Store {
   }
 
   public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await file(database).write { (file) throws(CaravanError) in try file.missing(hashes, in: database) }
+    try await checked(in: database) { (file) throws(CaravanError) in try file.missing(hashes, in: database) }
   }
 
   public func chunks(
     _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
   ) async throws(CaravanError) -> [FoundChunk] {
-    try await file(database).read { (file) throws(CaravanError) in
+    let found = try await file(database).read { (file) throws(CaravanError) in
       try file.chunks(hashes, in: database, maxBytes: maxBytes)
     }
+    let damaged = found.filter(\.isDamaged).map(\.hash)
+    if !damaged.isEmpty {
+      try await file(database).write { (file) throws(CaravanError) in try file.noteDamage(damaged, in: database) }
+    }
+    return found
   }
 
   // MARK: Groups and locks
@@ -187,7 +204,7 @@ public final class StoreSQLite: Store {
   }
 
   public func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging {
-    try await file(part.zone.database).write(bytes: part.body.count) { (file) throws(CaravanError) in
+    try await checked(in: part.zone.database, bytes: part.body.count) { (file) throws(CaravanError) in
       try file.stage(part)
     }
   }

@@ -144,6 +144,22 @@ struct SuiteTests {
     #expect(alone["instances"]?.arrayValue?[0]["endpoints"]?.arrayValue?[0]["rate"] == .null)
   }
 
+  @Test("issue 5, B10, B12: the status warns of damage on storage's disk, and of a clock that is not believed")
+  func warnings() throws {
+    func report(_ damaged: Int, _ trusted: Int) throws -> SuiteReport {
+      func gauge(_ name: String, _ value: Int) -> String {
+        "\"\(name)\": {\"kind\": \"gauge\", \"help\": \"h\", \"series\": [{\"labels\": {}, \"value\": \(value).0}]}"
+      }
+      let metrics =
+        gauge("caravan_storage_damaged_chunks", damaged) + ", " + gauge("caravan_storage_clock_trusted", trusted)
+      let stats = "{\"name\": \"s\", \"id\": \"i\", \"data\": {\"metrics\": {\(metrics)}}}"
+      return SuiteReport(takenAt: 1, instances: [try InstanceReport(JSON.parse(stats))])
+    }
+    #expect(try report(0, 1).warnings.isEmpty)
+    let warnings = try report(3, 0).json(since: nil, required: [])["warnings"]?.arrayValue ?? []
+    #expect(warnings.count == 2 && "\(warnings)".contains("3 chunks") && "\(warnings)".contains("caravan clock"))
+  }
+
   private static func instance(_ service: String, _ status: JSON) -> JSON? {
     status["instances"]?.arrayValue?.first { $0["service"]?.stringValue == service }
   }

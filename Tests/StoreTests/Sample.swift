@@ -1,3 +1,4 @@
+import Crypto
 import Model
 import Store
 import Wire
@@ -46,6 +47,13 @@ enum Sample {
 
   static func chunk(_ number: UInt8, size: Int = 100) -> ChunkBytes {
     ChunkBytes(hash: hash(number), bytes: [UInt8](repeating: number, count: size))
+  }
+
+  /// Of one of these, or of one whose hash is true.
+  static let isWhole: @Sendable (ChunkBytes) -> Bool = { chunk in
+    let number = chunk.hash.bytes[0]
+    if chunk.hash == hash(number) { return !chunk.bytes.isEmpty && chunk.bytes.allSatisfy { $0 == number } }
+    return SHA256.hash(chunk.bytes).bytes == chunk.hash.bytes
   }
 
   /// For the planner, which does not look at zone and op.

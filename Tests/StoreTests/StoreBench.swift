@@ -119,6 +119,7 @@ final class StoreBench: Sendable {
     case .postgres(var options):
       options.clock = clock
       options.queuesObjects = true
+      options.isWhole = Sample.isWhole
       self.plan = .postgres(options)
       // Between its attempts it pauses, and nobody would move time on.
       waiting = PassingClock(day: clock, passing: live.clock)

@@ -18,6 +18,8 @@ package enum StorageLimits {
   package static let chunkMessageBytes = 2 * Limits.chunkBatchBytes
   /// Of a ticket as it is sent: three names and a seal.
   package static let ticketMessageBytes = 1 << 10
+  /// When a device may try again what was refused to it, where the refusal does not say.
+  package static let retryAfterMilliseconds: UInt32 = 100
   /// Chunks that patches of one request are made of.
   package static let basesPerRequest = 256
   /// Chunks that the records of one commit may name, with those in lists.
@@ -80,4 +82,15 @@ package enum StorageLimits {
   package static let longestUpkeepDelayNanoseconds: UInt64 = 30_000_000_000
   package static let upkeepLookNanoseconds: UInt64 = 250_000_000
   package static let upkeepRests: UInt64 = 9
+  /// All chunks are read within this time, to find those that the disk has lost: in steps of so many bytes, at least so
+  /// many steps in that time, and no more than so many at once after a pause.
+  package static let scrubPeriodNanoseconds: UInt64 = 7 * 86_400 * 1_000_000_000
+  package static let scrubStepBytes = 4 << 20
+  package static let scrubStepsOfPeriod = 168
+  package static let scrubStepsTogether = 16
+  /// How long one process scrubs alone.
+  package static let scrubTenure: Duration = .seconds(60)
+  /// Damaged chunks that are listed at once, and records of each database that name some.
+  package static let damageListed = 1_000
+  package static let damagedRecordsListed = 1_000
 }

@@ -17,8 +17,10 @@ final class ChunkGate: Sendable {
   private let metrics: StorageMetrics
   private let ledger = Mutex(TicketLedger())
   private let rates: RateGate
+  private let refusals: DeviceRefusals
 
   init(store: any Store, host: Host, ticketKey: TicketKey, rates: RateLimits, metrics: StorageMetrics) {
+    refusals = DeviceRefusals(host, retryAfter: StorageLimits.retryAfterMilliseconds)
     self.rates = RateGate(rates, counting: .limited, host: host)
     self.store = store
     traffic = ChunkTraffic(store: store, metrics: metrics)
@@ -31,7 +33,9 @@ final class ChunkGate: Sendable {
     Endpoint(
       "chunks", .everyChunks(nil), group: ServiceName.storage.rawValue, maxInFlight: StorageLimits.chunkRequestsInFlight
     ) { incoming throws(CaravanError) in
-      try await self.answer(incoming.message.payload, incoming.subject).encoded()
+      do throws(CaravanError) {
+        return try await self.answer(incoming.message.payload, incoming.subject).encoded()
+      } catch { throw self.refusals.told(error) }
     }
   }
 

@@ -13,11 +13,14 @@ struct StorageMethods: Sendable {
   let metrics: StorageMetrics
   /// nil: there is one store.
   let moves: OwnerMover?
+  /// nil: the store's clock is not this machine's.
+  let clock: TrustedClock?
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
   private let groups: GroupDesk
 
-  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?) {
+  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?, clock: TrustedClock?) {
+    self.clock = clock
     self.store = store
     self.moves = moves
     self.actions = actions
@@ -54,6 +57,8 @@ struct StorageMethods: Sendable {
     case .schedule: serve(method, StorageLimits.leasesInFlight, schedule)
     case .cancel: serve(method, StorageLimits.leasesInFlight, cancel)
     case .actions: serve(method, StorageLimits.leasesInFlight, list)
+    case .damage: serve(method, StorageLimits.leasesInFlight, damage)
+    case .clock: serve(method, StorageLimits.leasesInFlight, tellTime)
     }
   }
 
@@ -289,9 +294,23 @@ struct StorageMethods: Sendable {
     return try await moves.move(user, to: request.to.isEmpty ? nil : request.to)
   }
 
+  /// Whatever the partition.
+  private func tellTime(_ request: ClockRequest, _ partition: Partition) async throws(CaravanError) -> ClockReply {
+    guard let clock else {
+      throw CaravanError(.invalidData, "the store keeps PostgreSQL's time: set the clock of that machine")
+    }
+    if request.accept { try clock.accept() }
+    let time = clock.wallTime.milliseconds
+    let error = clock.error?.wholeMilliseconds ?? 0
+    return ClockReply(
+      machineMilliseconds: UInt64(clamping: time + error), storageMilliseconds: UInt64(clamping: time),
+      problem: clock.problem ?? "")
+  }
+
   private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {
     var status = StorageStatus(try await store.status())
     status.add(try await store.objectCounts(of: nil, in: nil))
+    status.clockProblem = clock?.problem ?? ""
     return status
   }
 }

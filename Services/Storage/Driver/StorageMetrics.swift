@@ -90,5 +90,6 @@ struct StorageMetrics: Sendable {
     registry.gauge(.records, .ofStore).set(Double(status.records))
     registry.gauge(.chunks, .ofStore).set(Double(status.chunks))
     registry.gauge(.chunkStoreBytes, .ofStore).set(Double(status.chunkBytes))
+    registry.gauge(.damagedChunks, .ofStore).set(Double(status.damagedChunks))
   }
 }

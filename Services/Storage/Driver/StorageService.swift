@@ -24,11 +24,12 @@ package final class StorageService: Service {
   ///   - rates: of chunks, that this process keeps devices, users and containers to.
   ///   - objects: moves objects to the object store; nil: there is none.
   ///   - moves: moves users between the stores that `store` is made of; nil: it is one.
+  ///   - clock: the one of `host`, where it may be doubted.
   ///   - companions: who may serve beside it; nil: whoever does.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
-    rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil,
+    rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil, clock: TrustedClock? = nil,
     companions: Companions? = nil, version: String = Release.version
   ) {
     self.objects = objects
@@ -39,7 +40,7 @@ package final class StorageService: Service {
     self.host = host
     metrics = StorageMetrics(host.metrics)
     let actions = DelayedActions(store: store, host: host)
-    let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves)
+    let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves, clock: clock)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
     let service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
@@ -48,7 +49,7 @@ package final class StorageService: Service {
     self.service = service
     upkeep = Upkeep(
       store: store, actions: actions, host: host, metrics: metrics, moved: feed.moved,
-      requests: { service.inFlight })
+      requests: { service.inFlight }, clock: clock)
   }
 
   package func run() async throws {

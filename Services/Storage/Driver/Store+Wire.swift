@@ -90,6 +90,7 @@ extension StorageStatus {
 
   init(_ status: StoreStatus) {
     self.init(
-      zones: status.zones, records: status.records, chunks: status.chunks, chunkBytes: status.chunkBytes)
+      zones: status.zones, records: status.records, chunks: status.chunks, chunkBytes: status.chunkBytes,
+      damagedChunks: status.damagedChunks)
   }
 }

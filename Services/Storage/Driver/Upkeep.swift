@@ -17,14 +17,16 @@ struct Upkeep: Sendable {
   private let moved: Signal
   private let requests: @Sendable () -> Int
   private let putOff: Counter
+  private let trust: ClockWatch
 
   /// - Parameters:
   ///   - moved: there were commits.
   ///   - requests: how many are in flight.
   init(
     store: any Store, actions: DelayedActions, host: Host, metrics: StorageMetrics, moved: Signal,
-    requests: @escaping @Sendable () -> Int
+    requests: @escaping @Sendable () -> Int, clock: TrustedClock? = nil
   ) {
+    trust = ClockWatch(clock, host)
     self.store = store
     self.actions = actions
     self.host = host
@@ -37,6 +39,7 @@ struct Upkeep: Sendable {
   /// Until the task is cancelled.
   func run() async {
     var expiry = Expiry(store: store, actions: actions, host: host)
+    var damage = DamageWatch(store: store, host: host)
     var pace = UpkeepPace()
     let outage = Outage(host, "upkeep of the store fails", over: "upkeep of the store goes on")
     while !Task.isCancelled {
@@ -44,7 +47,7 @@ struct Upkeep: Sendable {
       let begin = host.clock.now.nanoseconds
       var hasMore = false
       do {
-        hasMore = try await step(&expiry)
+        hasMore = try await step(&expiry, &damage)
         outage.ended()
       } catch {
         outage.lasts(error)
@@ -64,12 +67,19 @@ struct Upkeep: Sendable {
   }
 
   /// - Returns: whether there may be more to do at once.
-  private func step(_ expiry: inout Expiry) async throws(CaravanError) -> Bool {
-    let collected = try await store.collect()
-    let progress = try await expiry.step()
-    metrics.expired.add(progress.deleted)
-    metrics.actionsDone.add(progress.actions)
-    metrics.show(try await store.status())
-    return collected || progress.hasMore
+  private func step(_ expiry: inout Expiry, _ damage: inout DamageWatch) async throws(CaravanError) -> Bool {
+    var hasMore = false
+    // Whatever goes because its time is over waits while nobody knows what time it is.
+    if trust.look() {
+      let collected = try await store.collect()
+      let progress = try await expiry.step()
+      metrics.expired.add(progress.deleted)
+      metrics.actionsDone.add(progress.actions)
+      hasMore = collected || progress.hasMore
+    }
+    let status = try await store.status()
+    metrics.show(status)
+    let isScrubDue = try await damage.step(status)
+    return hasMore || isScrubDue
   }
 }

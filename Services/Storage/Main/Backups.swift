@@ -60,8 +60,13 @@ enum Backups {
 
   private static func text(of summary: ArchiveSummary, _ file: String) -> String {
     let bytes = summary.databases.reduce(0) { $0 + $1.bytes }
-    return
+    let whole =
       "\(file): \(summary.zones.count) zones, \(summary.records) records, \(summary.chunks) chunks of \(bytes) bytes"
+    guard !summary.damaged.isEmpty else { return whole }
+    let records = summary.damagedRecords.map { "  \($0.zone)/\($0.name)" }
+    return
+      (["\(whole); \(summary.damaged.count) chunks are damaged and not in it, of these records:"] + records)
+      .joined(separator: "\n")
   }
 }
 

@@ -107,6 +107,12 @@ func neighbour(_ text: String, _ main: StoreOptions, _ host: Host) async throws(
   }
 }
 
+/// PostgreSQL has a clock of its own.
+func trustedClock(_ options: Options, _ host: Host) -> TrustedClock? {
+  guard options[Flag<String?>.postgres] == nil, let directory = options[data] else { return nil }
+  return TrustedClock(host.clock, LiveMachineTime(), file: "\(directory)/store-clock.json", log: host.log)
+}
+
 /// The ways to the object store; none where there is no object store.
 func lanes(_ options: Options, _ host: Host) throws(CaravanError) -> [any ObjectLane] {
   guard let place = options[objects] else { return [] }
@@ -136,6 +142,8 @@ Command(
   let key = try TicketKey.reading(options[Flag<String>.ticketKey])
   let faults = try FaultSwitch(options[Flag<String>.faults])
   let feed = ChangeFeed()
+  let clock = trustedClock(options, host)
+  let host = clock.map { host.with(clock: $0) } ?? host
   let (store, moves) = try await open(options, host, feed)
   let ways = try lanes(options, host)
   let mover =
@@ -147,6 +155,6 @@ Command(
   return [
     StorageService(
       store: store, feed: feed, bus: bus, host: host, ticketKey: key, rates: RateFlags.limits(options), objects: mover,
-      moves: moves, companions: companions)
+      moves: moves, clock: clock, companions: companions)
   ]
 }

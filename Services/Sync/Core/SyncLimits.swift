@@ -5,6 +5,8 @@ package enum SyncLimits {
   /// Zones of one frame worked on at the same time.
   package static let lanesInFlight = 16
   package static let framesInFlight = 128
+  /// Chunks that a device is asked for with one hello.
+  package static let chunksWanted = 32
   /// Tags and lengths around a frame's body.
   package static let envelopeBytes = 64
   /// Kept free in a reply for each operation's refusal or small answer.

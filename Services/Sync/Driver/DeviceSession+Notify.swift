@@ -12,7 +12,7 @@ extension DeviceSession {
   func hello(_ hello: Hello) async throws(CaravanError) -> HelloResult {
     var result = HelloResult(
       serverTimeMilliseconds: UInt64(clamping: cloud.host.clock.wallTime.milliseconds),
-      maxFrameBytes: UInt32(Limits.frameBytes))
+      maxFrameBytes: UInt32(Limits.frameBytes), wanted: await wanted())
     let stored = try await storedList()
     guard let stored, stored.record.epoch == epoch, stored.record.list.generation == hello.generation else {
       result.resubscribe = stored != nil || hello.generation != 0
@@ -24,6 +24,24 @@ extension DeviceSession {
     }
     result.resubscribe = await attach(list, seen: seen)?.resubscribe ?? false
     return result
+  }
+
+  /// What the cloud's disk has lost of the user's objects, as much as one device sends at once. Any device that has the
+  /// bytes may bring them; who does not hears of it again with the next hello.
+  private func wanted() async -> [WantedChunks] {
+    let damaged: [ChunkDamage]
+    do throws(CaravanError) { damaged = try await cloud.storage.damage(of: user) } catch {
+      cloud.host.log.debug("storage does not say what it has lost", [.error: error.description])
+      return []
+    }
+    var wanted: [String: [UInt8]] = [:]
+    for chunk in damaged.prefix(SyncLimits.chunksWanted) {
+      guard let database = try? chunk.database?.model(), database.environment == cloud.environment,
+        database.owner == user, database.shard == 0
+      else { continue }
+      wanted[database.container.text, default: []] += chunk.hash
+    }
+    return wanted.sorted { $0.key < $1.key }.map { WantedChunks(container: $0.key, hashes: $0.value) }
   }
 
   /// Durable before it is answered; the notifier also learns of it from the change stream. A list that comes late,

@@ -7,6 +7,8 @@ public enum StoreContent: Sendable, Hashable {
   case database(DatabaseID)
   /// Ascending by hash; staged ones too.
   case chunk(ChunkBytes)
+  /// A chunk that cannot be read: records may name it.
+  case damaged(DamagedChunk)
   /// The records that follow are in it.
   case zone(ZoneContent)
   /// Ascending by version.

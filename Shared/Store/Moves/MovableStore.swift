@@ -74,6 +74,10 @@ public protocol MovableStore: Store {
   /// The next chunks that records of a database hold, ascending; none: that was the last.
   func chunkHashes(of database: DatabaseID, after hash: ChunkHash?) async throws(CaravanError) -> [ChunkHash]
 
+  /// Notes chunks that the store they come from cannot read, so that records may name them here; those that are here
+  /// stay as they are.
+  func adopt(damaged chunks: [DamagedChunk]) async throws(CaravanError)
+
   /// Makes the owner's zones, without records, with what is known of ops, groups and locks. Nobody hears of it.
   func adopt(_ content: OwnerContent, of owner: UserID) async throws(CaravanError)
 

@@ -16,7 +16,7 @@ enum ArchiveStatements {
     """
 
   static let chunks: StaticString = """
-    SELECT hash, bytes FROM caravan_chunks
+    SELECT hash, bytes, size FROM caravan_chunks
     WHERE partition = $1 AND database = $2 AND hash > $3 ORDER BY hash LIMIT 32
     """
 

@@ -71,6 +71,7 @@ public final class PostgresRestore: ArchiveSink {
       try endDatabase()
       database = id
     case .chunk(let chunk): try add(chunk)
+    case .damaged(let chunk): try add(damaged: chunk)
     case .zone(let zone): try begin(zone)
     case .record(let record): try add(record)
     case .op(let op):
@@ -117,6 +118,16 @@ public final class PostgresRestore: ArchiveSink {
     filled[partition]?.chunkBytes += size
     grow(database, Usage(bytes: size))
     chunks = []
+  }
+
+  private func add(damaged chunk: DamagedChunk) throws(CaravanError) {
+    let (database, partition) = try here()
+    var chunk = chunk
+    chunk.found = now
+    try run { $0.add(damaged: chunk, until: 0) }
+    filled[partition]?.chunks += 1
+    filled[partition]?.chunkBytes += Int64(chunk.size)
+    grow(database, Usage(bytes: Int64(chunk.size)))
   }
 
   private func grow(_ database: DatabaseID, _ usage: Usage) {

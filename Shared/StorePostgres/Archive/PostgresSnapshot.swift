@@ -1,3 +1,4 @@
+internal import Crypto
 public import Model
 public import PostgreSQL
 public import Store
@@ -76,7 +77,12 @@ private struct PartitionExport {
         guard let hash = ChunkHash(row.bytes(0)) else {
           throw CaravanError(.internalError, "a chunk of \(database) is damaged: restore the database")
         }
-        try take(.chunk(ChunkBytes(hash: hash, bytes: row.bytes(1))))
+        let chunk = ChunkBytes(hash: hash, bytes: row.bytes(1))
+        guard SHA256.hash(chunk.bytes).bytes == hash.bytes else {
+          let size = chunk.bytes.isEmpty ? Int(row.integer(2)) : chunk.bytes.count
+          return try take(.damaged(DamagedChunk(database: database, hash: hash, size: size, found: 0)))
+        }
+        try take(.chunk(chunk))
       }
       try zones(of: name, take)
     }

@@ -82,6 +82,10 @@ public final class SQLiteRestore: ArchiveSink {
     case .chunk(let chunk):
       guard let database else { throw Self.disorder }
       try files[database.file].stage([chunk], in: database.id)
+    case .damaged(var chunk):
+      guard let database else { throw Self.disorder }
+      chunk.found = now
+      try files[database.file].adopt(damaged: chunk)
     case .zone(let zone): try begin(zone)
     case .record(let record): try add(record)
     case .op(let op): try add(op)

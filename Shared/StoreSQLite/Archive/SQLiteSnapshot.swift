@@ -69,10 +69,13 @@ extension FileReads {
       try take(.database(database))
       try db.statement("SELECT hash FROM chunks WHERE database = ? ORDER BY hash").visit(number) {
         (row) throws(CaravanError) in
-        guard let hash = ChunkHash(row.bytes(0)), let bytes = try bytes(of: hash, in: number) else {
-          throw CaravanError(.internalError, "a chunk of \(database) is damaged: restore the file")
+        guard let hash = ChunkHash(row.bytes(0)), let chunk = try chunk(hash, in: number) else {
+          throw CaravanError(.internalError, "the list of chunks of \(database) is damaged: restore the file")
         }
-        try take(.chunk(ChunkBytes(hash: hash, bytes: bytes)))
+        switch try content(of: chunk) {
+        case .whole(let bytes): try take(.chunk(ChunkBytes(hash: hash, bytes: bytes)))
+        case .damaged: try take(.damaged(DamagedChunk(database: database, hash: hash, size: chunk.size, found: 0)))
+        }
         return true
       }
       try exportZones(of: number, take)

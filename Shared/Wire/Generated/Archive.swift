@@ -14,6 +14,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case quota(ArchivedQuota)
     case head(ArchivedHead)
     case manifest(ArchiveManifest)
+    case damaged(ArchivedDamage)
     case reach(UInt64)
   }
 
@@ -55,6 +56,9 @@ public struct ArchiveItem: WireMessage, Equatable {
     case .manifest(let value):
       m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST
       m.pointee.manifest = value.pack(into: &arena)
+    case .damaged(let value):
+      m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_DAMAGED
+      m.pointee.damaged = value.pack(into: &arena)
     case .reach(let value):
       m.pointee.kind_case = CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH
       m.pointee.reach = value
@@ -74,6 +78,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA: kind = .quota(try ArchivedQuota(c: m.pointee.quota))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD: kind = .head(try ArchivedHead(c: m.pointee.head))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST: kind = .manifest(try ArchiveManifest(c: m.pointee.manifest))
+    case CARAVAN__V1__ARCHIVE_ITEM__KIND_DAMAGED: kind = .damaged(try ArchivedDamage(c: m.pointee.damaged))
     case CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH: kind = .reach(m.pointee.reach)
     default: kind = nil
     }
@@ -169,6 +174,41 @@ public struct ArchivedChunk: WireMessage, Equatable {
     self = try unpacked(data, Self.shape, caravan__v1__archived_chunk__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
+  }
+}
+
+public struct ArchivedDamage: WireMessage, Equatable {
+  public var hash: [UInt8]
+  public var size: UInt64
+
+  public init(
+    hash: [UInt8] = [],
+    size: UInt64 = 0
+  ) {
+    self.hash = hash
+    self.size = size
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ArchivedDamage> {
+    let m = arena.make(Caravan__V1__ArchivedDamage.self, caravan__v1__archived_damage__init)
+    if !hash.isEmpty { m.pointee.has_hash = 1; m.pointee.hash = arena.bytes(hash) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ArchivedDamage>) throws(WireError) {
+    hash = m.pointee.has_hash != 0 ? copyBytes(m.pointee.hash) : []
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__archived_damage__get_packed_size(m)) { caravan__v1__archived_damage__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__archived_damage__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 

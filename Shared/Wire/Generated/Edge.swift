@@ -1902,15 +1902,18 @@ public struct HelloResult: WireMessage, Equatable {
   public var serverTimeMilliseconds: UInt64
   public var resubscribe: Bool
   public var maxFrameBytes: UInt32
+  public var wanted: [WantedChunks]
 
   public init(
     serverTimeMilliseconds: UInt64 = 0,
     resubscribe: Bool = false,
-    maxFrameBytes: UInt32 = 0
+    maxFrameBytes: UInt32 = 0,
+    wanted: [WantedChunks] = []
   ) {
     self.serverTimeMilliseconds = serverTimeMilliseconds
     self.resubscribe = resubscribe
     self.maxFrameBytes = maxFrameBytes
+    self.wanted = wanted
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__HelloResult> {
@@ -1921,6 +1924,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
     if resubscribe { m.pointee.has_resubscribe = 1; m.pointee.resubscribe = resubscribe ? 1 : 0 }
     if maxFrameBytes != 0 { m.pointee.has_max_frame_bytes = 1; m.pointee.max_frame_bytes = maxFrameBytes }
+    (m.pointee.n_wanted, m.pointee.wanted) = arena.messages(wanted) { $0.pack(into: &$1) }
     return m
   }
 
@@ -1928,6 +1932,7 @@ public struct HelloResult: WireMessage, Equatable {
     serverTimeMilliseconds = m.pointee.has_server_time_milliseconds != 0 ? m.pointee.server_time_milliseconds : 0
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
     maxFrameBytes = m.pointee.has_max_frame_bytes != 0 ? m.pointee.max_frame_bytes : 0
+    wanted = try copyMessages(m.pointee.n_wanted, m.pointee.wanted) { (p) throws(WireError) in try WantedChunks(c: p) }
   }
 
   static let shape = 183
@@ -1942,6 +1947,41 @@ public struct HelloResult: WireMessage, Equatable {
     self = try unpacked(data, Self.shape, caravan__v1__hello_result__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
+  }
+}
+
+public struct WantedChunks: WireMessage, Equatable {
+  public var container: String
+  public var hashes: [UInt8]
+
+  public init(
+    container: String = "",
+    hashes: [UInt8] = []
+  ) {
+    self.container = container
+    self.hashes = hashes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WantedChunks> {
+    let m = arena.make(Caravan__V1__WantedChunks.self, caravan__v1__wanted_chunks__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !hashes.isEmpty { m.pointee.has_hashes = 1; m.pointee.hashes = arena.bytes(hashes) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WantedChunks>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__wanted_chunks__get_packed_size(m)) { caravan__v1__wanted_chunks__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__wanted_chunks__unpack) { (m) throws(WireError) in try Self(c: m) }
   }
 }
 

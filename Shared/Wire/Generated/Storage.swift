@@ -2966,6 +2966,239 @@ public struct MoveReply: WireMessage, Equatable {
   }
 }
 
+public struct DamageRequest: WireMessage, Equatable {
+  public var owner: String
+  public var records: Bool
+  public var maxChunks: UInt32
+
+  public init(
+    owner: String = "",
+    records: Bool = false,
+    maxChunks: UInt32 = 0
+  ) {
+    self.owner = owner
+    self.records = records
+    self.maxChunks = maxChunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DamageRequest> {
+    let m = arena.make(Caravan__V1__DamageRequest.self, caravan__v1__damage_request__init)
+    if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    if records { m.pointee.has_records = 1; m.pointee.records = records ? 1 : 0 }
+    if maxChunks != 0 { m.pointee.has_max_chunks = 1; m.pointee.max_chunks = maxChunks }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DamageRequest>) throws(WireError) {
+    owner = try copyText(m.pointee.owner)
+    records = m.pointee.has_records != 0 ? m.pointee.records != 0 : false
+    maxChunks = m.pointee.has_max_chunks != 0 ? m.pointee.max_chunks : 0
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__damage_request__get_packed_size(m)) { caravan__v1__damage_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__damage_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct RecordDamage: WireMessage, Equatable {
+  public var zone: String
+  public var name: String
+
+  public init(
+    zone: String = "",
+    name: String = ""
+  ) {
+    self.zone = zone
+    self.name = name
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordDamage> {
+    let m = arena.make(Caravan__V1__RecordDamage.self, caravan__v1__record_damage__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordDamage>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    name = try copyText(m.pointee.name)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_damage__get_packed_size(m)) { caravan__v1__record_damage__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__record_damage__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct ChunkDamage: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var hash: [UInt8]
+  public var size: UInt64
+  public var foundMilliseconds: UInt64
+  public var records: [RecordDamage]
+
+  public init(
+    database: DatabaseRef? = nil,
+    hash: [UInt8] = [],
+    size: UInt64 = 0,
+    foundMilliseconds: UInt64 = 0,
+    records: [RecordDamage] = []
+  ) {
+    self.database = database
+    self.hash = hash
+    self.size = size
+    self.foundMilliseconds = foundMilliseconds
+    self.records = records
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChunkDamage> {
+    let m = arena.make(Caravan__V1__ChunkDamage.self, caravan__v1__chunk_damage__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !hash.isEmpty { m.pointee.has_hash = 1; m.pointee.hash = arena.bytes(hash) }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    if foundMilliseconds != 0 { m.pointee.has_found_milliseconds = 1; m.pointee.found_milliseconds = foundMilliseconds }
+    (m.pointee.n_records, m.pointee.records) = arena.messages(records) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChunkDamage>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    hash = m.pointee.has_hash != 0 ? copyBytes(m.pointee.hash) : []
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+    foundMilliseconds = m.pointee.has_found_milliseconds != 0 ? m.pointee.found_milliseconds : 0
+    records = try copyMessages(m.pointee.n_records, m.pointee.records) { (p) throws(WireError) in
+      try RecordDamage(c: p)
+    }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__chunk_damage__get_packed_size(m)) { caravan__v1__chunk_damage__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__chunk_damage__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct DamageReply: WireMessage, Equatable {
+  public var chunks: [ChunkDamage]
+
+  public init(
+    chunks: [ChunkDamage] = []
+  ) {
+    self.chunks = chunks
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DamageReply> {
+    let m = arena.make(Caravan__V1__DamageReply.self, caravan__v1__damage_reply__init)
+    (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DamageReply>) throws(WireError) {
+    chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try ChunkDamage(c: p) }
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__damage_reply__get_packed_size(m)) { caravan__v1__damage_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__damage_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct ClockRequest: WireMessage, Equatable {
+  public var accept: Bool
+
+  public init(
+    accept: Bool = false
+  ) {
+    self.accept = accept
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ClockRequest> {
+    let m = arena.make(Caravan__V1__ClockRequest.self, caravan__v1__clock_request__init)
+    if accept { m.pointee.has_accept = 1; m.pointee.accept = accept ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ClockRequest>) throws(WireError) {
+    accept = m.pointee.has_accept != 0 ? m.pointee.accept != 0 : false
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__clock_request__get_packed_size(m)) { caravan__v1__clock_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__clock_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
+public struct ClockReply: WireMessage, Equatable {
+  public var machineMilliseconds: UInt64
+  public var storageMilliseconds: UInt64
+  public var problem: String
+
+  public init(
+    machineMilliseconds: UInt64 = 0,
+    storageMilliseconds: UInt64 = 0,
+    problem: String = ""
+  ) {
+    self.machineMilliseconds = machineMilliseconds
+    self.storageMilliseconds = storageMilliseconds
+    self.problem = problem
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ClockReply> {
+    let m = arena.make(Caravan__V1__ClockReply.self, caravan__v1__clock_reply__init)
+    if machineMilliseconds != 0 {
+      m.pointee.has_machine_milliseconds = 1
+      m.pointee.machine_milliseconds = machineMilliseconds
+    }
+    if storageMilliseconds != 0 {
+      m.pointee.has_storage_milliseconds = 1
+      m.pointee.storage_milliseconds = storageMilliseconds
+    }
+    if !problem.isEmpty { m.pointee.problem = arena.string(problem) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ClockReply>) throws(WireError) {
+    machineMilliseconds = m.pointee.has_machine_milliseconds != 0 ? m.pointee.machine_milliseconds : 0
+    storageMilliseconds = m.pointee.has_storage_milliseconds != 0 ? m.pointee.storage_milliseconds : 0
+    problem = try copyText(m.pointee.problem)
+  }
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__clock_reply__get_packed_size(m)) { caravan__v1__clock_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, caravan__v1__clock_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+  }
+}
+
 public struct StorageStatus: WireMessage, Equatable {
   public var zones: UInt64
   public var records: UInt64
@@ -2975,6 +3208,8 @@ public struct StorageStatus: WireMessage, Equatable {
   public var objectsFailing: UInt64
   public var objectsRefused: UInt64
   public var objectProblem: String
+  public var damagedChunks: UInt64
+  public var clockProblem: String
 
   public init(
     zones: UInt64 = 0,
@@ -2984,7 +3219,9 @@ public struct StorageStatus: WireMessage, Equatable {
     objectsWaiting: UInt64 = 0,
     objectsFailing: UInt64 = 0,
     objectsRefused: UInt64 = 0,
-    objectProblem: String = ""
+    objectProblem: String = "",
+    damagedChunks: UInt64 = 0,
+    clockProblem: String = ""
   ) {
     self.zones = zones
     self.records = records
@@ -2994,6 +3231,8 @@ public struct StorageStatus: WireMessage, Equatable {
     self.objectsFailing = objectsFailing
     self.objectsRefused = objectsRefused
     self.objectProblem = objectProblem
+    self.damagedChunks = damagedChunks
+    self.clockProblem = clockProblem
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StorageStatus> {
@@ -3006,6 +3245,8 @@ public struct StorageStatus: WireMessage, Equatable {
     if objectsFailing != 0 { m.pointee.has_objects_failing = 1; m.pointee.objects_failing = objectsFailing }
     if objectsRefused != 0 { m.pointee.has_objects_refused = 1; m.pointee.objects_refused = objectsRefused }
     if !objectProblem.isEmpty { m.pointee.object_problem = arena.string(objectProblem) }
+    if damagedChunks != 0 { m.pointee.has_damaged_chunks = 1; m.pointee.damaged_chunks = damagedChunks }
+    if !clockProblem.isEmpty { m.pointee.clock_problem = arena.string(clockProblem) }
     return m
   }
 
@@ -3018,6 +3259,8 @@ public struct StorageStatus: WireMessage, Equatable {
     objectsFailing = m.pointee.has_objects_failing != 0 ? m.pointee.objects_failing : 0
     objectsRefused = m.pointee.has_objects_refused != 0 ? m.pointee.objects_refused : 0
     objectProblem = try copyText(m.pointee.object_problem)
+    damagedChunks = m.pointee.has_damaged_chunks != 0 ? m.pointee.damaged_chunks : 0
+    clockProblem = try copyText(m.pointee.clock_problem)
   }
 
   static let shape = 81

@@ -19,7 +19,7 @@ enum Rot {
   private static func turn(_ bytes: [UInt8], in directory: String) -> Int {
     var turned = 0
     let needle = Array(bytes.prefix(64))
-    for name in ["chunks.dat", "agent.db"] {
+    for name in ["chunks.dat", "agent.db", "store-0.chunks"] {
       guard var content = Files.read("\(directory)/\(name)") else { continue }
       // What was deleted may still lie about beside what counts.
       while let place = find(needle, in: content) {

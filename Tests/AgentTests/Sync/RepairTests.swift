@@ -45,6 +45,32 @@ struct RepairTests {
     }
   }
 
+  @Test(
+    "issue 5, B10: what the cloud's disk has lost comes back from a device that has it; the rest is there meanwhile")
+  func cloudRot() throws {
+    let suite = try SuiteWorld(seed: 1, hasFiles: true)
+    try suite.world.run(deadline: .seconds(7_200)) {
+      let a = try await suite.start("a")
+      try await a.createTable()
+      try await a.register()
+      let photos = (0..<5).map { SeededRandom(seed: 50 + $0).bytes(60_000) }
+      for (number, photo) in photos.enumerated() { try await a.writePhoto("p\(number)", photo) }
+      try await a.until("all is at the cloud") {
+        let rows = try await a.rows()
+        return rows.count == 5 && rows.allSatisfy { $0.state == .clean }
+      }
+      Rot.turnBitInPlace(of: Array(photos[2][30_000..<30_064]), in: suite.cloud)
+      let b = try await suite.start("b")
+      try await b.createTable()
+      try await b.register()
+      try await b.until("the others are at b") { try await b.rows().count >= 4 }
+      #expect(try await b.rows().count == 4, "no row is torn")
+      try await b.until("the cloud has it again, and b too") { try await b.rows().count == 5 }
+      for (number, photo) in photos.enumerated() { #expect(try await b.photo("p\(number)") == photo) }
+      for device in [a, b] { #expect(try await device.store.problems() == []) }
+    }
+  }
+
   @Test("SIM-78: a torn row of the device's own writing comes back whole from the cloud")
   func ownRow() throws {
     try simulate { suite in

@@ -24,7 +24,8 @@ final class SuiteWorld: Sendable {
   /// - Parameters:
   ///   - policy: of the network, in place of `faults`.
   ///   - features: what the cloud does.
-  init(seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all) throws {
+  ///   - hasFiles: the cloud's store lies in `cloud`, where it can be damaged.
+  init(seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all, hasFiles: Bool = false) throws {
     world = Simulation(seed: seed)
     directory = try TemporaryDirectory()
     let net = world.host("net").host
@@ -32,11 +33,12 @@ final class SuiteWorld: Sendable {
     hub = InProcessHub(clock: net.clock, random: net.random, faults: ofNetwork)
     let key = try TicketKey(Array(repeating: 7, count: TicketKey.byteCount))
     let hub = hub
+    let place: StoreOptions.Location = hasFiles ? .directory(cloud) : .memory
     _ = world.start { await hub.run() }
     let storageHost = world.host("storage").host
     _ = world.start {
       let feed = ChangeFeed()
-      let store = try await StoreSQLite(.simulation(.memory), host: storageHost, observer: feed)
+      let store = try await StoreSQLite(.simulation(place), host: storageHost, observer: feed)
       let bus = hub.connect(as: "storage")
       try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: key).run()
     }
@@ -47,6 +49,9 @@ final class SuiteWorld: Sendable {
     let services: [any Service] = [schema, sync, notify]
     for service in services { _ = world.start { try await service.run() } }
   }
+
+  /// Where the cloud's files are.
+  var cloud: String { "\(directory.path)/cloud" }
 
   deinit { world.end() }
 

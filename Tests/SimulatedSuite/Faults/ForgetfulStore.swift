@@ -56,6 +56,18 @@ final class ForgetfulStore: Store {
     try await store.deleteZone(zone, incarnation: incarnation, writer: writer)
   }
 
+  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    try await store.damage(in: database, atMost: count)
+  }
+
+  func records(
+    naming chunks: Set<ChunkHash>, in database: DatabaseID, atMost count: Int
+  ) async throws(CaravanError) -> [DamagedRecord] {
+    try await store.records(naming: chunks, in: database, atMost: count)
+  }
+
+  func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep { try await store.scrub(bytes: bytes) }
+
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
     try await store.stage(chunks, in: database)
   }

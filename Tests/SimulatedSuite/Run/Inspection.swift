@@ -186,6 +186,7 @@ struct Inspection: Sendable {
     for _ in 0..<2 {
       suite.services[0].machine.adjustWallTime(
         by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(120))
+      try suite.vault.clock?.accept()
       while try await store.collect() {}
     }
     var named = 0

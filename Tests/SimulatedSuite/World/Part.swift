@@ -9,6 +9,8 @@ final class Part: Sendable {
   /// What a process is given when it starts.
   struct Life: Sendable {
     let host: Host
+    /// What the machine knows of time.
+    let time: any MachineTime
     let bus: InProcessBus
     /// Makes another connection; the one before is closed.
     let reconnect: @Sendable () throws(CaravanError) -> InProcessBus
@@ -55,7 +57,7 @@ final class Part: Sendable {
     }
     suite.recorder.note("\(name) starts")
     let life = Life(
-      host: machine.host, bus: bus,
+      host: machine.host, time: machine.time, bus: bus,
       reconnect: { [weak self] () throws(CaravanError) in
         guard let bus = self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
         return bus

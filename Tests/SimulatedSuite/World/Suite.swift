@@ -77,34 +77,36 @@ struct Suite: Sendable {
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
       var options = StoreOptions.simulation(.directory(life.directory))
       options.tombstones = scale.tombstones
-      let main = try await StoreSQLite(options, host: life.host, observer: observer)
-      let place = scale.hasMoves ? try await Self.secondPlace(beside: main, options, ground, life) : nil
+      let clock = TrustedClock(
+        life.host.clock, life.time, file: "\(life.directory)/store-clock.json", log: life.host.log)
+      let host = life.host.with(clock: clock)
+      let main = try await StoreSQLite(options, host: host, observer: observer)
+      let place = scale.hasMoves ? try await Self.secondPlace(beside: main, options, ground, life, host) : nil
       guard life.isCurrent() else {
         main.crash()
         place?.files.crash()
         return
       }
       let store: any Store & AnyObject = place?.routed ?? main
-      vault.open(store, [main] + (place.map { [$0.files] } ?? []), place?.mover)
+      vault.open(store, [main] + (place.map { [$0.files] } ?? []), place?.mover, clock)
       let served: any Store = breakage == .opIDs ? ForgetfulStore(store) : store
       try await StorageService(
-        store: served, feed: feed, bus: life.bus, host: life.host, ticketKey: keyring.key, moves: place?.mover
+        store: served, feed: feed, bus: life.bus, host: host, ticketKey: keyring.key, moves: place?.mover, clock: clock
       ).run()
     }
   }
 
   /// Another store, on the same machine.
   private static func secondPlace(
-    beside main: StoreSQLite, _ options: StoreOptions, _ ground: Ground, _ life: Part.Life
+    beside main: StoreSQLite, _ options: StoreOptions, _ ground: Ground, _ life: Part.Life, _ host: Host
   ) async throws -> (files: StoreSQLite, routed: RoutedStore, mover: OwnerMover) {
     let bell = CommitBell()
     let observer = RecordingObserver(ground.recorder, next: bell, isElsewhere: true, isCurrent: life.isCurrent)
     var options = options
     options.location = .directory("\(life.directory)/\(secondStore)")
-    let files = try await StoreSQLite(options, host: life.host, observer: observer)
-    let routed = try await RoutedStore(
-      home: main, [Neighbour(secondStore, files, observer: bell)], host: life.host)
-    return (files, routed, OwnerMover(routed, host: life.host))
+    let files = try await StoreSQLite(options, host: host, observer: observer)
+    let routed = try await RoutedStore(home: main, [Neighbour(secondStore, files, observer: bell)], host: host)
+    return (files, routed, OwnerMover(routed, host: host))
   }
 
   static let secondStore = "second"
@@ -163,6 +165,7 @@ final class Vault: Sendable {
     /// What it is made of.
     let files: [StoreSQLite]
     let mover: OwnerMover?
+    let clock: TrustedClock
   }
 
   private let held = Mutex<Holding?>(nil)
@@ -170,8 +173,12 @@ final class Vault: Sendable {
   var store: (any Store & AnyObject)? { held.withLock { $0?.store } }
   var mover: OwnerMover? { held.withLock { $0?.mover } }
 
-  func open(_ store: any Store & AnyObject, _ files: [StoreSQLite], _ mover: OwnerMover?) {
-    held.withLock { $0 = Holding(store: store, files: files, mover: mover) }
+  var clock: TrustedClock? { held.withLock { $0?.clock } }
+
+  func open(
+    _ store: any Store & AnyObject, _ files: [StoreSQLite], _ mover: OwnerMover?, _ clock: TrustedClock
+  ) {
+    held.withLock { $0 = Holding(store: store, files: files, mover: mover, clock: clock) }
   }
 
   func crash() {

@@ -24,6 +24,7 @@ import Testing
       let detour = address.replacing("port=\(server.port)", with: "port=\(proxy.port)")
       let name = "\(fate)-\(deeds[0].id)"
       var options = PostgresOptions(try ConnectionString("\(detour) application_name=\(name)"))
+      options.isWhole = Sample.isWhole
       (options.writers, options.readers) = (1, 1)
       let bench = StoreBench(.postgres(options))
       try await bench.open()

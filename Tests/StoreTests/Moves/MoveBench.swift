@@ -58,6 +58,7 @@ struct MoveBench: Sendable {
     case .memory, .files: other = try await StoreSQLite(options("other"), host: host, observer: bell)
     case .postgres:
       var options = PostgresOptions(try ConnectionString(directory))
+      options.isWhole = Sample.isWhole
       (options.writers, options.readers, options.clock) = (2, 2, clock)
       other = try await StorePostgres(options, host: host, observer: bell)
     }

@@ -16,6 +16,7 @@ import Testing
     let server = try PostgresServer.shared.get()
     try await server.withSchema { address in
       var options = PostgresOptions(try ConnectionString("\(address) application_name=conflicts"))
+      options.isWhole = Sample.isWhole
       (options.writers, options.readers) = (1, 1)
       let bench = StoreBench(.postgres(options))
       try await bench.open()
@@ -131,6 +132,7 @@ import Testing
       // Whoever looks first whether there is a deadlock is undone.
       let early = address.replacing("options='", with: "options='-c deadlock_timeout=200ms ")
       var options = PostgresOptions(try ConnectionString("\(early) application_name=\(knot.deed.id)"))
+      options.isWhole = Sample.isWhole
       (options.writers, options.readers) = (1, 1)
       let bench = StoreBench(.postgres(options))
       try await bench.open()

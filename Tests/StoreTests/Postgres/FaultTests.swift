@@ -114,6 +114,7 @@ import struct Synchronization.Atomic
 
     init(_ address: String, patience: Duration = .seconds(1)) async throws {
       var options = PostgresOptions(try ConnectionString(address))
+      options.isWhole = Sample.isWhole
       options.patience = patience
       let live = Host.live(logLevel: .error)
       clock = live.clock
@@ -266,6 +267,7 @@ final class Storm: Sendable {
 
   init(_ address: String, clients: Int) async throws {
     var options = PostgresOptions(try ConnectionString(address))
+    options.isWhole = Sample.isWhole
     options.writers = 3
     store = try await StorePostgres(options, host: Host.live(logLevel: .error), observer: listener)
     self.clients = clients

@@ -46,6 +46,7 @@ import Wire
 
   private static func options(_ address: String, writers: Int) throws -> PostgresOptions {
     var options = PostgresOptions(try ConnectionString(address))
+    options.isWhole = Sample.isWhole
     (options.writers, options.readers) = (writers, 2)
     return options
   }

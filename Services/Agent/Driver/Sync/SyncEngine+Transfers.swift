@@ -245,6 +245,7 @@ extension SyncEngine {
       if batch.hello, let result = results.popFirst() {
         guard case .hello(let reply) = result else { throw .unexpected(result, to: "a hello") }
         await crew.mover.cloudTime(is: reply.serverTimeMilliseconds)
+        note(wanted: reply.wanted)
         errands.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
       }
       if batch.subscribe, let result = results.popFirst() {

@@ -70,6 +70,8 @@ public actor SyncEngine: Service {
   var transfersInFlight = 0
   /// Messages with chunks that go ahead of their rows.
   var ahead: [TableID: Int] = [:]
+  /// What the cloud has lost and asks for, by app.
+  var wanted: [ContainerID: [ChunkHash]] = [:]
   /// What came with notifications and has not been taken in; one a table at most.
   var carried: [CarriedPage] = []
 
@@ -124,6 +126,7 @@ public actor SyncEngine: Service {
     let now = moment
     takeLocalChanges(at: now)
     sendAhead(in: &group)
+    sendWanted(in: &group)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
     if isDamaged.withLock({ damaged in

@@ -8,10 +8,11 @@ public struct DeviceFacts: Sendable, Hashable {
   public var brokers: [BrokerFacts]
   public var data: DataFacts?
   public var files: FileLimitFacts?
+  public var cloud: CloudFacts?
 
   public init(
     now: Int64, agent: AgentFacts? = nil, credentials: CredentialsFacts? = nil, brokers: [BrokerFacts] = [],
-    data: DataFacts? = nil, files: FileLimitFacts? = nil
+    data: DataFacts? = nil, files: FileLimitFacts? = nil, cloud: CloudFacts? = nil
   ) {
     self.now = now
     self.agent = agent
@@ -19,6 +20,7 @@ public struct DeviceFacts: Sendable, Hashable {
     self.brokers = brokers
     self.data = data
     self.files = files
+    self.cloud = cloud
   }
 }
 

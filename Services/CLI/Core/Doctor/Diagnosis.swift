@@ -21,6 +21,7 @@ public enum Diagnosis {
     findings += refusal(facts)
     if let seen = facts.data { findings += data(seen) }
     if let seen = facts.files { findings += files(seen) }
+    if let seen = facts.cloud { findings += cloud(seen) }
     return findings
   }
 

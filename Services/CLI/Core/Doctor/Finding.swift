@@ -12,7 +12,7 @@ public struct Finding: Sendable, Hashable {
 
   /// What was looked at.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
-    case agent, credentials, clock, broker, certificate, data, store, files
+    case agent, credentials, clock, broker, certificate, data, store, files, cloud
   }
 
   public let level: Level

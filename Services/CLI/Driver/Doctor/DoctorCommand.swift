@@ -1,3 +1,4 @@
+internal import Bus
 internal import BusNATS
 internal import CLICore
 internal import Crypto
@@ -6,6 +7,8 @@ internal import Glibc
 internal import Launch
 internal import Model
 internal import Runtime
+internal import StorageClient
+internal import Wire
 
 /// `caravan doctor`: what is wrong on a device, and what to do about it.
 enum DoctorCommand {
@@ -21,8 +24,10 @@ enum DoctorCommand {
   /// Its settings are the agent's, as far as they matter here.
   private static let command = Command(
     "caravan doctor",
-    "Says what is wrong on a device, and what to do; of \(standardConfiguration) when nothing is given.",
+    "Says what is wrong on a device, and what to do; of \(standardConfiguration) when nothing is given. With --dir: "
+      + "what storage of that suite says of its disk and its clock.",
     flags: [
+      Flag<String?>.suiteDirectory,
       Flag<String?>.configuration, Flag<String?>.credentials, data, socket, nats, Flag<String?>.tlsAuthority,
       Flag<String?>.tlsCertificate, Flag<String?>.tlsKey, Flag<Bool>.insecure, json,
     ], readingSettingsOf: .bus + .agent)
@@ -41,7 +46,8 @@ enum DoctorCommand {
 
   private static func given(_ options: Options) -> Bool {
     !options[nats].isEmpty
-      || [options[Flag<String?>.credentials], options[data], options[socket]].contains { $0 != nil }
+      || [options[Flag<String?>.credentials], options[data], options[socket], options[Flag<String?>.suiteDirectory]]
+        .contains { $0 != nil }
   }
 
   private static func standard(asJSON: Bool) throws -> Options {
@@ -76,6 +82,25 @@ enum DoctorCommand {
       credentials: options[Flag<String?>.credentials].flatMap { try? Credentials.reading($0) },
       tls: try NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure], host: host)
     for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
+    if let directory = options[Flag<String?>.suiteDirectory] { facts.cloud = await cloud(directory, host) }
     return facts
+  }
+
+  private static func cloud(_ path: String, _ host: Host) async -> CloudFacts {
+    let place = SuiteDirectory(SuiteDirectory.absolute(path))
+    do throws(CaravanError) {
+      let run = try place.running()
+      let session = try BusSession(
+        url: run.nats, tls: run.tls, credentials: KeyDirectory.credentialsFile(.cli, in: place.keys),
+        name: "caravan-doctor")
+      let status = try await session.with(host) { bus throws(CaravanError) in
+        try await StorageClient(bus: bus, host: host, writer: "@cli").status(of: Partition.all[0])
+      }
+      return CloudFacts(
+        directory: place.path,
+        state: .answers(damagedChunks: status.damagedChunks, clockProblem: status.clockProblem))
+    } catch {
+      return CloudFacts(directory: place.path, state: .silent(error.message))
+    }
   }
 }

@@ -47,7 +47,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .sync:
       Self.storage([
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
-        .schedule, .cancel, .parcel,
+        .schedule, .cancel, .parcel, .damage,
       ])
         + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
@@ -60,7 +60,8 @@ enum Holder: String, Sendable, CaseIterable {
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
-      Self.storage([.status, .quota, .schedule, .cancel, .actions, .move]) + Self.partitioned(.storage, ["floor"])
+      Self.storage([.status, .quota, .schedule, .cancel, .actions, .move, .damage, .clock])
+        + Self.partitioned(.storage, ["floor"])
         + Self.schema([.type, .types, .propose, .container])
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .connections: []

@@ -48,6 +48,14 @@ public struct InstanceReport: Sendable, Equatable {
   }
 }
 
+extension InstanceReport {
+  /// The greatest value of a gauge; nil: there is none of this name.
+  func gauge(_ name: String) -> Double? {
+    let series = metrics[name]?["series"]?.arrayValue ?? []
+    return series.compactMap { $0["value"]?.doubleValue }.max()
+  }
+}
+
 /// All instances that answered at one time.
 public struct SuiteReport: Sendable, Equatable {
   /// Monotonic nanoseconds.
@@ -96,8 +104,23 @@ public struct SuiteReport: Sendable, Equatable {
     }
     return [
       "missing": .array(missing(of: required).map(JSON.string)),
-      "obstacles": .array(obstacles(to: required).map(JSON.string)), "instances": .array(rows),
+      "obstacles": .array(obstacles(to: required).map(JSON.string)), "warnings": .array(warnings.map(JSON.string)),
+      "instances": .array(rows),
     ]
+  }
+
+  /// What keeps nobody from work, and somebody should look at.
+  public var warnings: [String] {
+    var warnings: [String] = []
+    let damaged = instances.compactMap { $0.gauge("caravan_storage_damaged_chunks") }.max() ?? 0
+    if damaged > 0 {
+      warnings.append("\(Int64(damaged)) chunks of objects are damaged on storage's disk: caravan damage lists them")
+    }
+    if instances.contains(where: { $0.gauge("caravan_storage_clock_trusted") == 0 }) {
+      warnings.append(
+        "storage does not believe its machine's clock, and deletes nothing for its age: see caravan clock")
+    }
+    return warnings
   }
 }
 

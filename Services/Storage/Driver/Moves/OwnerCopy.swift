@@ -30,7 +30,7 @@ struct OwnerCopy: Sendable {
     var last: ChunkHash?
     while true {
       let page = try await source.chunkHashes(of: database, after: last)
-      guard let end = page.last else { return }
+      guard let end = page.last else { break }
       last = end
       var lacking = try await target.missing(page, in: database)[...]
       while !lacking.isEmpty {
@@ -43,6 +43,9 @@ struct OwnerCopy: Sendable {
         tally.add(chunks: chunks.count, bytes: chunks.reduce(0) { $0 + $1.bytes.count })
       }
     }
+    // What the source cannot read stays damaged where it goes, until somebody brings it again.
+    let damaged = try await source.damage(in: database, atMost: .max)
+    if !damaged.isEmpty { try await target.adopt(damaged: damaged) }
   }
 
   /// nil: nothing holds it any more.

@@ -72,7 +72,7 @@ package struct RoutedArchive: ArchiveSource {
         // Where users are says nothing of the store that this goes into.
         let book = PlacementBook.zone
         isTaken = store(of: database?.owner) == name && (database != book.database || zone.name != book.name)
-      case .chunk, .record: break
+      case .chunk, .damaged, .record: break
       case .op, .reach: isTaken = true
       case .quota(let account, _): isTaken = store(of: Account(key: account)?.user) == name
       // Others' logs are in the main store's.

@@ -214,6 +214,34 @@ package final class RoutedStore: Store {
     }
   }
 
+  // MARK: Damage
+
+  package func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    guard let database else {
+      let all = try await readAll(at: { $0.database }) { store throws(CaravanError) in
+        try await store.damage(in: nil, atMost: count)
+      }
+      return Array(all.prefix(count))
+    }
+    return try await read(of: database.owner) { store throws(CaravanError) in
+      try await store.damage(in: database, atMost: count)
+    }
+  }
+
+  package func records(
+    naming chunks: Set<ChunkHash>, in database: DatabaseID, atMost count: Int
+  ) async throws(CaravanError) -> [DamagedRecord] {
+    try await read(of: database.owner) { store throws(CaravanError) in
+      try await store.records(naming: chunks, in: database, atMost: count)
+    }
+  }
+
+  package func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep {
+    var step = ScrubStep(isRoundOver: true)
+    for store in stores { step = step + (try await store.scrub(bytes: bytes)) }
+    return step
+  }
+
   // MARK: Upkeep
 
   package func status() async throws(CaravanError) -> StoreStatus {

@@ -142,6 +142,51 @@ void   caravan__v1__archived_chunk__free_unpacked
   assert(message->base.descriptor == &caravan__v1__archived_chunk__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__archived_damage__init
+                     (Caravan__V1__ArchivedDamage         *message)
+{
+  static const Caravan__V1__ArchivedDamage init_value = CARAVAN__V1__ARCHIVED_DAMAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__archived_damage__get_packed_size
+                     (const Caravan__V1__ArchivedDamage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__archived_damage__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__archived_damage__pack
+                     (const Caravan__V1__ArchivedDamage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__archived_damage__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__archived_damage__pack_to_buffer
+                     (const Caravan__V1__ArchivedDamage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__archived_damage__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ArchivedDamage *
+       caravan__v1__archived_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ArchivedDamage *)
+     protobuf_c_message_unpack (&caravan__v1__archived_damage__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__archived_damage__free_unpacked
+                     (Caravan__V1__ArchivedDamage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__archived_damage__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__archived_zone__init
                      (Caravan__V1__ArchivedZone         *message)
 {
@@ -547,7 +592,7 @@ void   caravan__v1__database_digest__free_unpacked
   assert(message->base.descriptor == &caravan__v1__database_digest__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descriptors[11] =
 {
   {
     "header",
@@ -658,6 +703,18 @@ static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descripto
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "damaged",
+    20,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ArchiveItem, kind_case),
+    offsetof(Caravan__V1__ArchiveItem, damaged),
+    &caravan__v1__archived_damage__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "reach",
     130,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -672,21 +729,23 @@ static const ProtobufCFieldDescriptor caravan__v1__archive_item__field_descripto
 };
 static const unsigned caravan__v1__archive_item__field_indices_by_name[] = {
   2,   /* field[2] = chunk */
+  9,   /* field[9] = damaged */
   1,   /* field[1] = database */
   7,   /* field[7] = head */
   0,   /* field[0] = header */
   8,   /* field[8] = manifest */
   5,   /* field[5] = op */
   6,   /* field[6] = quota */
-  9,   /* field[9] = reach */
+  10,   /* field[10] = reach */
   4,   /* field[4] = record */
   3,   /* field[3] = zone */
 };
-static const ProtobufCIntRange caravan__v1__archive_item__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__archive_item__number_ranges[3 + 1] =
 {
   { 1, 0 },
-  { 130, 9 },
-  { 0, 10 }
+  { 20, 9 },
+  { 130, 10 },
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__archive_item__descriptor =
 {
@@ -696,10 +755,10 @@ const ProtobufCMessageDescriptor caravan__v1__archive_item__descriptor =
   "Caravan__V1__ArchiveItem",
   "caravan.v1",
   sizeof(Caravan__V1__ArchiveItem),
-  10,
+  11,
   caravan__v1__archive_item__field_descriptors,
   caravan__v1__archive_item__field_indices_by_name,
-  2,  caravan__v1__archive_item__number_ranges,
+  3,  caravan__v1__archive_item__number_ranges,
   (ProtobufCMessageInit) caravan__v1__archive_item__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -803,6 +862,57 @@ const ProtobufCMessageDescriptor caravan__v1__archived_chunk__descriptor =
   caravan__v1__archived_chunk__field_indices_by_name,
   1,  caravan__v1__archived_chunk__number_ranges,
   (ProtobufCMessageInit) caravan__v1__archived_chunk__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__archived_damage__field_descriptors[2] =
+{
+  {
+    "hash",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ArchivedDamage, has_hash),
+    offsetof(Caravan__V1__ArchivedDamage, hash),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ArchivedDamage, has_size),
+    offsetof(Caravan__V1__ArchivedDamage, size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__archived_damage__field_indices_by_name[] = {
+  0,   /* field[0] = hash */
+  1,   /* field[1] = size */
+};
+static const ProtobufCIntRange caravan__v1__archived_damage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__archived_damage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ArchivedDamage",
+  "ArchivedDamage",
+  "Caravan__V1__ArchivedDamage",
+  "caravan.v1",
+  sizeof(Caravan__V1__ArchivedDamage),
+  2,
+  caravan__v1__archived_damage__field_descriptors,
+  caravan__v1__archived_damage__field_indices_by_name,
+  1,  caravan__v1__archived_damage__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__archived_damage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__archived_zone__field_descriptors[5] =

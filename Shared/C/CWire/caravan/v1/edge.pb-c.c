@@ -1582,6 +1582,51 @@ void   caravan__v1__hello_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__hello_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__wanted_chunks__init
+                     (Caravan__V1__WantedChunks         *message)
+{
+  static const Caravan__V1__WantedChunks init_value = CARAVAN__V1__WANTED_CHUNKS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__wanted_chunks__get_packed_size
+                     (const Caravan__V1__WantedChunks *message)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_chunks__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__wanted_chunks__pack
+                     (const Caravan__V1__WantedChunks *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_chunks__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__wanted_chunks__pack_to_buffer
+                     (const Caravan__V1__WantedChunks *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_chunks__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__WantedChunks *
+       caravan__v1__wanted_chunks__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__WantedChunks *)
+     protobuf_c_message_unpack (&caravan__v1__wanted_chunks__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__wanted_chunks__free_unpacked
+                     (Caravan__V1__WantedChunks *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__wanted_chunks__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__list_changed_zones__init
                      (Caravan__V1__ListChangedZones         *message)
 {
@@ -5243,7 +5288,7 @@ const ProtobufCMessageDescriptor caravan__v1__person__descriptor =
   (ProtobufCMessageInit) caravan__v1__person__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descriptors[4] =
 {
   {
     "server_time_milliseconds",
@@ -5281,16 +5326,30 @@ static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wanted",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__HelloResult, n_wanted),
+    offsetof(Caravan__V1__HelloResult, wanted),
+    &caravan__v1__wanted_chunks__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__hello_result__field_indices_by_name[] = {
   2,   /* field[2] = max_frame_bytes */
   1,   /* field[1] = resubscribe */
   0,   /* field[0] = server_time_milliseconds */
+  3,   /* field[3] = wanted */
 };
-static const ProtobufCIntRange caravan__v1__hello_result__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__hello_result__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 20, 3 },
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor =
 {
@@ -5300,11 +5359,62 @@ const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor =
   "Caravan__V1__HelloResult",
   "caravan.v1",
   sizeof(Caravan__V1__HelloResult),
-  3,
+  4,
   caravan__v1__hello_result__field_descriptors,
   caravan__v1__hello_result__field_indices_by_name,
-  1,  caravan__v1__hello_result__number_ranges,
+  2,  caravan__v1__hello_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__hello_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__wanted_chunks__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__WantedChunks, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hashes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__WantedChunks, has_hashes),
+    offsetof(Caravan__V1__WantedChunks, hashes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__wanted_chunks__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = hashes */
+};
+static const ProtobufCIntRange caravan__v1__wanted_chunks__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__wanted_chunks__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.WantedChunks",
+  "WantedChunks",
+  "Caravan__V1__WantedChunks",
+  "caravan.v1",
+  sizeof(Caravan__V1__WantedChunks),
+  2,
+  caravan__v1__wanted_chunks__field_descriptors,
+  caravan__v1__wanted_chunks__field_indices_by_name,
+  1,  caravan__v1__wanted_chunks__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__wanted_chunks__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__list_changed_zones__field_descriptors[2] =

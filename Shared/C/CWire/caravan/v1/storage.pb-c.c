@@ -2662,6 +2662,276 @@ void   caravan__v1__move_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__move_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__damage_request__init
+                     (Caravan__V1__DamageRequest         *message)
+{
+  static const Caravan__V1__DamageRequest init_value = CARAVAN__V1__DAMAGE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__damage_request__get_packed_size
+                     (const Caravan__V1__DamageRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__damage_request__pack
+                     (const Caravan__V1__DamageRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__damage_request__pack_to_buffer
+                     (const Caravan__V1__DamageRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DamageRequest *
+       caravan__v1__damage_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DamageRequest *)
+     protobuf_c_message_unpack (&caravan__v1__damage_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__damage_request__free_unpacked
+                     (Caravan__V1__DamageRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__damage_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__record_damage__init
+                     (Caravan__V1__RecordDamage         *message)
+{
+  static const Caravan__V1__RecordDamage init_value = CARAVAN__V1__RECORD_DAMAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__record_damage__get_packed_size
+                     (const Caravan__V1__RecordDamage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__record_damage__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__record_damage__pack
+                     (const Caravan__V1__RecordDamage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__record_damage__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__record_damage__pack_to_buffer
+                     (const Caravan__V1__RecordDamage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__record_damage__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RecordDamage *
+       caravan__v1__record_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RecordDamage *)
+     protobuf_c_message_unpack (&caravan__v1__record_damage__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__record_damage__free_unpacked
+                     (Caravan__V1__RecordDamage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__record_damage__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__chunk_damage__init
+                     (Caravan__V1__ChunkDamage         *message)
+{
+  static const Caravan__V1__ChunkDamage init_value = CARAVAN__V1__CHUNK_DAMAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__chunk_damage__get_packed_size
+                     (const Caravan__V1__ChunkDamage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__chunk_damage__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__chunk_damage__pack
+                     (const Caravan__V1__ChunkDamage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__chunk_damage__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__chunk_damage__pack_to_buffer
+                     (const Caravan__V1__ChunkDamage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__chunk_damage__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChunkDamage *
+       caravan__v1__chunk_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChunkDamage *)
+     protobuf_c_message_unpack (&caravan__v1__chunk_damage__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__chunk_damage__free_unpacked
+                     (Caravan__V1__ChunkDamage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__chunk_damage__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__damage_reply__init
+                     (Caravan__V1__DamageReply         *message)
+{
+  static const Caravan__V1__DamageReply init_value = CARAVAN__V1__DAMAGE_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__damage_reply__get_packed_size
+                     (const Caravan__V1__DamageReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__damage_reply__pack
+                     (const Caravan__V1__DamageReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__damage_reply__pack_to_buffer
+                     (const Caravan__V1__DamageReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__damage_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DamageReply *
+       caravan__v1__damage_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DamageReply *)
+     protobuf_c_message_unpack (&caravan__v1__damage_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__damage_reply__free_unpacked
+                     (Caravan__V1__DamageReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__damage_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__clock_request__init
+                     (Caravan__V1__ClockRequest         *message)
+{
+  static const Caravan__V1__ClockRequest init_value = CARAVAN__V1__CLOCK_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__clock_request__get_packed_size
+                     (const Caravan__V1__ClockRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__clock_request__pack
+                     (const Caravan__V1__ClockRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__clock_request__pack_to_buffer
+                     (const Caravan__V1__ClockRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ClockRequest *
+       caravan__v1__clock_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ClockRequest *)
+     protobuf_c_message_unpack (&caravan__v1__clock_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__clock_request__free_unpacked
+                     (Caravan__V1__ClockRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__clock_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__clock_reply__init
+                     (Caravan__V1__ClockReply         *message)
+{
+  static const Caravan__V1__ClockReply init_value = CARAVAN__V1__CLOCK_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__clock_reply__get_packed_size
+                     (const Caravan__V1__ClockReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__clock_reply__pack
+                     (const Caravan__V1__ClockReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__clock_reply__pack_to_buffer
+                     (const Caravan__V1__ClockReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__clock_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ClockReply *
+       caravan__v1__clock_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ClockReply *)
+     protobuf_c_message_unpack (&caravan__v1__clock_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__clock_reply__free_unpacked
+                     (Caravan__V1__ClockReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__clock_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message)
 {
@@ -7042,7 +7312,352 @@ const ProtobufCMessageDescriptor caravan__v1__move_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__move_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__damage_request__field_descriptors[3] =
+{
+  {
+    "owner",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DamageRequest, owner),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__DamageRequest, has_records),
+    offsetof(Caravan__V1__DamageRequest, records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "max_chunks",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__DamageRequest, has_max_chunks),
+    offsetof(Caravan__V1__DamageRequest, max_chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__damage_request__field_indices_by_name[] = {
+  2,   /* field[2] = max_chunks */
+  0,   /* field[0] = owner */
+  1,   /* field[1] = records */
+};
+static const ProtobufCIntRange caravan__v1__damage_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__damage_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DamageRequest",
+  "DamageRequest",
+  "Caravan__V1__DamageRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__DamageRequest),
+  3,
+  caravan__v1__damage_request__field_descriptors,
+  caravan__v1__damage_request__field_indices_by_name,
+  1,  caravan__v1__damage_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__damage_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__record_damage__field_descriptors[2] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordDamage, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordDamage, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__record_damage__field_indices_by_name[] = {
+  1,   /* field[1] = name */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__record_damage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__record_damage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RecordDamage",
+  "RecordDamage",
+  "Caravan__V1__RecordDamage",
+  "caravan.v1",
+  sizeof(Caravan__V1__RecordDamage),
+  2,
+  caravan__v1__record_damage__field_descriptors,
+  caravan__v1__record_damage__field_indices_by_name,
+  1,  caravan__v1__record_damage__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__record_damage__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__chunk_damage__field_descriptors[5] =
+{
+  {
+    "database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChunkDamage, database),
+    &caravan__v1__database_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "hash",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__ChunkDamage, has_hash),
+    offsetof(Caravan__V1__ChunkDamage, hash),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChunkDamage, has_size),
+    offsetof(Caravan__V1__ChunkDamage, size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "found_milliseconds",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChunkDamage, has_found_milliseconds),
+    offsetof(Caravan__V1__ChunkDamage, found_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChunkDamage, n_records),
+    offsetof(Caravan__V1__ChunkDamage, records),
+    &caravan__v1__record_damage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__chunk_damage__field_indices_by_name[] = {
+  0,   /* field[0] = database */
+  3,   /* field[3] = found_milliseconds */
+  1,   /* field[1] = hash */
+  4,   /* field[4] = records */
+  2,   /* field[2] = size */
+};
+static const ProtobufCIntRange caravan__v1__chunk_damage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__chunk_damage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChunkDamage",
+  "ChunkDamage",
+  "Caravan__V1__ChunkDamage",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChunkDamage),
+  5,
+  caravan__v1__chunk_damage__field_descriptors,
+  caravan__v1__chunk_damage__field_indices_by_name,
+  1,  caravan__v1__chunk_damage__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__chunk_damage__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__damage_reply__field_descriptors[1] =
+{
+  {
+    "chunks",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__DamageReply, n_chunks),
+    offsetof(Caravan__V1__DamageReply, chunks),
+    &caravan__v1__chunk_damage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__damage_reply__field_indices_by_name[] = {
+  0,   /* field[0] = chunks */
+};
+static const ProtobufCIntRange caravan__v1__damage_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__damage_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DamageReply",
+  "DamageReply",
+  "Caravan__V1__DamageReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__DamageReply),
+  1,
+  caravan__v1__damage_reply__field_descriptors,
+  caravan__v1__damage_reply__field_indices_by_name,
+  1,  caravan__v1__damage_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__damage_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__clock_request__field_descriptors[1] =
+{
+  {
+    "accept",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ClockRequest, has_accept),
+    offsetof(Caravan__V1__ClockRequest, accept),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__clock_request__field_indices_by_name[] = {
+  0,   /* field[0] = accept */
+};
+static const ProtobufCIntRange caravan__v1__clock_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__clock_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ClockRequest",
+  "ClockRequest",
+  "Caravan__V1__ClockRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ClockRequest),
+  1,
+  caravan__v1__clock_request__field_descriptors,
+  caravan__v1__clock_request__field_indices_by_name,
+  1,  caravan__v1__clock_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__clock_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__clock_reply__field_descriptors[3] =
+{
+  {
+    "machine_milliseconds",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ClockReply, has_machine_milliseconds),
+    offsetof(Caravan__V1__ClockReply, machine_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "storage_milliseconds",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ClockReply, has_storage_milliseconds),
+    offsetof(Caravan__V1__ClockReply, storage_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "problem",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ClockReply, problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__clock_reply__field_indices_by_name[] = {
+  0,   /* field[0] = machine_milliseconds */
+  2,   /* field[2] = problem */
+  1,   /* field[1] = storage_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__clock_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__clock_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ClockReply",
+  "ClockReply",
+  "Caravan__V1__ClockReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ClockReply),
+  3,
+  caravan__v1__clock_reply__field_descriptors,
+  caravan__v1__clock_reply__field_indices_by_name,
+  1,  caravan__v1__clock_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__clock_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[10] =
 {
   {
     "zones",
@@ -7140,10 +7755,36 @@ static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "damaged_chunks",
+    50,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__StorageStatus, has_damaged_chunks),
+    offsetof(Caravan__V1__StorageStatus, damaged_chunks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "clock_problem",
+    51,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StorageStatus, clock_problem),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__storage_status__field_indices_by_name[] = {
   3,   /* field[3] = chunk_bytes */
   2,   /* field[2] = chunks */
+  9,   /* field[9] = clock_problem */
+  8,   /* field[8] = damaged_chunks */
   7,   /* field[7] = object_problem */
   5,   /* field[5] = objects_failing */
   6,   /* field[6] = objects_refused */
@@ -7151,11 +7792,12 @@ static const unsigned caravan__v1__storage_status__field_indices_by_name[] = {
   1,   /* field[1] = records */
   0,   /* field[0] = zones */
 };
-static const ProtobufCIntRange caravan__v1__storage_status__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__storage_status__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 40, 4 },
-  { 0, 8 }
+  { 50, 8 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
 {
@@ -7165,10 +7807,10 @@ const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
   "Caravan__V1__StorageStatus",
   "caravan.v1",
   sizeof(Caravan__V1__StorageStatus),
-  8,
+  10,
   caravan__v1__storage_status__field_descriptors,
   caravan__v1__storage_status__field_indices_by_name,
-  2,  caravan__v1__storage_status__number_ranges,
+  3,  caravan__v1__storage_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__storage_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -19,6 +19,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__ArchiveItem Caravan__V1__ArchiveItem;
 typedef struct Caravan__V1__ArchiveHeader Caravan__V1__ArchiveHeader;
 typedef struct Caravan__V1__ArchivedChunk Caravan__V1__ArchivedChunk;
+typedef struct Caravan__V1__ArchivedDamage Caravan__V1__ArchivedDamage;
 typedef struct Caravan__V1__ArchivedZone Caravan__V1__ArchivedZone;
 typedef struct Caravan__V1__ArchivedLink Caravan__V1__ArchivedLink;
 typedef struct Caravan__V1__ArchivedRecord Caravan__V1__ArchivedRecord;
@@ -46,6 +47,7 @@ typedef enum {
   CARAVAN__V1__ARCHIVE_ITEM__KIND_QUOTA = 7,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_HEAD = 8,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_MANIFEST = 9,
+  CARAVAN__V1__ARCHIVE_ITEM__KIND_DAMAGED = 20,
   CARAVAN__V1__ARCHIVE_ITEM__KIND_REACH = 130
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__ARCHIVE_ITEM__KIND__CASE)
 } Caravan__V1__ArchiveItem__KindCase;
@@ -70,6 +72,10 @@ struct  Caravan__V1__ArchiveItem
     Caravan__V1__ArchivedQuota *quota;
     Caravan__V1__ArchivedHead *head;
     Caravan__V1__ArchiveManifest *manifest;
+    /*
+     * among the chunks: one that could not be read
+     */
+    Caravan__V1__ArchivedDamage *damaged;
     /*
      * of what was restored, if ever: no zone was given a later version before that
      */
@@ -108,6 +114,25 @@ struct  Caravan__V1__ArchivedChunk
 #define CARAVAN__V1__ARCHIVED_CHUNK__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__archived_chunk__descriptor) \
     , 0, {0,NULL}, 0, {0,NULL} }
+
+
+/*
+ * A chunk that records may name and whose bytes were damaged when the backup was made.
+ */
+struct  Caravan__V1__ArchivedDamage
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_hash;
+  ProtobufCBinaryData hash;
+  /*
+   * as it was written
+   */
+  protobuf_c_boolean has_size;
+  uint64_t size;
+};
+#define CARAVAN__V1__ARCHIVED_DAMAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__archived_damage__descriptor) \
+    , 0, {0,NULL}, 0, 0 }
 
 
 struct  Caravan__V1__ArchivedZone
@@ -346,6 +371,25 @@ Caravan__V1__ArchivedChunk *
 void   caravan__v1__archived_chunk__free_unpacked
                      (Caravan__V1__ArchivedChunk *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ArchivedDamage methods */
+void   caravan__v1__archived_damage__init
+                     (Caravan__V1__ArchivedDamage         *message);
+size_t caravan__v1__archived_damage__get_packed_size
+                     (const Caravan__V1__ArchivedDamage   *message);
+size_t caravan__v1__archived_damage__pack
+                     (const Caravan__V1__ArchivedDamage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__archived_damage__pack_to_buffer
+                     (const Caravan__V1__ArchivedDamage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ArchivedDamage *
+       caravan__v1__archived_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__archived_damage__free_unpacked
+                     (Caravan__V1__ArchivedDamage *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ArchivedZone methods */
 void   caravan__v1__archived_zone__init
                      (Caravan__V1__ArchivedZone         *message);
@@ -528,6 +572,9 @@ typedef void (*Caravan__V1__ArchiveHeader_Closure)
 typedef void (*Caravan__V1__ArchivedChunk_Closure)
                  (const Caravan__V1__ArchivedChunk *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ArchivedDamage_Closure)
+                 (const Caravan__V1__ArchivedDamage *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ArchivedZone_Closure)
                  (const Caravan__V1__ArchivedZone *message,
                   void *closure_data);
@@ -564,6 +611,7 @@ typedef void (*Caravan__V1__DatabaseDigest_Closure)
 extern const ProtobufCMessageDescriptor caravan__v1__archive_item__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__archive_header__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__archived_chunk__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__archived_damage__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__archived_zone__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__archived_link__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__archived_record__descriptor;

@@ -53,6 +53,7 @@ typedef struct Caravan__V1__ZoneState Caravan__V1__ZoneState;
 typedef struct Caravan__V1__ZonesResult Caravan__V1__ZonesResult;
 typedef struct Caravan__V1__Person Caravan__V1__Person;
 typedef struct Caravan__V1__HelloResult Caravan__V1__HelloResult;
+typedef struct Caravan__V1__WantedChunks Caravan__V1__WantedChunks;
 typedef struct Caravan__V1__ListChangedZones Caravan__V1__ListChangedZones;
 typedef struct Caravan__V1__ChangedZone Caravan__V1__ChangedZone;
 typedef struct Caravan__V1__ChangedZones Caravan__V1__ChangedZones;
@@ -938,10 +939,33 @@ struct  Caravan__V1__HelloResult
   protobuf_c_boolean resubscribe;
   protobuf_c_boolean has_max_frame_bytes;
   uint32_t max_frame_bytes;
+  /*
+   * of the user's: the cloud's own are damaged, who has them sends them again
+   */
+  size_t n_wanted;
+  Caravan__V1__WantedChunks **wanted;
 };
 #define CARAVAN__V1__HELLO_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__hello_result__descriptor) \
-    , 0, 0, 0, 0, 0, 0 }
+    , 0, 0, 0, 0, 0, 0, 0,NULL }
+
+
+/*
+ * Chunks of one container's private database that the cloud asks for.
+ */
+struct  Caravan__V1__WantedChunks
+{
+  ProtobufCMessage base;
+  char *container;
+  /*
+   * 32 bytes each
+   */
+  protobuf_c_boolean has_hashes;
+  ProtobufCBinaryData hashes;
+};
+#define CARAVAN__V1__WANTED_CHUNKS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__wanted_chunks__descriptor) \
+    , NULL, 0, {0,NULL} }
 
 
 /*
@@ -2052,6 +2076,25 @@ Caravan__V1__HelloResult *
 void   caravan__v1__hello_result__free_unpacked
                      (Caravan__V1__HelloResult *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__WantedChunks methods */
+void   caravan__v1__wanted_chunks__init
+                     (Caravan__V1__WantedChunks         *message);
+size_t caravan__v1__wanted_chunks__get_packed_size
+                     (const Caravan__V1__WantedChunks   *message);
+size_t caravan__v1__wanted_chunks__pack
+                     (const Caravan__V1__WantedChunks   *message,
+                      uint8_t             *out);
+size_t caravan__v1__wanted_chunks__pack_to_buffer
+                     (const Caravan__V1__WantedChunks   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__WantedChunks *
+       caravan__v1__wanted_chunks__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__wanted_chunks__free_unpacked
+                     (Caravan__V1__WantedChunks *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ListChangedZones methods */
 void   caravan__v1__list_changed_zones__init
                      (Caravan__V1__ListChangedZones         *message);
@@ -2482,6 +2525,9 @@ typedef void (*Caravan__V1__Person_Closure)
 typedef void (*Caravan__V1__HelloResult_Closure)
                  (const Caravan__V1__HelloResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__WantedChunks_Closure)
+                 (const Caravan__V1__WantedChunks *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ListChangedZones_Closure)
                  (const Caravan__V1__ListChangedZones *message,
                   void *closure_data);
@@ -2579,6 +2625,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__person__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__wanted_chunks__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_changed_zones__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_zone__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor;

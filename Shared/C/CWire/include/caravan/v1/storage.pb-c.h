@@ -76,6 +76,12 @@ typedef struct Caravan__V1__CancelReply Caravan__V1__CancelReply;
 typedef struct Caravan__V1__ListActionsReply Caravan__V1__ListActionsReply;
 typedef struct Caravan__V1__MoveRequest Caravan__V1__MoveRequest;
 typedef struct Caravan__V1__MoveReply Caravan__V1__MoveReply;
+typedef struct Caravan__V1__DamageRequest Caravan__V1__DamageRequest;
+typedef struct Caravan__V1__RecordDamage Caravan__V1__RecordDamage;
+typedef struct Caravan__V1__ChunkDamage Caravan__V1__ChunkDamage;
+typedef struct Caravan__V1__DamageReply Caravan__V1__DamageReply;
+typedef struct Caravan__V1__ClockRequest Caravan__V1__ClockRequest;
+typedef struct Caravan__V1__ClockReply Caravan__V1__ClockReply;
 typedef struct Caravan__V1__StorageStatus Caravan__V1__StorageStatus;
 typedef struct Caravan__V1__Empty Caravan__V1__Empty;
 
@@ -1423,6 +1429,109 @@ struct  Caravan__V1__MoveReply
     , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 
+/*
+ * Chunks whose bytes were found damaged and have not come again since.
+ */
+struct  Caravan__V1__DamageRequest
+{
+  ProtobufCMessage base;
+  /*
+   * only in this user's private databases
+   */
+  char *owner;
+  /*
+   * with the records that name them
+   */
+  protobuf_c_boolean has_records;
+  protobuf_c_boolean records;
+  protobuf_c_boolean has_max_chunks;
+  uint32_t max_chunks;
+};
+#define CARAVAN__V1__DAMAGE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__damage_request__descriptor) \
+    , NULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__RecordDamage
+{
+  ProtobufCMessage base;
+  char *zone;
+  char *name;
+};
+#define CARAVAN__V1__RECORD_DAMAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_damage__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__ChunkDamage
+{
+  ProtobufCMessage base;
+  Caravan__V1__DatabaseRef *database;
+  protobuf_c_boolean has_hash;
+  ProtobufCBinaryData hash;
+  protobuf_c_boolean has_size;
+  uint64_t size;
+  /*
+   * Unix time
+   */
+  protobuf_c_boolean has_found_milliseconds;
+  uint64_t found_milliseconds;
+  size_t n_records;
+  Caravan__V1__RecordDamage **records;
+};
+#define CARAVAN__V1__CHUNK_DAMAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__chunk_damage__descriptor) \
+    , NULL, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL }
+
+
+struct  Caravan__V1__DamageReply
+{
+  ProtobufCMessage base;
+  size_t n_chunks;
+  Caravan__V1__ChunkDamage **chunks;
+};
+#define CARAVAN__V1__DAMAGE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__damage_reply__descriptor) \
+    , 0,NULL }
+
+
+/*
+ * Whether storage believes the clock of its machine; with `accept` it does from now on.
+ */
+struct  Caravan__V1__ClockRequest
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_accept;
+  protobuf_c_boolean accept;
+};
+#define CARAVAN__V1__CLOCK_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__clock_request__descriptor) \
+    , 0, 0 }
+
+
+struct  Caravan__V1__ClockReply
+{
+  ProtobufCMessage base;
+  /*
+   * Unix time, as the machine says
+   */
+  protobuf_c_boolean has_machine_milliseconds;
+  uint64_t machine_milliseconds;
+  /*
+   * as storage counts it
+   */
+  protobuf_c_boolean has_storage_milliseconds;
+  uint64_t storage_milliseconds;
+  /*
+   * empty: the machine's is believed
+   */
+  char *problem;
+};
+#define CARAVAN__V1__CLOCK_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__clock_reply__descriptor) \
+    , 0, 0, 0, 0, NULL }
+
+
 struct  Caravan__V1__StorageStatus
 {
   ProtobufCMessage base;
@@ -1447,10 +1556,19 @@ struct  Caravan__V1__StorageStatus
    * of one of them
    */
   char *object_problem;
+  /*
+   * that have not come again since
+   */
+  protobuf_c_boolean has_damaged_chunks;
+  uint64_t damaged_chunks;
+  /*
+   * why storage does not believe its machine's clock; empty: it does
+   */
+  char *clock_problem;
 };
 #define CARAVAN__V1__STORAGE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__storage_status__descriptor) \
-    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL }
 
 
 struct  Caravan__V1__Empty
@@ -2583,6 +2701,120 @@ Caravan__V1__MoveReply *
 void   caravan__v1__move_reply__free_unpacked
                      (Caravan__V1__MoveReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__DamageRequest methods */
+void   caravan__v1__damage_request__init
+                     (Caravan__V1__DamageRequest         *message);
+size_t caravan__v1__damage_request__get_packed_size
+                     (const Caravan__V1__DamageRequest   *message);
+size_t caravan__v1__damage_request__pack
+                     (const Caravan__V1__DamageRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__damage_request__pack_to_buffer
+                     (const Caravan__V1__DamageRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DamageRequest *
+       caravan__v1__damage_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__damage_request__free_unpacked
+                     (Caravan__V1__DamageRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RecordDamage methods */
+void   caravan__v1__record_damage__init
+                     (Caravan__V1__RecordDamage         *message);
+size_t caravan__v1__record_damage__get_packed_size
+                     (const Caravan__V1__RecordDamage   *message);
+size_t caravan__v1__record_damage__pack
+                     (const Caravan__V1__RecordDamage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__record_damage__pack_to_buffer
+                     (const Caravan__V1__RecordDamage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RecordDamage *
+       caravan__v1__record_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__record_damage__free_unpacked
+                     (Caravan__V1__RecordDamage *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChunkDamage methods */
+void   caravan__v1__chunk_damage__init
+                     (Caravan__V1__ChunkDamage         *message);
+size_t caravan__v1__chunk_damage__get_packed_size
+                     (const Caravan__V1__ChunkDamage   *message);
+size_t caravan__v1__chunk_damage__pack
+                     (const Caravan__V1__ChunkDamage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__chunk_damage__pack_to_buffer
+                     (const Caravan__V1__ChunkDamage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChunkDamage *
+       caravan__v1__chunk_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__chunk_damage__free_unpacked
+                     (Caravan__V1__ChunkDamage *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DamageReply methods */
+void   caravan__v1__damage_reply__init
+                     (Caravan__V1__DamageReply         *message);
+size_t caravan__v1__damage_reply__get_packed_size
+                     (const Caravan__V1__DamageReply   *message);
+size_t caravan__v1__damage_reply__pack
+                     (const Caravan__V1__DamageReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__damage_reply__pack_to_buffer
+                     (const Caravan__V1__DamageReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DamageReply *
+       caravan__v1__damage_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__damage_reply__free_unpacked
+                     (Caravan__V1__DamageReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ClockRequest methods */
+void   caravan__v1__clock_request__init
+                     (Caravan__V1__ClockRequest         *message);
+size_t caravan__v1__clock_request__get_packed_size
+                     (const Caravan__V1__ClockRequest   *message);
+size_t caravan__v1__clock_request__pack
+                     (const Caravan__V1__ClockRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__clock_request__pack_to_buffer
+                     (const Caravan__V1__ClockRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ClockRequest *
+       caravan__v1__clock_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__clock_request__free_unpacked
+                     (Caravan__V1__ClockRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ClockReply methods */
+void   caravan__v1__clock_reply__init
+                     (Caravan__V1__ClockReply         *message);
+size_t caravan__v1__clock_reply__get_packed_size
+                     (const Caravan__V1__ClockReply   *message);
+size_t caravan__v1__clock_reply__pack
+                     (const Caravan__V1__ClockReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__clock_reply__pack_to_buffer
+                     (const Caravan__V1__ClockReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ClockReply *
+       caravan__v1__clock_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__clock_reply__free_unpacked
+                     (Caravan__V1__ClockReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__StorageStatus methods */
 void   caravan__v1__storage_status__init
                      (Caravan__V1__StorageStatus         *message);
@@ -2800,6 +3032,24 @@ typedef void (*Caravan__V1__MoveRequest_Closure)
 typedef void (*Caravan__V1__MoveReply_Closure)
                  (const Caravan__V1__MoveReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__DamageRequest_Closure)
+                 (const Caravan__V1__DamageRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RecordDamage_Closure)
+                 (const Caravan__V1__RecordDamage *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChunkDamage_Closure)
+                 (const Caravan__V1__ChunkDamage *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__DamageReply_Closure)
+                 (const Caravan__V1__DamageReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ClockRequest_Closure)
+                 (const Caravan__V1__ClockRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ClockReply_Closure)
+                 (const Caravan__V1__ClockReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__StorageStatus_Closure)
                  (const Caravan__V1__StorageStatus *message,
                   void *closure_data);
@@ -2876,6 +3126,12 @@ extern const ProtobufCMessageDescriptor caravan__v1__cancel_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_actions_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__move_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__move_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__damage_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__record_damage__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__chunk_damage__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__damage_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__clock_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__clock_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__empty__descriptor;
 

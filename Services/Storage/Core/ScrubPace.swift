@@ -1,0 +1,26 @@
+/// How much of the chunks is to be read now, so that each of them is read once in `StorageLimits.scrubPeriod`, and no
+/// faster.
+package struct ScrubPace: Sendable {
+  /// Bytes that are due, less those that were read too early.
+  private var due: Double = 0
+  private var last: UInt64?
+
+  package init() {}
+
+  /// - Parameters:
+  ///   - kept: bytes of all chunks.
+  ///   - now: nanoseconds of a monotonic clock.
+  /// - Returns: how many bytes to read; nil: it is not worth a step yet.
+  package mutating func portion(of kept: UInt64, at now: UInt64) -> Int? {
+    let passed = now - min(now, last ?? now)
+    last = now
+    due += Double(kept) * Double(passed) / Double(StorageLimits.scrubPeriodNanoseconds)
+    // After a long sleep it is not made up for at once.
+    due = min(due, Double(StorageLimits.scrubStepBytes * StorageLimits.scrubStepsTogether))
+    let worth = min(Double(StorageLimits.scrubStepBytes), Double(kept) / Double(StorageLimits.scrubStepsOfPeriod))
+    guard kept > 0, due >= max(1, worth) else { return nil }
+    return min(Int(due), StorageLimits.scrubStepBytes)
+  }
+
+  package mutating func read(bytes: Int) { due -= Double(bytes) }
+}

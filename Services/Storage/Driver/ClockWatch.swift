@@ -1,0 +1,44 @@
+import Model
+import Runtime
+
+extension GaugeName {
+  static let clockError = GaugeName(
+    "caravan_storage_clock_error_seconds", "How far the machine's clock is from the time that storage counts.")
+  static let clockTrusted = GaugeName(
+    "caravan_storage_clock_trusted", "1: the machine's clock is believed; 0: nothing is deleted because of its age.")
+}
+
+/// Says when the machine's clock is not believed, and keeps what is for a later life of the process.
+struct ClockWatch: Sendable {
+  private let clock: TrustedClock?
+  private let metrics: MetricsRegistry
+  private let doubt: Outage
+  private let unwritten: Outage
+
+  /// - Parameter clock: nil: the store has another one, which is believed.
+  init(_ clock: TrustedClock?, _ host: Host) {
+    self.clock = clock
+    metrics = host.metrics
+    doubt = Outage(
+      host, "the machine's clock is not believed: nothing is deleted because of its age",
+      over: "the machine's clock is believed")
+    unwritten = Outage(
+      host, "what is known of the clock cannot be written", over: "what is known of the clock is written")
+  }
+
+  /// - Returns: whether the clock is believed.
+  func look() -> Bool {
+    guard let clock else { return true }
+    do throws(CaravanError) {
+      try clock.save()
+      unwritten.ended()
+    } catch {
+      unwritten.lasts(error)
+    }
+    let problem = clock.problem
+    if let problem { doubt.lasts(problem) } else { doubt.ended() }
+    metrics.gauge(.clockTrusted).set(problem == nil ? 1 : 0)
+    metrics.gauge(.clockError).set(clock.error?.seconds ?? 0)
+    return problem == nil
+  }
+}

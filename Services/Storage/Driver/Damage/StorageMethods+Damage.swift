@@ -1,0 +1,33 @@
+import Model
+import StorageCore
+import Store
+import Wire
+
+extension StorageMethods {
+  /// What is damaged, whatever the partition.
+  func damage(_ request: DamageRequest, _ partition: Partition) async throws(CaravanError) -> DamageReply {
+    let count = RequestRules.bounded(request.maxChunks, by: StorageLimits.damageListed)
+    let owner: UserID? = request.owner.isEmpty ? nil : try UserID(request.owner)
+    var damage = try await store.damage(in: nil, atMost: StorageLimits.damageListed)
+    if let owner { damage.removeAll { $0.database.owner != owner } }
+    damage.removeLast(max(0, damage.count - count))
+    let records = request.records ? try await records(naming: damage) : []
+    return DamageReply(
+      chunks: damage.map { chunk in
+        let names = records.filter { $0.zone.database == chunk.database && $0.chunks.contains(chunk.hash) }
+        return ChunkDamage(
+          database: DatabaseRef(chunk.database), hash: chunk.hash.bytes, size: UInt64(clamping: chunk.size),
+          foundMilliseconds: UInt64(clamping: chunk.found),
+          records: names.map { RecordDamage(zone: $0.zone.name, name: $0.name) })
+      })
+  }
+
+  private func records(naming damage: [DamagedChunk]) async throws(CaravanError) -> [DamagedRecord] {
+    var records: [DamagedRecord] = []
+    for (database, chunks) in Dictionary(grouping: damage, by: \.database) {
+      records += try await store.records(
+        naming: Set(chunks.map(\.hash)), in: database, atMost: StorageLimits.damagedRecordsListed)
+    }
+    return records
+  }
+}
