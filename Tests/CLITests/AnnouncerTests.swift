@@ -22,7 +22,7 @@ import Testing
         RunFile(
           http: "http://127.0.0.1:1", nats: "nats://127.0.0.1:2", authority: nil, directory: path, version: "0",
           process: 7),
-        directory: directory, gateway: GatewayClient(address: HostPort("127.0.0.1", 1), adminToken: nil, host: live),
+        directory: directory, gateway: try GatewayClient(url: "http://127.0.0.1:1", adminToken: nil, host: live),
         board: board, terminal: Terminal(host: live) { _ in }, host: host)
       // Where the draft of the file would lie.
       Files.makeDirectory("\(directory.runFile).new")
