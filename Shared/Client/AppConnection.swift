@@ -72,7 +72,11 @@ final class AppConnection: Sendable {
     beginListening()
     defer { endListening() }
     while !Task.isCancelled {
-      if let upcall = upcalls.withLock({ $0.next() }) { return upcall }
+      if let upcall = upcalls.withLock({ $0.next() }) {
+        // Whoever connects next is told of what is behind it.
+        if upcall.number > 0 { notify(.taken(Wire.TakenUpcalls(table: upcall.table, number: upcall.number))) }
+        return upcall
+      }
       if let end = state.withLock({ $0.end }) { throw end }
       await upcallsArrived.wait()
     }

@@ -45,30 +45,45 @@ public struct AppRow: Sendable, Hashable {
   }
 }
 
+/// Something that happened to a table behind the app's back.
 public struct Upcall: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     case newData
     case conflict
-    /// Rows were damaged on this device's disk, and the cloud does not have them: they are gone (SIM-82).
+    /// Rows are gone that the cloud does not have: they were damaged on this device's disk (SIM-82), or their zone has
+    /// ceased to exist.
     case rowsLost
+    /// More has happened than the agent remembers: read the table's rows and conflicts again.
+    case lookAnew
   }
 
   public let kind: Kind
   public let table: String
+  /// Of a conflict: those of the table that are in conflict now.
   public let rows: UInt64
   /// Ids of rows lost; the last of them, where there were more than the agent remembers.
   public let lost: [String]
+  /// Ids of rows that are new, changed, removed or newly in conflict; some of them, where they are many.
+  public let rowIDs: [String]
+  /// Whoever has taken this upcall goes on behind it with `Table.watch(after:)`, on this connection or another; 0: an
+  /// older agent, which has no numbers.
+  public let number: UInt64
 
   init?(_ upcall: Wire.Upcall) {
     switch upcall.kind {
     case .unspecified: return nil
+    // That something happened which the agent does not remember is told in two ways, for clients from before.
+    case .newData where upcall.rows == 0: return nil
     case .newData: kind = .newData
     case .conflict: kind = .conflict
     case .rowsLost: kind = .rowsLost
+    case .lookAnew: kind = .lookAnew
     }
     table = upcall.table
     rows = upcall.rows
     lost = upcall.lost
+    rowIDs = upcall.rowIds
+    number = upcall.number
   }
 }
 
@@ -115,8 +130,14 @@ public struct DeviceStatus: Sendable, Hashable {
     /// Rows that have come from the cloud and do not show yet: some of their objects are not here, or, where the table
     /// shows snapshots, not all of theirs is.
     public let waiting: UInt64
+    /// The cloud says that the table's zone does not exist: its rows are hidden, and come back with it.
+    public let isZoneGone: Bool
+    /// Changes that were not sent and are kept aside since (`Table.rowsAside`). They are discarded once the cloud has
+    /// said the same again much later.
+    public let aside: UInt64
     /// Unix milliseconds; 0: never.
     public let lastSync: UInt64
+    /// What the table's messages and their answers took of the links since it was made, as they were on the wire.
     public let bytesUp, bytesDown: UInt64
     /// Why the cloud refused the table's writes; empty: it did not.
     public let refused: String
@@ -198,7 +219,8 @@ public struct DeviceStatus: Sendable, Hashable {
     tables = status.tables.map {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
-        tornRows: $0.tornRows, waiting: $0.waiting, lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp,
+        tornRows: $0.tornRows, waiting: $0.waiting, isZoneGone: $0.zoneIsGone, aside: $0.aside,
+        lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp,
         bytesDown: $0.bytesDown, refused: $0.refused, schema: $0.schema, loss: Loss($0.loss),
         properties: TableProperties($0.properties ?? Wire.TableProperties()), picksHere: $0.picksHere,
         mode: SyncMode($0.mode), remedy: $0.remedy)

@@ -46,9 +46,11 @@ public final class CaravanClient: Sendable {
 
   // MARK: Tables
 
-  /// Creates a table, or finds the one that was created with the same schema.
+  /// Creates a table, or finds the one that is there, which gains the columns that it lacks: rows keep what they have,
+  /// sent or not, and devices that do not know the new columns leave them as they are.
   /// - Parameter schema: columns as in SQL, with `OBJECT` for objects of any size (SIM-10).
-  /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when the table has another schema.
+  /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when a column of the table is missing from
+  ///   it, or of another kind.
   @discardableResult
   public func createTable(
     _ name: String, _ schema: String, isLocalOnly: Bool = false, properties: TableProperties? = nil
@@ -69,14 +71,21 @@ public final class CaravanClient: Sendable {
   }
 
   /// Ends the table's error, and has its sync start over (REC-27).
-  /// - Throws: `serverBusy` while it is being synced.
-  public func resetTable(_ name: String, _ choice: ResetChoice) async throws(CaravanError) {
-    try await done(.resetTable(Wire.ResetTable(table: name, choice: choice.wire)))
+  /// - Parameter discardingUnsent: what was not sent may be lost, where the server's copies are taken.
+  /// - Throws: `serverBusy` while it is being synced; `invalidData`, saying how many, when changes would be lost that
+  ///   the cloud does not have.
+  public func resetTable(
+    _ name: String, _ choice: ResetChoice, discardingUnsent: Bool = false
+  ) async throws(CaravanError) {
+    try await done(
+      .resetTable(Wire.ResetTable(table: name, choice: choice.wire, discardUnsent: discardingUnsent)))
   }
 
   /// Drops the table with its rows, objects and registrations; the space comes back (SIM-12).
-  public func dropTable(_ name: String) async throws(CaravanError) {
-    try await done(.dropTable(Wire.TableName(table: name)))
+  /// - Parameter discardingUnsent: what was not sent may be lost.
+  /// - Throws: `invalidData`, saying how many, when changes would be lost that the cloud does not have.
+  public func dropTable(_ name: String, discardingUnsent: Bool = false) async throws(CaravanError) {
+    try await done(.dropTable(Wire.DropLocalTable(table: name, discardUnsent: discardingUnsent)))
   }
 
   // MARK: The device

@@ -4,9 +4,9 @@ internal import Model
 public enum ClientLimits {
   /// Requests that wait for their answer at one time; more are refused with `serverBusy`.
   public static let requestsInFlight = 256
-  /// Names of lost rows in one upcall that waits for the app; the number of rows counts on. Upcalls of one kind and
-  /// table wait as one.
-  public static let lostRowsNamed = 1_000
+  /// Ids of rows in one upcall that waits for the app; the number of rows counts on. Upcalls of one kind and table wait
+  /// as one.
+  public static let rowsNamed = 1_000
   /// Events of syncs that wait for the app: two for each table it may listen to.
   public static let syncEvents = 64
   /// Object bytes of one request. Together with its message they fit into a unix socket's usual buffer, so that nobody

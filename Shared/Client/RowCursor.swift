@@ -9,6 +9,7 @@ public struct RowCursor: AsyncSequence, Sendable {
   let selection: Table.Selection
   let columns: [String]
   let order: [(column: String, descending: Bool)]
+  var isAside = false
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let pages: RowPages
@@ -89,7 +90,7 @@ final class RowPages: Sendable {
     Wire.Select(
       table: rows.table.name, columns: rows.columns, selection: try rows.selection.wire(),
       order: rows.order.map { Wire.OrderBy(column: $0.column, descending: $0.descending) },
-      pageRows: ClientLimits.pageRows, hold: isHeld)
+      pageRows: ClientLimits.pageRows, hold: isHeld, aside: rows.isAside)
   }
 }
 

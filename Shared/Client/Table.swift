@@ -147,6 +147,12 @@ public struct Table: Sendable {
     RowCursor(table: self, selection: selection, columns: columns, order: order)
   }
 
+  /// Rows with changes that were not sent when the cloud said that the table's zone does not exist; until it is there
+  /// again the table shows no others (`DeviceStatus.Table.isZoneGone`).
+  public func rowsAside(_ selection: Selection = .all, columns: [String] = []) -> RowCursor {
+    RowCursor(table: self, selection: selection, columns: columns, order: [], isAside: true)
+  }
+
   // MARK: Sync
 
   /// Looks for changes every `period` and sends them at most `delayTolerance` later, over `link` or cheaper (SIM-17).
@@ -194,6 +200,11 @@ public struct Table: Sendable {
     try await connection.done(.syncNow(Wire.SyncNow(table: name, write: write, read: read)))
   }
 
-  /// Asks for this table's upcalls, those that came while the app was away included.
-  public func watch() async throws(CaravanError) { try await connection.done(.watch(Wire.TableName(table: name))) }
+  /// Asks for this table's upcalls, on this connection: those that come from now on, and those behind the upcall of
+  /// this number. Each connection hears everything. What fell off the agent's memory meanwhile is told as `lookAnew`.
+  /// - Parameter number: `Upcall.number` of the last one taken; nil: what no connection of the app has taken
+  ///   (SIM-44).
+  public func watch(after number: UInt64? = nil) async throws(CaravanError) {
+    try await connection.done(.watch(Wire.Watch(table: name, after: number ?? 0, saysTaken: true)))
+  }
 }

@@ -40,6 +40,9 @@ public struct SchemaText: Sendable, Hashable, CustomStringConvertible {
     columns = try parser.parse()
   }
 
+  /// - Parameter columns: of a schema or of two, which has no name twice and one primary key at most.
+  public init(columns: [Column]) { self.columns = columns }
+
   /// The schema in its one canonical spelling; parses to the same value.
   public var description: String {
     columns.map { "\($0.name) \($0.kind.schemaWord)\($0.isPrimaryKey ? " PRIMARY KEY" : "")" }.joined(separator: ", ")

@@ -25,6 +25,23 @@ struct StatusTextTests {
     }
   }
 
+  @Test("issue 5, C14: a table whose zone is gone says so, how much is kept aside, and how to see it")
+  func goneZone() {
+    for (aside, more) in [
+      (UInt64(0), ""),
+      (
+        1,
+        "; 1 unsent change is kept aside (caravan app read photos --aside), and discarded if it says so again 10 "
+          + "minutes later"
+      ),
+    ] {
+      let gone = TableStatus(table: "photos", zoneIsGone: true, aside: aside)
+      let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(tables: [TableStatus(table: "notes"), gone])))
+      let line = "photos: the cloud says that its zone does not exist, so its rows are hidden\(more)"
+      #expect(text.hasSuffix("\n\(line)") && !text.contains("notes:"))
+    }
+  }
+
   @Test("UNI-13, SIM-83: rows that do not show yet are counted, with what they wait for, and of no other table")
   func waiting() {
     let snapshot = Wire.TableProperties(consistency: .snapshot)

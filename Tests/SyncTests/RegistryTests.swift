@@ -83,6 +83,26 @@ import Testing
     #expect(try decide(type(first), [old, new]) == .existing(old))
   }
 
+  @Test("CK-26, issue 5, C15: who extends an older version gets what others have added as well, and adds once")
+  func branch() throws {
+    let old = type(first, id: 3, definition: 3)
+    let theirs = type(first + [("photo", .object)], id: 5, definition: 3)
+    let mine = type(first + [("note", .text)])
+    guard
+      case .add(let both) = try Registry.decide(
+        mine, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development)
+    else { throw CaravanError(.internalError, "nothing was added") }
+    #expect(both.fields.map(\.name) == first.map(\.0) + ["photo", "note"] && both.definition == 3)
+    #expect(both.fields.prefix(first.count + 1) == theirs.fields[...])
+    let again = try Registry.decide(
+      mine, versions: [old, theirs, both], numbers: TypeNumbers(after: 6), in: .production)
+    #expect(again == .existing(both))
+    let changed = type(first + [("photo", .text), ("note", .text)])
+    #expect(throws: CaravanError.self) {
+      try Registry.decide(changed, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development)
+    }
+  }
+
   @Test("A change of kind is refused with the field, its old and its new kind")
   func changedKind() throws {
     let known = type(first, id: 3, definition: 3)

@@ -97,7 +97,8 @@ func watch(_ client: CaravanClient, _ album: Table) async throws {
   while let upcall = try await client.nextUpcall() {
     switch upcall.kind {
     case .newData: say("\(upcall.rows) new or changed")
-    case .rowsLost: say("\(upcall.rows) were damaged on the disk before they were sent, and are gone")
+    case .rowsLost: say("\(upcall.rows) were lost before they were sent")
+    case .lookAnew: say("much has changed: list photos again")
     case .conflict: say("\(upcall.rows) in conflict: caravan app … conflicts photos")
     }
   }

@@ -44,6 +44,11 @@ package enum Registry {
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposal)
     if let same = try known(proposal, among: versions) { return .existing(same) }
+    // An app that has added fields to an older version removes none of those that others have added since.
+    let isBranch = versions.contains { $0.isPart(of: proposal) }
+    if isBranch, let latest = versions.last, proposal.isPart(of: latest), latest.behaves(as: proposal) {
+      return .existing(latest)
+    }
     guard environment == .development else {
       throw CaravanError(
         .schemaViolation,
@@ -56,7 +61,7 @@ package enum Registry {
         "no room for another version of '\(proposal.name)': \(numbers.count) record types, \(versions.count) of it")
     }
     guard let latest = versions.last else { return .add(first(proposal, numbers)) }
-    return .add(try latest.extended(by: proposal, numbers))
+    return .add(try latest.extended(by: proposal, isBranch: isBranch, numbers))
   }
 
   /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are
@@ -97,12 +102,19 @@ extension RecordType {
     proposal.settings.map { $0 == settings ?? TypeSettings() } ?? true
   }
 
+  /// Whether `other` has all of its fields, as they are.
+  fileprivate func isPart(of other: RecordType) -> Bool {
+    fields.allSatisfy { other.field(named: $0.name)?.shape == $0.shape }
+  }
+
   /// This type with the fields of `proposal` that it lacks, under new and higher field ids, and with its settings.
+  /// - Parameter isBranch: the proposal extends an older version: what it leaves out it does not know.
   fileprivate func extended(
-    by proposal: RecordType, _ numbers: TypeNumbers
+    by proposal: RecordType, isBranch: Bool, _ numbers: TypeNumbers
   ) throws(CaravanError) -> RecordType {
     for field in fields {
       guard let proposed = proposal.field(named: field.name) else {
+        if isBranch { continue }
         throw CaravanError(
           .schemaNotAdditive,
           "field '\(field.name)' (\(field.shape)) of '\(name)' is missing from the proposal, and fields stay: name it "

@@ -234,6 +234,7 @@ public enum UpcallKind: UInt32, Sendable, CaseIterable {
   case newData = 1
   case conflict = 2
   case rowsLost = 3
+  case lookAnew = 4
 
   var c: Caravan__V1__UpcallKind {
     switch self {
@@ -241,6 +242,7 @@ public enum UpcallKind: UInt32, Sendable, CaseIterable {
     case .newData: CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA
     case .conflict: CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT
     case .rowsLost: CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST
+    case .lookAnew: CARAVAN__V1__UPCALL_KIND__UPCALL_LOOK_ANEW
     }
   }
 
@@ -251,7 +253,7 @@ public struct AppRequest: WireMessage, Equatable {
   public enum Kind: Sendable, Equatable {
     case hello(AppHello)
     case createTable(CreateTable)
-    case dropTable(TableName)
+    case dropTable(DropLocalTable)
     case beginWrite(BeginWrite)
     case writeObject(WriteObject)
     case truncateObject(TruncateObject)
@@ -270,8 +272,9 @@ public struct AppRequest: WireMessage, Equatable {
     case endResolution(EndResolution)
     case status(Empty)
     case setLink(SetLink)
-    case watch(TableName)
+    case watch(Watch)
     case setPolicy(NetworkPolicy)
+    case taken(TakenUpcalls)
     case updateTable(UpdateTable)
     case resetTable(ResetTable)
     case resetDevice(Empty)
@@ -365,6 +368,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .setPolicy(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY
       m.pointee.set_policy = value.pack(into: &arena)
+    case .taken(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_TAKEN
+      m.pointee.taken = value.pack(into: &arena)
     case .updateTable(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE
       m.pointee.update_table = value.pack(into: &arena)
@@ -396,7 +402,7 @@ public struct AppRequest: WireMessage, Equatable {
     switch m.pointee.kind_case {
     case CARAVAN__V1__APP_REQUEST__KIND_HELLO: kind = .hello(try AppHello(c: m.pointee.hello))
     case CARAVAN__V1__APP_REQUEST__KIND_CREATE_TABLE: kind = .createTable(try CreateTable(c: m.pointee.create_table))
-    case CARAVAN__V1__APP_REQUEST__KIND_DROP_TABLE: kind = .dropTable(try TableName(c: m.pointee.drop_table))
+    case CARAVAN__V1__APP_REQUEST__KIND_DROP_TABLE: kind = .dropTable(try DropLocalTable(c: m.pointee.drop_table))
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_WRITE: kind = .beginWrite(try BeginWrite(c: m.pointee.begin_write))
     case CARAVAN__V1__APP_REQUEST__KIND_WRITE_OBJECT: kind = .writeObject(try WriteObject(c: m.pointee.write_object))
     case CARAVAN__V1__APP_REQUEST__KIND_TRUNCATE_OBJECT:
@@ -422,8 +428,9 @@ public struct AppRequest: WireMessage, Equatable {
       kind = .endResolution(try EndResolution(c: m.pointee.end_resolution))
     case CARAVAN__V1__APP_REQUEST__KIND_STATUS: kind = .status(try Empty(c: m.pointee.status))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_LINK: kind = .setLink(try SetLink(c: m.pointee.set_link))
-    case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try TableName(c: m.pointee.watch))
+    case CARAVAN__V1__APP_REQUEST__KIND_WATCH: kind = .watch(try Watch(c: m.pointee.watch))
     case CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY: kind = .setPolicy(try NetworkPolicy(c: m.pointee.set_policy))
+    case CARAVAN__V1__APP_REQUEST__KIND_TAKEN: kind = .taken(try TakenUpcalls(c: m.pointee.taken))
     case CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE: kind = .updateTable(try UpdateTable(c: m.pointee.update_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE: kind = .resetTable(try ResetTable(c: m.pointee.reset_table))
     case CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE: kind = .resetDevice(try Empty(c: m.pointee.reset_device))
@@ -435,7 +442,7 @@ public struct AppRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 83
+  static let shape = 89
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -546,7 +553,7 @@ public struct AppReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 84
+  static let shape = 90
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -590,7 +597,7 @@ public struct AppHello: WireMessage, Equatable {
     owner = m.pointee.has_owner != 0 ? m.pointee.owner != 0 : false
   }
 
-  static let shape = 85
+  static let shape = 91
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -629,7 +636,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 86
+  static let shape = 92
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -663,7 +670,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 87
+  static let shape = 93
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -697,7 +704,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 88
+  static let shape = 94
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -741,7 +748,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 89
+  static let shape = 95
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -780,7 +787,7 @@ public struct AppWelcome: WireMessage, Equatable {
     maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
   }
 
-  static let shape = 90
+  static let shape = 96
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -832,7 +839,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 91
+  static let shape = 97
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -871,7 +878,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 92
+  static let shape = 98
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -920,7 +927,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 93
+  static let shape = 99
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -969,7 +976,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 94
+  static let shape = 100
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1008,7 +1015,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 95
+  static let shape = 101
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1026,28 +1033,33 @@ public struct UpdateTable: WireMessage, Equatable {
 public struct ResetTable: WireMessage, Equatable {
   public var table: String
   public var choice: ResetChoice
+  public var discardUnsent: Bool
 
   public init(
     table: String = "",
-    choice: ResetChoice = .unspecified
+    choice: ResetChoice = .unspecified,
+    discardUnsent: Bool = false
   ) {
     self.table = table
     self.choice = choice
+    self.discardUnsent = discardUnsent
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ResetTable> {
     let m = arena.make(Caravan__V1__ResetTable.self, caravan__v1__reset_table__init)
     if !table.isEmpty { m.pointee.table = arena.string(table) }
     if choice != .unspecified { m.pointee.has_choice = 1; m.pointee.choice = choice.c }
+    if discardUnsent { m.pointee.has_discard_unsent = 1; m.pointee.discard_unsent = discardUnsent ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ResetTable>) throws(WireError) {
     table = try copyText(m.pointee.table)
     choice = m.pointee.has_choice != 0 ? ResetChoice(c: m.pointee.choice) : .unspecified
+    discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 96
+  static let shape = 102
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1057,6 +1069,128 @@ public struct ResetTable: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__reset_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct DropLocalTable: WireMessage, Equatable {
+  public var table: String
+  public var discardUnsent: Bool
+
+  public init(
+    table: String = "",
+    discardUnsent: Bool = false
+  ) {
+    self.table = table
+    self.discardUnsent = discardUnsent
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DropLocalTable> {
+    let m = arena.make(Caravan__V1__DropLocalTable.self, caravan__v1__drop_local_table__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if discardUnsent { m.pointee.has_discard_unsent = 1; m.pointee.discard_unsent = discardUnsent ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DropLocalTable>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
+  }
+
+  static let shape = 103
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__drop_local_table__get_packed_size(m)) { caravan__v1__drop_local_table__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__drop_local_table__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct Watch: WireMessage, Equatable {
+  public var table: String
+  public var after: UInt64
+  public var saysTaken: Bool
+
+  public init(
+    table: String = "",
+    after: UInt64 = 0,
+    saysTaken: Bool = false
+  ) {
+    self.table = table
+    self.after = after
+    self.saysTaken = saysTaken
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Watch> {
+    let m = arena.make(Caravan__V1__Watch.self, caravan__v1__watch__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if after != 0 { m.pointee.has_after = 1; m.pointee.after = after }
+    if saysTaken { m.pointee.has_says_taken = 1; m.pointee.says_taken = saysTaken ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__Watch>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    after = m.pointee.has_after != 0 ? m.pointee.after : 0
+    saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
+  }
+
+  static let shape = 104
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__watch__get_packed_size(m)) { caravan__v1__watch__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__watch__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct TakenUpcalls: WireMessage, Equatable {
+  public var table: String
+  public var number: UInt64
+
+  public init(
+    table: String = "",
+    number: UInt64 = 0
+  ) {
+    self.table = table
+    self.number = number
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TakenUpcalls> {
+    let m = arena.make(Caravan__V1__TakenUpcalls.self, caravan__v1__taken_upcalls__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TakenUpcalls>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+  }
+
+  static let shape = 105
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__taken_upcalls__get_packed_size(m)) { caravan__v1__taken_upcalls__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__taken_upcalls__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -1081,7 +1215,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 97
+  static let shape = 106
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1147,7 +1281,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 98
+  static let shape = 107
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1186,7 +1320,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 99
+  static let shape = 108
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1257,7 +1391,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 100
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1312,7 +1446,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 101
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1351,7 +1485,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 102
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1395,7 +1529,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 103
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1454,7 +1588,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 104
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1503,7 +1637,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 105
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1547,7 +1681,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 106
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1586,7 +1720,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 107
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1608,6 +1742,7 @@ public struct Select: WireMessage, Equatable {
   public var order: [OrderBy]
   public var pageRows: UInt32
   public var hold: Bool
+  public var aside: Bool
 
   public init(
     table: String = "",
@@ -1615,7 +1750,8 @@ public struct Select: WireMessage, Equatable {
     selection: Selection? = nil,
     order: [OrderBy] = [],
     pageRows: UInt32 = 0,
-    hold: Bool = false
+    hold: Bool = false,
+    aside: Bool = false
   ) {
     self.table = table
     self.columns = columns
@@ -1623,6 +1759,7 @@ public struct Select: WireMessage, Equatable {
     self.order = order
     self.pageRows = pageRows
     self.hold = hold
+    self.aside = aside
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Select> {
@@ -1633,6 +1770,7 @@ public struct Select: WireMessage, Equatable {
     (m.pointee.n_order, m.pointee.order) = arena.messages(order) { $0.pack(into: &$1) }
     if pageRows != 0 { m.pointee.has_page_rows = 1; m.pointee.page_rows = pageRows }
     if hold { m.pointee.has_hold = 1; m.pointee.hold = hold ? 1 : 0 }
+    if aside { m.pointee.has_aside = 1; m.pointee.aside = aside ? 1 : 0 }
     return m
   }
 
@@ -1643,9 +1781,10 @@ public struct Select: WireMessage, Equatable {
     order = try copyMessages(m.pointee.n_order, m.pointee.order) { (p) throws(WireError) in try OrderBy(c: p) }
     pageRows = m.pointee.has_page_rows != 0 ? m.pointee.page_rows : 0
     hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
+    aside = m.pointee.has_aside != 0 ? m.pointee.aside != 0 : false
   }
 
-  static let shape = 108
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1684,7 +1823,7 @@ public struct OrderBy: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
-  static let shape = 109
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1718,7 +1857,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 110
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1757,7 +1896,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 111
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1816,7 +1955,7 @@ public struct Row: WireMessage, Equatable {
     refused = try copyText(m.pointee.refused)
   }
 
-  static let shape = 112
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1860,7 +1999,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 113
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1924,7 +2063,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 114
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1963,7 +2102,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 115
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2002,7 +2141,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 116
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2036,7 +2175,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 117
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2102,7 +2241,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 118
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2149,7 +2288,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 119
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2188,7 +2327,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 120
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2232,7 +2371,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 121
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2271,7 +2410,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 122
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2320,7 +2459,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 123
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2361,7 +2500,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 124
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2415,7 +2554,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 125
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2454,7 +2593,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 126
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2498,7 +2637,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 127
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2537,7 +2676,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 128
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2581,7 +2720,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 129
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2601,17 +2740,26 @@ public struct Upcall: WireMessage, Equatable {
   public var table: String
   public var rows: UInt64
   public var lost: [String]
+  public var number: UInt64
+  public var rowIds: [String]
+  public var after: UInt64
 
   public init(
     kind: UpcallKind = .unspecified,
     table: String = "",
     rows: UInt64 = 0,
-    lost: [String] = []
+    lost: [String] = [],
+    number: UInt64 = 0,
+    rowIds: [String] = [],
+    after: UInt64 = 0
   ) {
     self.kind = kind
     self.table = table
     self.rows = rows
     self.lost = lost
+    self.number = number
+    self.rowIds = rowIds
+    self.after = after
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Upcall> {
@@ -2620,6 +2768,9 @@ public struct Upcall: WireMessage, Equatable {
     if !table.isEmpty { m.pointee.table = arena.string(table) }
     if rows != 0 { m.pointee.has_rows = 1; m.pointee.rows = rows }
     (m.pointee.n_lost, m.pointee.lost) = arena.strings(lost)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    (m.pointee.n_row_ids, m.pointee.row_ids) = arena.strings(rowIds)
+    if after != 0 { m.pointee.has_after = 1; m.pointee.after = after }
     return m
   }
 
@@ -2628,9 +2779,12 @@ public struct Upcall: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
     lost = try copyStrings(m.pointee.n_lost, m.pointee.lost)
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+    rowIds = try copyStrings(m.pointee.n_row_ids, m.pointee.row_ids)
+    after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 130
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2699,7 +2853,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 131
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2733,6 +2887,8 @@ public struct TableStatus: WireMessage, Equatable {
   public var tornRows: [String]
   public var waiting: UInt64
   public var picksHere: Bool
+  public var zoneIsGone: Bool
+  public var aside: UInt64
 
   public init(
     table: String = "",
@@ -2752,7 +2908,9 @@ public struct TableStatus: WireMessage, Equatable {
     remedy: String = "",
     tornRows: [String] = [],
     waiting: UInt64 = 0,
-    picksHere: Bool = false
+    picksHere: Bool = false,
+    zoneIsGone: Bool = false,
+    aside: UInt64 = 0
   ) {
     self.table = table
     self.rows = rows
@@ -2772,6 +2930,8 @@ public struct TableStatus: WireMessage, Equatable {
     self.tornRows = tornRows
     self.waiting = waiting
     self.picksHere = picksHere
+    self.zoneIsGone = zoneIsGone
+    self.aside = aside
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2797,6 +2957,8 @@ public struct TableStatus: WireMessage, Equatable {
     (m.pointee.n_torn_rows, m.pointee.torn_rows) = arena.strings(tornRows)
     if waiting != 0 { m.pointee.has_waiting = 1; m.pointee.waiting = waiting }
     if picksHere { m.pointee.has_picks_here = 1; m.pointee.picks_here = picksHere ? 1 : 0 }
+    if zoneIsGone { m.pointee.has_zone_is_gone = 1; m.pointee.zone_is_gone = zoneIsGone ? 1 : 0 }
+    if aside != 0 { m.pointee.has_aside = 1; m.pointee.aside = aside }
     return m
   }
 
@@ -2819,9 +2981,11 @@ public struct TableStatus: WireMessage, Equatable {
     tornRows = try copyStrings(m.pointee.n_torn_rows, m.pointee.torn_rows)
     waiting = m.pointee.has_waiting != 0 ? m.pointee.waiting : 0
     picksHere = m.pointee.has_picks_here != 0 ? m.pointee.picks_here != 0 : false
+    zoneIsGone = m.pointee.has_zone_is_gone != 0 ? m.pointee.zone_is_gone != 0 : false
+    aside = m.pointee.has_aside != 0 ? m.pointee.aside : 0
   }
 
-  static let shape = 132
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2880,7 +3044,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 133
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2994,7 +3158,7 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
   }
 
-  static let shape = 134
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3043,7 +3207,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 135
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3082,7 +3246,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 136
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 149
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 150
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 151
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -377,7 +377,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 152
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -421,7 +421,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 153
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -460,7 +460,7 @@ public struct ProposeTable: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 154
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -541,7 +541,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 155
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -595,7 +595,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 156
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -679,7 +679,7 @@ public struct Pull: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 157
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -731,7 +731,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 158
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -772,7 +772,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 159
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -806,7 +806,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 160
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -860,7 +860,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 161
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -909,7 +909,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 162
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -963,7 +963,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 163
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1002,7 +1002,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 164
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1041,7 +1041,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 165
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1075,7 +1075,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 166
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1119,7 +1119,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 167
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1158,7 +1158,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 168
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1207,7 +1207,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 169
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1268,7 +1268,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 170
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1332,7 +1332,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 171
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1376,7 +1376,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 172
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1420,7 +1420,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 173
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1454,7 +1454,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 174
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1581,7 +1581,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 175
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1623,7 +1623,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 176
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1690,7 +1690,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 177
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1732,7 +1732,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 178
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1771,7 +1771,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 179
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1815,7 +1815,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 180
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1849,7 +1849,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 181
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1883,7 +1883,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 182
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1935,7 +1935,7 @@ public struct HelloResult: WireMessage, Equatable {
     wanted = try copyMessages(m.pointee.n_wanted, m.pointee.wanted) { (p) throws(WireError) in try WantedChunks(c: p) }
   }
 
-  static let shape = 183
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1974,6 +1974,8 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
+  static let shape = 194
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -1981,7 +1983,9 @@ public struct WantedChunks: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__wanted_chunks__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__wanted_chunks__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -2009,7 +2013,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 184
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2048,7 +2052,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 185
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2097,7 +2101,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 186
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2161,7 +2165,7 @@ public struct PullResult: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
-  static let shape = 187
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2188,7 +2192,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 188
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2222,7 +2226,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 189
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2291,7 +2295,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 190
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2350,7 +2354,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 191
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2399,7 +2403,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 192
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2458,7 +2462,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 193
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2543,7 +2547,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 194
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2597,7 +2601,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 195
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2651,7 +2655,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 196
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2722,7 +2726,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 197
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2756,7 +2760,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 198
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2800,7 +2804,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 199
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2861,7 +2865,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 200
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

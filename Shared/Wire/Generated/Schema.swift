@@ -32,7 +32,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 209
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -83,7 +83,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 210
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -117,7 +117,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 211
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -156,7 +156,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 212
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -205,7 +205,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     settle = m.pointee.has_settle != 0 ? m.pointee.settle != 0 : false
   }
 
-  static let shape = 213
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -239,7 +239,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 214
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -278,7 +278,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 215
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -312,7 +312,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
   }
 
-  static let shape = 216
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

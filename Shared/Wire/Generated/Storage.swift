@@ -2995,6 +2995,8 @@ public struct DamageRequest: WireMessage, Equatable {
     maxChunks = m.pointee.has_max_chunks != 0 ? m.pointee.max_chunks : 0
   }
 
+  static let shape = 81
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3002,7 +3004,9 @@ public struct DamageRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__damage_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__damage_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3030,6 +3034,8 @@ public struct RecordDamage: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
+  static let shape = 82
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3037,7 +3043,9 @@ public struct RecordDamage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__record_damage__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__record_damage__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3082,6 +3090,8 @@ public struct ChunkDamage: WireMessage, Equatable {
     }
   }
 
+  static let shape = 83
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3089,7 +3099,9 @@ public struct ChunkDamage: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__chunk_damage__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__chunk_damage__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3112,6 +3124,8 @@ public struct DamageReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try ChunkDamage(c: p) }
   }
 
+  static let shape = 84
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3119,7 +3133,9 @@ public struct DamageReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__damage_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__damage_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3142,6 +3158,8 @@ public struct ClockRequest: WireMessage, Equatable {
     accept = m.pointee.has_accept != 0 ? m.pointee.accept != 0 : false
   }
 
+  static let shape = 85
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3149,7 +3167,9 @@ public struct ClockRequest: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__clock_request__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__clock_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3188,6 +3208,8 @@ public struct ClockReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
+  static let shape = 86
+
   public func encoded() -> [UInt8] {
     var arena = Arena()
     let m = pack(into: &arena)
@@ -3195,7 +3217,9 @@ public struct ClockReply: WireMessage, Equatable {
   }
 
   public init(decoding data: [UInt8]) throws(WireError) {
-    self = try unpacked(data, caravan__v1__clock_reply__unpack) { (m) throws(WireError) in try Self(c: m) }
+    self = try unpacked(data, Self.shape, caravan__v1__clock_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
   }
 }
 
@@ -3263,7 +3287,7 @@ public struct StorageStatus: WireMessage, Equatable {
     clockProblem = try copyText(m.pointee.clock_problem)
   }
 
-  static let shape = 81
+  static let shape = 87
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3290,7 +3314,7 @@ public struct Empty: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
   }
 
-  static let shape = 82
+  static let shape = 88
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -33,7 +33,9 @@ final class ScriptedSync: SyncControl {
   func registrationsChanged(of table: TableID) async { note("registrations \(table)") }
   func tableDropped(_ table: TableID) async { note("dropped \(table)") }
   func askForWhatIsLacking() async {}
-  func reset(_ table: TableID, _ choice: AgentCore.ResetChoice) async { note("reset \(table) \(choice)") }
+  func reset(_ table: TableID, _ choice: AgentCore.ResetChoice, discardingUnsent: Bool) async {
+    note("reset \(table) \(choice)")
+  }
 
   func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
     note("sync \(table) \(write) \(read)")

@@ -56,7 +56,7 @@ struct AppServerTests {
         #expect(status.tables.map(\.rows) == [339] && status.tables.map(\.dirty) == [339])
         try await client.setLink(.roaming)
         #expect(try await client.status().link == .roaming)
-        try await client.dropTable("t")
+        try await client.dropTable("t", discardingUnsent: true)
       }
       #expect(f.sync.calls == ["dropped album/t"])
     }
@@ -381,6 +381,6 @@ struct AppServerTests {
 extension AppFixture {
   func apply(_ page: [IncomingEntry]) async throws {
     let table = TableID(app: ContainerID(unchecked: "album"), name: "photos")
-    try await store.apply(page, to: table, token: [1], end: .last, bytesDown: 0)
+    try await store.apply(page, to: table, token: [1], end: .last)
   }
 }

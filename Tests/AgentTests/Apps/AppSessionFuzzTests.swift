@@ -102,15 +102,21 @@ struct AppSessionFuzzTests {
       case 8: .updateTable(UpdateTable(table: table(), properties: properties()))
       case 1: .hello(AppHello(app: "x"))
       case 2: .status(Empty())
-      case 3: .watch(TableName(table: table()))
+      case 3 where below(2) == 0: .taken(TakenUpcalls(table: table(), number: of([0, 1, .max])))
+      case 3: .watch(Watch(table: table(), after: of([0, 1, .max]), saysTaken: below(2) == 0))
       case 4: .registerSync(RegisterSync(table: table(), read: below(2) == 0, link: of([.none, .wifi])))
       case 5: .unregisterSync(UnregisterSync(table: table(), read: below(2) == 0))
       case 6: .syncNow(SyncNow(table: table(), write: true))
-      case 7: below(8) == 0 ? .dropTable(TableName(table: "u")) : .setLink(SetLink(link: .wired))
+      case 7:
+        below(8) == 0
+          ? .dropTable(DropLocalTable(table: "u", discardUnsent: below(2) == 0)) : .setLink(SetLink(link: .wired))
       default:
         .createTable(
           CreateTable(
-            table: table(), schema: of(["name TEXT, date INT, photo OBJECT", "x", ""]),
+            table: table(),
+            schema: of([
+              "name TEXT, date INT, photo OBJECT", "name TEXT, date INT, photo OBJECT, location FLOAT", "x", "",
+            ]),
             sync: of([.full, .full, .localOnly])))
       }
     }
@@ -166,23 +172,23 @@ struct AppSessionFuzzTests {
         outcomes.append(
           draw.of([.accepted(version: version), .conflict(server: nil), .conflict(server: server), .aborted]))
       }
-      try await store.record(outcomes, of: plan.op, bytesUp: 1)
+      try await store.record(outcomes, of: plan.op)
     case 2:
       let page = draw.of([
         StoreFixture.entry(name, version, "x"),
         StoreFixture.entry(name, version, "y", photo: [1, 2, UInt8(draw.below(9))]),
         StoreFixture.tombstone(name, version),
       ])
-      try await store.apply([page], to: table, token: [1], end: draw.below(2) == 0 ? .last : .more, bytesDown: 0)
+      try await store.apply([page], to: table, token: [1], end: draw.below(2) == 0 ? .last : .more)
     case 3:
       let chunks = (0..<9).flatMap { StoreFixture.chunks([1, 2, UInt8($0)]) }
-      try await store.stage(chunks, bytesDown: 0, for: table)
+      try await store.stage(chunks, for: table)
     case 4:
       guard plans.isEmpty else { return }
       if draw.below(2) == 0 {
         try await store.reset(table)
       } else {
-        try await store.reset(table, draw.of([.keepLocal, .takeServer]))
+        try await store.reset(table, draw.of([.keepLocal, .takeServer]), discardingUnsent: draw.below(2) == 0)
       }
     default: if let plan = plans.first { try await store.abort(plan.op) }
     }

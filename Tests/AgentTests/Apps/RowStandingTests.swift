@@ -27,7 +27,7 @@ struct RowStandingTests {
 
   private static func push(_ f: AppFixture, _ outcomes: [Outcome]) async throws {
     let plan = try #require(try await f.store.collect(photos, maximumRows: 10, maximumBytes: 1 << 20))
-    try await f.store.record(outcomes, of: plan.op, bytesUp: 0)
+    try await f.store.record(outcomes, of: plan.op)
   }
 
   private static func refusals(_ table: Client.Table) async throws -> [String: String] {
@@ -64,7 +64,7 @@ struct RowStandingTests {
       let plan = try #require(try await f.store.collect(Self.photos, maximumRows: 10, maximumBytes: 1 << 20))
       try await table.update(.all, ["date": .integer(1)])
       try await f.store.record(
-        [.refused(CaravanError(.referenceViolation, "no such owner"))], of: plan.op, bytesUp: 0)
+        [.refused(CaravanError(.referenceViolation, "no such owner"))], of: plan.op)
       #expect(try await Self.refusals(table) == [:])
       #expect(try await table.rows(.all).all().map(\.state) == [.dirty])
     }
@@ -78,7 +78,7 @@ struct RowStandingTests {
       for number in 0...limit { try await f.write("\(number)") }
       let plan = try #require(try await f.store.collect(Self.photos, maximumRows: limit + 1, maximumBytes: 1 << 20))
       let no = Outcome.refused(CaravanError(.referenceViolation, "no"))
-      try await f.store.record(plan.mutations.map { _ in no }, of: plan.op, bytesUp: 0)
+      try await f.store.record(plan.mutations.map { _ in no }, of: plan.op)
       for _ in 0...1 {
         let marks =
           try await f.rows().map(\.refused) + f.rows(AgentDriver.Selection("name = '\(limit)'")).map(\.refused)
@@ -131,7 +131,7 @@ struct RowStandingTests {
         try Rot.turnBit(of: photo, in: $0)
       }
       #expect(try await f.status().tornRows == [torn])
-      try await f.store.stage(StoreFixture.chunks(photo), bytesDown: 0, for: Self.photos)
+      try await f.store.stage(StoreFixture.chunks(photo), for: Self.photos)
       #expect(try await f.status().tornRows == [])
     }
   }

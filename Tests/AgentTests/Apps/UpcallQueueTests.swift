@@ -43,6 +43,6 @@ import Wire
     }
     let last = Self.all(many)
     #expect(last.count == 1 && last[0].rows == 3_000)
-    #expect(last[0].lost.count == ClientLimits.lostRowsNamed && last[0].lost.last == "2-999")
+    #expect(last[0].lost.count == ClientLimits.rowsNamed && last[0].lost.last == "2-999")
   }
 }

@@ -82,15 +82,32 @@ import Testing
     var ledger = UsageLedger()
     ledger.record(
       .init(up: 1_001, down: 500), on: .wifi,
-      shares: [Self.table: .init(up: 300, down: 1), Self.other: .init(up: 100, down: 0)])
+      shares: .init(tables: [Self.table: .init(up: 300, down: 1), Self.other: .init(up: 100, down: 0)]))
     ledger.record(.init(down: 9), on: .wifi)
     #expect(ledger.accounts[.init(link: .wifi, table: Self.table)] == .init(up: 750, down: 500))
     #expect(ledger.accounts[.init(link: .wifi, table: Self.other)] == .init(up: 250, down: 0))
     #expect(ledger.accounts[.init(link: .wifi, table: nil)] == .init(up: 1, down: 9))
     #expect(ledger.spent[.wifi] == 1_510)
-    let (_, unsaved) = ledger.takeUnsaved()
-    #expect(unsaved == ledger.accounts)
+    let unsaved = ledger.takeUnsaved()
+    #expect(unsaved.accounts == ledger.accounts)
     #expect(!ledger.hasUnsaved)
+  }
+
+  @Test("issue 5, C17: what a table has carried since it was made counts on over days and failed writes to the disk")
+  func totals() {
+    var ledger = UsageLedger(totals: [Self.table: .init(up: 5, down: 6)])
+    let shares = UsageLedger.Shares(tables: [Self.table: .init(up: 3, down: 1)], device: .init(up: 1))
+    ledger.record(.init(up: 400, down: 10), on: .wifi, shares: shares)
+    ledger.look(at: 3 * Self.day)
+    let taken = ledger.takeUnsaved()
+    #expect(taken.totals == [Self.table: .init(up: 300, down: 10)] && taken.accounts.isEmpty)
+    ledger.putBack(taken)
+    ledger.record(.init(up: 7), on: .cellular, shares: .whole(Self.table))
+    #expect(ledger.takeUnsaved().totals == [Self.table: .init(up: 307, down: 10)])
+    #expect(ledger.totals == [Self.table: .init(up: 312, down: 16)])
+    #expect(ledger.deviceTotal == .init(up: 100))
+    ledger.forget(Self.table)
+    #expect(ledger.totals.isEmpty && !ledger.hasUnsaved)
   }
 
   @Test("I13: no day's traffic exceeds its budget, through crashes and restarts")

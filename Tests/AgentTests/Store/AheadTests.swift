@@ -87,11 +87,11 @@ struct AheadTests {
       #expect(try await f.store.chunks(lackedBy: page, of: F.photos).map(\.hash) == chunks.map(\.hash))
       let broken = LocalChunk(hash: chunks[0].hash, bytes: chunks[1].bytes)
       let summary = try await f.store.apply(
-        page, with: [broken] + chunks[1...], to: F.photos, token: [1], end: .more, bytesDown: 0)
+        page, with: [broken] + chunks[1...], to: F.photos, token: [1], end: .more)
       #expect(summary.applied == 0 && summary.staged == 1)
       #expect(try await f.store.missingChunks(of: F.photos, limit: 9).map(\.hash) == [chunks[0].hash])
       let whole = try await f.store.apply(
-        [F.entry("row-1", 6, "a", photo: photo)], with: chunks, to: F.photos, token: [2], end: .more, bytesDown: 0)
+        [F.entry("row-1", 6, "a", photo: photo)], with: chunks, to: F.photos, token: [2], end: .more)
       #expect(whole.applied == 1 && whole.staged == 0)
       #expect(try await f.photo("row-1") == photo)
       #expect(try await f.store.chunks(lackedBy: page, of: F.photos).isEmpty)

@@ -59,7 +59,7 @@ struct BatchPlanTests {
   private func conflict(_ f: StoreFixture, _ plan: PushPlan, row: String, version: UInt64) async throws {
     let theirs = StoreFixture.entry(row, version, "theirs").entry
     try await f.store.record(
-      plan.mutations.map { $0.name == row ? .conflict(server: theirs) : .aborted }, of: plan.op, bytesUp: 0)
+      plan.mutations.map { $0.name == row ? .conflict(server: theirs) : .aborted }, of: plan.op)
   }
 
   private func resolve(_ f: StoreFixture, _ row: String, _ choice: Resolution) async throws {
@@ -324,7 +324,7 @@ struct BatchPlanTests {
       func refuse(_ plan: PushPlan) async throws {
         let error = CaravanError(.schemaViolation, "not like this")
         try await f.store.record(
-          plan.mutations.indices.map { $0 == 0 ? .refused(error) : .aborted }, of: plan.op, bytesUp: 0)
+          plan.mutations.indices.map { $0 == 0 ? .refused(error) : .aborted }, of: plan.op)
       }
       try await batch(f, new: ["a", "b"])
       try await batch(f, new: ["c", "d"])

@@ -69,12 +69,12 @@ struct DamageTests {
       #expect(try await f.store.syncState(of: F.photos).lacksChunks)
       #expect(try await f.store.missingChunks(of: F.photos, limit: 99).map(\.hash) == [lost.hash])
       _ = try await f.store.takeUpcalls(F.photos)
-      try await f.store.stage([lost], bytesDown: 0, for: F.photos)
+      try await f.store.stage([lost], for: F.photos)
       #expect(try await f.names() == ["sound", "rotten", "new"])
       #expect(try await f.photo(rotten.id) == bad)
       #expect(try await f.rows()[1].state == .clean)
       #expect(try await f.status().torn == 0)
-      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1)
+      #expect(try await f.store.takeUpcalls(F.photos).changed.count == 1)
     }
   }
 
@@ -115,7 +115,7 @@ struct DamageTests {
       #expect(try await f.photo(row.id) == old)
       #expect(try await f.rows()[0].state == .clean)
       #expect(try await f.rows()[0].version == 3)
-      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1, "the app is told")
+      #expect(try await f.store.takeUpcalls(F.photos).changed.count == 1, "the app is told")
       #expect(try await f.collect() == nil)
     }
   }
@@ -135,9 +135,9 @@ struct DamageTests {
       #expect(try await f.names() == ["kept"])
       try await f.crash()
       let upcalls = try await f.store.takeUpcalls(F.photos)
-      #expect(upcalls.newRows == 1 && upcalls.discarded == .init(rows: 1, names: [lost]))
+      #expect(upcalls.changed.count == 1 && upcalls.lost == .init(count: 1, names: [lost]))
       try await f.crash()
-      #expect(try await f.store.takeUpcalls(F.photos).discarded == .init(), "once")
+      #expect(try await f.store.takeUpcalls(F.photos).lost == .init(), "once")
       try await f.accept(plan, from: 1)
     }
   }
@@ -155,7 +155,7 @@ struct DamageTests {
       #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged)
       try await f.store.mendDamage()
       #expect(try await f.names() == [])
-      try await f.store.stage([lost], bytesDown: 0, for: F.photos)
+      try await f.store.stage([lost], for: F.photos)
       #expect(try await f.photo(row.id) == photo)
       #expect(try await f.rows()[0].state == .dirty)
     }
@@ -201,7 +201,7 @@ struct DamageTests {
       var rounds = 0
       while case let missing = try await f.store.missingChunks(of: F.photos, limit: 99), !missing.isEmpty, rounds < 9 {
         let wanted = Set(missing.map(\.hash))
-        try await f.store.stage(chunks.filter { wanted.contains($0.hash) }, bytesDown: 0, for: F.photos)
+        try await f.store.stage(chunks.filter { wanted.contains($0.hash) }, for: F.photos)
         rounds += 1
       }
       #expect(try await f.photo(id) == photo)
@@ -216,14 +216,14 @@ struct DamageTests {
       try await f.store.write(F.photos, cells: [CellValue("date", .integer(5))], selection: Selection("name = 'a'"))
       let theirs = F.noise(90_000, seed: 5)
       try await f.apply([F.entry(id, 2, "b", photo: theirs)])
-      try await f.store.stage(F.chunks(theirs), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(theirs), for: F.photos)
       #expect(try await f.photo(id, copy: .theirs) == theirs)
       try await f.crash { try Rot.turnBit(of: theirs, in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo(id, copy: .theirs) } == .chunkDamaged)
       try await f.store.mendDamage()
       #expect(try await f.store.conflicts(F.photos).isEmpty)
       #expect(try await f.names() == ["a"], "its own copy is sound")
-      try await f.store.stage(F.chunks(theirs), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(theirs), for: F.photos)
       #expect(try await f.store.conflicts(F.photos).count == 1)
       #expect(try await f.photo(id, copy: .theirs) == theirs)
     }
@@ -248,7 +248,7 @@ struct DamageTests {
       try await f.store.reset(F.photos)
       try await f.apply(
         [F.entry(rotten, 1, name, photo: [1, 2, 3]), F.entry(sound, 2, "sound")], token: [1], end: .last)
-      try await f.store.stage(F.chunks([1, 2, 3]), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks([1, 2, 3]), for: F.photos)
       #expect(try await f.names() == [name, "sound", "new"])
       #expect(try await f.photo(rotten) == [1, 2, 3])
     }
@@ -312,7 +312,7 @@ struct DamageTests {
       #expect(try await f.names() == ["sound"])
       #expect(try await Self.refusal { _ = try await f.photo(torn) } == .rowTorn)
       #expect(try await f.store.syncState(of: F.photos).lacksChunks)
-      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(photo), for: F.photos)
       #expect(try await f.photo(torn) == photo)
       #expect(try await !f.store.syncState(of: F.photos).lacksChunks)
     }
@@ -343,7 +343,7 @@ struct DamageTests {
       try await f.apply([F.entry("other", 5, "other")], token: [1], end: .last)
       #expect(try await f.names() == ["other"])
       #expect(try await f.status().torn == 0)
-      #expect(try await f.store.takeUpcalls(F.photos).discarded == .init(rows: 1, names: [torn]))
+      #expect(try await f.store.takeUpcalls(F.photos).lost == .init(count: 1, names: [torn]))
     }
   }
 }

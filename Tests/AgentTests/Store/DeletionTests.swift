@@ -15,7 +15,7 @@ import Wire
       try await f.store.delete(StoreFixture.photos, selection: nil)
       let plan = try #require(try await f.collect())
       try await f.store.record(
-        [.conflict(server: StoreFixture.tombstone(id, 5).entry)], of: plan.op, bytesUp: 0)
+        [.conflict(server: StoreFixture.tombstone(id, 5).entry)], of: plan.op)
       #expect(try await f.apply([StoreFixture.entry(id, 4, "theirs")]).applied == 0)
       #expect(try await f.rows().isEmpty)
       #expect(try await f.apply([StoreFixture.entry(id, 6, "anew")]).applied == 1)
@@ -31,7 +31,7 @@ import Wire
         StoreFixture.photos, cells: [CellValue("name", .text("mine"))], selection: Selection("name = 'a'"))
       let plan = try #require(try await f.collect())
       try await f.store.record(
-        [.conflict(server: StoreFixture.tombstone(id, 5).entry)], of: plan.op, bytesUp: 0)
+        [.conflict(server: StoreFixture.tombstone(id, 5).entry)], of: plan.op)
       try await f.store.beginResolution(StoreFixture.photos, owner: f.owner)
       try await f.store.resolve(StoreFixture.photos, row: id, .theirs, owner: f.owner)
       try await f.store.endResolution(StoreFixture.photos, owner: f.owner)
@@ -56,16 +56,16 @@ import Wire
       let cells = [CellValue("name", .text("k"))]
       let id = try await f.store.write(table, cells: cells)[0]
       let saved = try await collect()
-      try await f.store.record([.accepted(version: 1)], of: saved.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 1)], of: saved.op)
       try await f.store.delete(table, selection: nil)
       let deleted = try await collect()
       #expect(try await f.store.write(table, cells: cells) == [id])
-      try await f.store.record([.accepted(version: 2)], of: deleted.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 2)], of: deleted.op)
       for isOwn in [true, false] {
         let stale = Model.Entry(
           name: id, version: 1, created: 1, type: 7, body: isOwn ? [] : RecordFields([1: .text("k")]).body, writer: "d")
         try await f.store.apply(
-          [IncomingEntry(entry: stale, isOwn: isOwn)], to: table, token: [1], end: .last, bytesDown: 0)
+          [IncomingEntry(entry: stale, isOwn: isOwn)], to: table, token: [1], end: .last)
       }
       #expect(try await f.store.conflicts(table).isEmpty)
       #expect(try await collect().mutations.map(\.base) == [.absent])

@@ -61,7 +61,7 @@ struct DurabilityTests {
       let id = try await f.write("mine")
       let plan = try #require(try await f.collect())
       _ = syncs.take()
-      try await f.store.record([.conflict(server: F.entry(id, 5, "theirs").entry)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: F.entry(id, 5, "theirs").entry)], of: plan.op)
       #expect(syncs.take() == 1, "a conflict that the app hears of is there to stay")
       try await f.store.planAtOnce([F.photos])
       try await f.store.beginResolution(F.photos, owner: f.owner)

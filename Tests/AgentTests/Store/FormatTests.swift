@@ -53,7 +53,7 @@ struct FormatTests {
       #expect(try await f.photo(waiting) == dirty)
       #expect(try await f.rows().map(\.state) == [.clean, .pending])
       #expect(try await f.store.plansInFlight() == [plan])
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       try await f.accept(try #require(try await f.collect()), from: 5)
       let new = StoreFixture.noise(100_000, seed: 3)
       let fresh = try await f.write("new", photo: new)

@@ -113,7 +113,7 @@ struct FullDiskTests {
       try await f.crash()
       #expect(try await f.names() == names)
       _ = try await fill(f)
-      try await f.store.dropTable(StoreFixture.photos)
+      try await f.store.dropTable(StoreFixture.photos, discardingUnsent: true)
       try await f.store.createTable(
         StoreFixture.photos, schema: try SchemaText(parsing: "name VARCHAR, photo OBJECT"), localOnly: true)
       #expect(try await fill(f).count >= names.count)
@@ -154,7 +154,7 @@ struct FullDiskTests {
       if areRowsDeleted {
         #expect(try await f.store.delete(StoreFixture.photos, selection: nil) == 2_001)
       } else {
-        try await f.store.dropTable(StoreFixture.photos)
+        try await f.store.dropTable(StoreFixture.photos, discardingUnsent: true)
       }
       #expect(await f.store.isDiskFull() == areRowsDeleted, "the cloud has to hear of rows, not of a table")
       disk.setBrimming(false, otherwise: Self.diskBytes)

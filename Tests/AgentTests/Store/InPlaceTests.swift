@@ -102,7 +102,7 @@ struct InPlaceTests {
       try await f.edit("sound", at: 0, [1])
       let needs = try await f.store.missingChunks(of: F.photos, limit: 99).map(\.hash)
       #expect(needs == [row.chunks[0].hash], "nothing but what was overwritten")
-      try await f.store.stage([row.chunks[0]], bytesDown: 0, for: F.photos)
+      try await f.store.stage([row.chunks[0]], for: F.photos)
       #expect(try await f.photo(row.id) == photo)
       #expect(try await f.rows(Selection("name = 'torn'"))[0].state == .clean)
       try await f.crash()
@@ -118,7 +118,7 @@ struct InPlaceTests {
       try await f.crash()
       let new = F.noise(150_000, seed: 2)
       try await f.apply([F.entry(row.id, 7, "b", photo: new)])
-      try await f.store.stage(F.chunks(new), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(new), for: F.photos)
       #expect(try await f.photo(row.id) == new)
       #expect(try await f.rows()[0].version == 7)
       #expect(try await f.status().torn == 0)
@@ -135,7 +135,7 @@ struct InPlaceTests {
         F.photos, cells: [CellValue("date", .integer(5))], selection: Selection("name = 'a'"))
       try await f.crash()
       #expect(try await f.names() == [])
-      try await f.store.stage([row.chunks[0]], bytesDown: 0, for: F.photos)
+      try await f.store.stage([row.chunks[0]], for: F.photos)
       #expect(try await f.photo(row.id) == photo)
       let view = try await f.rows()[0]
       #expect(view.cells.first { $0.column == "date" }?.value == .integer(5))
@@ -174,7 +174,7 @@ struct InPlaceTests {
           RowFlags(tableDirty: true, objectDirty: true, openObjects: 1), ofRow: id, of: F.photos, in: directory)
       }
       #expect(try await f.names() == ["kept"])
-      #expect(try await f.store.takeUpcalls(F.photos).newRows == 1)
+      #expect(try await f.store.takeUpcalls(F.photos).changed.count == 1)
       #expect(try #require(try await f.collect()).mutations.count == 1)
     }
   }
@@ -311,7 +311,7 @@ struct InPlaceTests {
       F.photos, cells: [CellValue("name", .text("a"))], contents: [ObjectValue("photo", photo)])[0]
     let plan = try #require(try await store.collect(F.photos, maximumRows: 9, maximumBytes: 1 << 20))
     let chunks = try await store.chunks(plan.chunks, maximumBytes: 1 << 20)
-    try await store.record([.accepted(version: 1)], of: plan.op, bytesUp: 0)
+    try await store.record([.accepted(version: 1)], of: plan.op)
     // That it was accepted is on the disk with the next change that must be.
     try await store.note(refusal: "none", fault: nil, of: F.photos)
     return (id, chunks)
@@ -350,7 +350,7 @@ struct InPlaceTests {
         tears += 1
         #expect(!isAcknowledged)
         #expect(try await bench.store.beginRead(ReadRequest(table: F.photos), owner: 1).rows.isEmpty)
-        try await bench.store.stage(chunks.filter { lacking.contains($0.hash) }, bytesDown: 0, for: F.photos)
+        try await bench.store.stage(chunks.filter { lacking.contains($0.hash) }, for: F.photos)
       }
       let row = try #require(try await bench.store.beginRead(ReadRequest(table: F.photos), owner: 1).rows.first)
       let photo = try await bench.store.readObject(

@@ -69,7 +69,7 @@ import Testing
       try await b.register()
       let newest = Dictionary(uniqueKeysWithValues: (1_980..<2_000).map { ("r\($0)", Int64($0)) })
       try await b.until("it has the newest") { try await b.numbers() == newest }
-      let fetched = try #require(try await b.store.status(of: RunningDevice.table.app).first).bytesDown
+      let fetched = await b.bytesDown()
       #expect((fetched < 30_000) == canGoBack, "\(fetched) bytes")
       try await a.update("r5", 7)
       try await b.until("r5 is new") { try await b.numbers()["r5"] == 7 }

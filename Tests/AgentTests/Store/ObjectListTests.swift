@@ -2,6 +2,7 @@ import AgentCore
 import AgentDriver
 import Chunking
 import Model
+import Runtime
 import TestKit
 import Testing
 import Wire
@@ -94,7 +95,7 @@ import Wire
       try await f.agree()
       #expect(try await f.apply([entry]).staged == 1)
       #expect(try await f.store.missingChunks(of: StoreFixture.photos, limit: 99).map(\.hash) == [chunks[0].hash])
-      try await f.store.stage([chunks[0]], bytesDown: 0, for: StoreFixture.photos)
+      try await f.store.stage([chunks[0]], for: StoreFixture.photos)
       #expect(try await f.names() == [])
       try await f.crash()
       let missing = try await f.store.missingChunks(of: StoreFixture.photos, limit: 99).map(\.hash)
@@ -102,7 +103,7 @@ import Wire
       #expect(try await f.store.problems() == [])
       for chunk in chunks.dropFirst() {
         #expect(try await f.names() == [])
-        try await f.store.stage([chunk], bytesDown: 0, for: StoreFixture.photos)
+        try await f.store.stage([chunk], for: StoreFixture.photos)
       }
       #expect(try await f.names() == ["large"])
       #expect(try await f.photo("row-1") == photo)
@@ -116,11 +117,11 @@ import Wire
       #expect(try await f.apply([second]).staged == 1)
       let list = try await f.store.missingChunks(of: StoreFixture.photos, limit: 99)
       #expect(list == [ChunkNeed(hash: nextChunks[0].hash, bases: [chunks[0].hash])])
-      try await f.store.stage([nextChunks[0]], bytesDown: 0, for: StoreFixture.photos)
+      try await f.store.stage([nextChunks[0]], for: StoreFixture.photos)
       let leaves = try await f.store.missingChunks(of: StoreFixture.photos, limit: 99)
       #expect((1...7).contains(leaves.count) && leaves.allSatisfy { !$0.bases.isEmpty })
       let arrived = nextChunks.filter { chunk in leaves.contains { $0.hash == chunk.hash } }
-      try await f.store.stage(arrived, bytesDown: 0, for: StoreFixture.photos)
+      try await f.store.stage(arrived, for: StoreFixture.photos)
       #expect(try await f.photo("row-1") == newer)
 
       // Another row with the same object has nothing to wait for.
@@ -133,6 +134,24 @@ import Wire
     }
   }
 
+  @Test("issue 5, C17: that a list, or what it names, has yet to come is no damage")
+  func noDamage() async throws {
+    let (entry, chunks) = try await elsewhere(StoreFixture.noise(10_000))
+    try await Self.with { f in
+      try await f.agree()
+      let finds = Mutex(0)
+      await f.store.whenDamaged { finds.withLock { $0 += 1 } }
+      try await f.apply([entry])
+      for chunk in chunks {
+        _ = try await f.store.missingChunks(of: StoreFixture.photos, limit: 99)
+        _ = try await f.store.missingChunks(of: StoreFixture.photos, limit: 99, room: 1 << 30)
+        try await f.store.stage([chunk], for: StoreFixture.photos)
+      }
+      #expect(try await f.names() == ["large"])
+      #expect(finds.withLock { $0 } == 0)
+    }
+  }
+
   @Test("an entry that is replaced or deleted while its list, or some of what it names, is here leaves nothing")
   func abandoned() async throws {
     let (entry, chunks) = try await elsewhere(StoreFixture.noise(10_000))
@@ -140,7 +159,7 @@ import Wire
       try await Self.with { f in
         try await f.agree()
         try await f.apply([entry])
-        try await f.store.stage(Array(chunks.prefix(arrived)), bytesDown: 0, for: StoreFixture.photos)
+        try await f.store.stage(Array(chunks.prefix(arrived)), for: StoreFixture.photos)
         var twin = entry
         twin.entry.name = "row-2"
         try await f.apply([twin])
@@ -161,12 +180,12 @@ import Wire
       let body = Fields(RecordFields([3: .text("bad"), 9: .assetList(junk.hash, size: 5_000)])).encoded()
       let entry = Entry(name: "row-1", version: 1, created: 1, type: 42, body: body, writer: "elsewhere")
       try await f.apply([IncomingEntry(entry: entry), StoreFixture.entry("row-2", 2, "good")])
-      try await f.store.stage([junk], bytesDown: 0, for: StoreFixture.photos)
+      try await f.store.stage([junk], for: StoreFixture.photos)
       #expect(try await f.names() == ["good", "bad"])
       await #expect { try await f.photo("row-1") } throws: { ($0 as? CaravanError)?.code == .invalidData }
       #expect(try await f.store.problems() == [])
       try await f.apply([StoreFixture.entry("row-1", 3, "better", photo: [1])])
-      try await f.store.stage(StoreFixture.chunks([1]), bytesDown: 0, for: StoreFixture.photos)
+      try await f.store.stage(StoreFixture.chunks([1]), for: StoreFixture.photos)
       #expect(try await f.photo("row-1") == [1])
     }
   }
@@ -187,7 +206,7 @@ import Wire
         for _ in 0..<2 {
           let hashes = Set(try await f.store.missingChunks(of: StoreFixture.photos, limit: 99).map(\.hash))
           try await f.store.stage(
-            chunks.filter { hashes.contains($0.hash) }, bytesDown: 0, for: StoreFixture.photos)
+            chunks.filter { hashes.contains($0.hash) }, for: StoreFixture.photos)
         }
         #expect(try await f.store.conflicts(StoreFixture.photos).count == 1)
         #expect(try await f.photo(id, copy: .theirs) == theirs)

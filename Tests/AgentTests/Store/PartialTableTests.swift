@@ -44,7 +44,7 @@ struct PartialTableTests {
       #expect(try await Self.missing(f) == [second.hash])
       try await f.crash()
       #expect(try await f.store.syncState(of: F.photos).lacksChunks)
-      try await f.store.stage([second], bytesDown: 0, for: F.photos)
+      try await f.store.stage([second], for: F.photos)
       let slice = try await f.store.readObject(
         F.photos, row: "row-1", object: "photo", offset: 100_000, length: 50, owner: f.owner)
       #expect(slice.bytes == Array(photo[100_000..<100_050]))
@@ -68,7 +68,7 @@ struct PartialTableTests {
       #expect(try await Self.missing(f).isEmpty)
       try await f.store.updateTable(F.photos, TableChange(fetch: ["photo": .eager]))
       #expect(Set(try await Self.missing(f)) == Set(F.chunks(photo).map(\.hash)))
-      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(photo), for: F.photos)
       #expect(try await f.photo("row-1") == photo)
       await #expect { try await f.store.updateTable(F.photos, TableChange(fetch: ["name": .lazy])) } throws: {
         ($0 as? CaravanError)?.code == .schemaViolation
@@ -82,7 +82,7 @@ struct PartialTableTests {
       let photo = F.noise(90_000)
       try await f.apply([F.entry("row-1", 5, "a", photo: photo)])
       try await f.store.want(F.photos, row: "row-1", object: "photo", offset: 0, length: 1_000)
-      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(photo), for: F.photos)
       #expect(try await f.photo("row-1") == photo)
       try await f.crash { try Rot.turnBit(of: Array(photo[500..<564]), in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo("row-1") } == .chunkDamaged)
@@ -102,7 +102,7 @@ struct PartialTableTests {
       // Only what stays is fetched.
       let wanted = (3...5).flatMap { F.chunks(F.noise(90_000, seed: UInt64($0))) }
       #expect(Set(try await Self.missing(f)) == Set(wanted.map(\.hash)))
-      try await f.store.stage(wanted, bytesDown: 0, for: F.photos)
+      try await f.store.stage(wanted, for: F.photos)
       #expect(try await f.names() == ["mine", "3", "4", "5"])
       // An older one changes, and is recent.
       try await f.apply([F.entry("row-1", 6, "1")], token: [2])
@@ -133,7 +133,7 @@ struct PartialTableTests {
       try await f.apply([F.entry("row-1", 1, "1"), F.entry("row-2", 2, "2")])
       try await f.apply([F.entry("row-2", 3, "2", photo: photo)], token: [2])
       #expect(try await f.names() == ["1", "2"])
-      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(photo), for: F.photos)
       #expect(try await f.names() == ["1", "2"])
       try await f.store.updateTable(F.photos, TableChange(replication: .recent(RecentWindow(rows: 1))))
       #expect(try await f.names() == ["2"])

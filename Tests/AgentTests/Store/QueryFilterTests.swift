@@ -96,7 +96,7 @@ import Wire
             name: "row\(number)", version: UInt64(number), created: 1, type: 9, body: queries.row().body, writer: "d")
         }
         try await f.store.apply(
-          rows.map { IncomingEntry(entry: $0) }, to: Self.table, token: [1], end: .last, bytesDown: 0)
+          rows.map { IncomingEntry(entry: $0) }, to: Self.table, token: [1], end: .last)
         let kept = Set(try await f.rows(in: Self.table).map(\.id))
         let filter = RowFilter(query, columns: schema.columns, type: Self.type)
         for row in rows {

@@ -38,7 +38,7 @@ struct QueryTableTests {
         [F.entry("row-2", 4, "carl", photo: photo), F.entry("row-1", 5, "xaver")], token: [2])
       #expect(summary.staged == 1 && summary.removed == 1)
       #expect(try await f.names() == ["bob"])
-      try await f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+      try await f.store.stage(F.chunks(photo), for: F.photos)
       #expect(try await f.names() == ["bob", "carl"])
       try await f.apply([F.entry("row-2", 6, "yves", photo: photo)], token: [3])
       #expect(try await f.names() == ["bob"])
@@ -123,7 +123,7 @@ struct QueryTableTests {
       if isWaiting { try await f.crash() }
       _ =
         try await isWaiting
-        ? f.store.stage(F.chunks(photo), bytesDown: 0, for: F.photos)
+        ? f.store.stage(F.chunks(photo), for: F.photos)
         : f.apply([F.entry("row-1", 2, "anne")], token: [2])
       let echo = IncomingEntry(
         entry: Entry(name: "row-1", version: 3, created: 1, type: 42, writer: "me"), isOwn: true)
@@ -218,7 +218,7 @@ struct QueryTableTests {
       try await f.store.closeWrite(first, owner: f.owner)
       await #expect(throws: CaravanError.self) { try await f.store.closeWrite(second, owner: f.owner) }
       let plan = try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
-      try await f.store.record([.accepted(version: 7)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 7)], of: plan.op)
       #expect(try await f.rows(in: table).count == 1)
       try await f.store.abandonWrite(second, owner: f.owner)
       #expect(try await f.rows(in: table).isEmpty)
@@ -234,16 +234,16 @@ struct QueryTableTests {
         return try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
       }
       let left = try await write(9)
-      try await f.store.record([.accepted(version: 7)], of: left.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 7)], of: left.op)
       try await f.store.updateTable(table, TableChange(replication: .full))
       let anew = try await write(3)
       var there = Model.Entry(name: left.mutations[0].name, version: 7, created: 1, type: 7, writer: "d")
       if case .save(_, let body, _) = left.mutations[0].change { there.body = body }
-      try await f.store.record([.conflict(server: there)], of: anew.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: there)], of: anew.op)
       try await f.store.reset(table, lost: [], token: [])
       there.body = []
       let summary = try await f.store.apply(
-        [IncomingEntry(entry: there, isOwn: true)], to: table, token: [1], end: .last, bytesDown: 0)
+        [IncomingEntry(entry: there, isOwn: true)], to: table, token: [1], end: .last)
       #expect(summary.isUnexplained)
     }
   }
@@ -299,14 +299,14 @@ struct QueryTableTests {
       }
       let id = try await write(9)
       let plan = try #require(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999))
-      try await f.store.record([.accepted(version: 7)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 7)], of: plan.op)
       #expect(try await f.rows(in: table).isEmpty)
       #expect(try await write(3) == id)
       // Its process has heard of version 7, the next one has not.
       try await f.crash()
       let echo = Model.Entry(name: id, version: 7, created: 1, type: 7, writer: "d")
       let summary = try await f.store.apply(
-        [IncomingEntry(entry: echo, isOwn: true)], to: table, token: [1], end: .last, bytesDown: 0)
+        [IncomingEntry(entry: echo, isOwn: true)], to: table, token: [1], end: .last)
       #expect(summary.isUnexplained)
       #expect(try await f.store.collect(table, maximumRows: 9, maximumBytes: 999)?.mutations.map(\.base) == [.absent])
     }

@@ -24,7 +24,7 @@ struct ResolutionTests {
     let outcomes = ids.enumerated().map { number, id in
       Outcome.conflict(server: StoreFixture.entry(id, UInt64(number) + 5, "theirs").entry)
     }
-    try await store.record(outcomes, of: plan.op, bytesUp: 0)
+    try await store.record(outcomes, of: plan.op)
     return ids
   }
 

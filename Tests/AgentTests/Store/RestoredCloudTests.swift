@@ -33,7 +33,7 @@ import Wire
       #expect(plan.mutations[0].name == rewritten && plan.mutations.allSatisfy(\.isOffer))
       let server = StoreFixture.entry(contested, 51, "written since").entry
       try await f.store.record(
-        [.accepted(version: 52), .accepted(version: 53), .conflict(server: server)], of: plan.op, bytesUp: 0)
+        [.accepted(version: 52), .accepted(version: 53), .conflict(server: server)], of: plan.op)
       #expect(try await f.rows().map(\.state) == [.clean, .clean, .clean, .conflict])
     }
   }
@@ -56,7 +56,7 @@ import Wire
         [
           .merged(version: 61, server: now), .merged(version: 62, server: tombstone), .merged(version: 63, server: nil),
         ],
-        of: plan.op, bytesUp: 0)
+        of: plan.op)
       #expect(try await f.names() == ["newer", "no room to say it"])
       #expect(try await f.rows().map(\.state) == [.clean, .dirty])
       #expect(try await f.collect()?.mutations.map(\.name) == [unsaid])
@@ -94,7 +94,7 @@ import Wire
           == RecordFields([2_003: .text("first"), 6: .integer(2), 2_011: .text("of a newer app")]))
       let theirs = Entry(
         name: "row", version: 8, created: 7, type: 42, body: RecordFields([2_003: .text("theirs")]).body, writer: "w")
-      try await f.store.record([.conflict(server: theirs)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: theirs)], of: plan.op)
       let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
       #expect(conflict.ancestor?.cells.prefix(2).map(\.value) == [.text("first"), .integer(1)])
       #expect(conflict.theirs?.cells.first?.value == .text("theirs"))
@@ -113,7 +113,7 @@ import Wire
         StoreFixture.photos, cells: [CellValue("name", .text("by an app"))],
         selection: Selection("name = ?", [.text("offered by two")]))
       let there = StoreFixture.entry(row, 60, "offered by two").entry
-      try await f.store.record([.merged(version: 60, server: there)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.merged(version: 60, server: there)], of: plan.op)
       #expect(try await f.rows().map(\.state) == [.dirty])
       #expect(try await f.collect()?.mutations.map(\.base) == [.version(60)])
     }
@@ -128,14 +128,14 @@ import Wire
       let row = try await f.write("first", photo: StoreFixture.noise(90_000))
       let plan = try #require(try await f.collect())
       if isEditedBefore { try await Self.edit(f) }
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       if !isEditedBefore { try await Self.edit(f) }
       try await f.crash()
       guard case .save(_, let body, _) = plan.mutations[0].change else { return #expect(Bool(false)) }
       let there = Entry(name: row, version: 60, created: 60, type: 42, body: body, writer: "elsewhere")
       if isPushed {
         let again = try #require(try await f.collect())
-        try await f.store.record([.conflict(server: there)], of: again.op, bytesUp: 0)
+        try await f.store.record([.conflict(server: there)], of: again.op)
       } else {
         try await f.apply([IncomingEntry(entry: there)])
       }
@@ -153,14 +153,14 @@ import Wire
       let row = try await f.write("first")
       let plan = try #require(try await f.collect())
       if isDeletedBefore { try await f.store.delete(StoreFixture.photos, selection: nil) }
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       try await f.crash()
       if isRestored { try await f.store.reset(StoreFixture.photos, lost: [LostRange(after: 5, through: 50)]) }
       if !isDeletedBefore { try await f.store.delete(StoreFixture.photos, selection: nil) }
       if isRestored { try await f.apply([]) }
       let deletion = try #require(try await f.collect())
       #expect(deletion.mutations == [Mutation(name: row, base: .absent, change: .delete, isOffer: true)])
-      try await f.store.record([.accepted(version: 60)], of: deletion.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 60)], of: deletion.op)
       #expect(try await f.rows().isEmpty)
       #expect(try await f.collect() == nil)
     }
@@ -180,12 +180,12 @@ import Wire
       try await f.write("first")
       let plan = try #require(try await f.collect())
       #expect(plan.mutations.map(\.isOffer) == [false])
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       try await f.crash()
       let again = try #require(try await f.collect())
       #expect(again.mutations.map(\.isOffer) == [true])
       let tombstone = StoreFixture.tombstone(again.mutations[0].name, 60).entry
-      try await f.store.record([.conflict(server: tombstone)], of: again.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: tombstone)], of: again.op)
       #expect(try await f.rows().map(\.state) == [.conflict])
     }
   }
@@ -196,7 +196,7 @@ import Wire
       try await f.agree()
       let row = try await f.write("first")
       let plan = try #require(try await f.collect())
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       try await f.apply([StoreFixture.entry(row, 60, "first")])
       #expect(try await f.rows().map(\.state) == [.clean])
     }
@@ -208,13 +208,13 @@ import Wire
       try await f.agree()
       for name in ["first", "second"] {
         try await f.write(name)
-        for _ in 0..<3 { try await f.store.record([.aborted], of: try #require(try await f.collect()).op, bytesUp: 0) }
+        for _ in 0..<3 { try await f.store.record([.aborted], of: try #require(try await f.collect()).op) }
         try await f.accept(try #require(try await f.collect()), from: 7)
       }
       for number in 0..<400 { try await f.write("\(number)") }
       for round in 0..<3 {
         let plan = try #require(try await f.collect())
-        try await f.store.record(plan.mutations.map { _ in .aborted }, of: plan.op, bytesUp: 0)
+        try await f.store.record(plan.mutations.map { _ in .aborted }, of: plan.op)
         _ = try await f.store.write(
           StoreFixture.photos, cells: [CellValue("date", .integer(Int64(round)))],
           selection: Selection("name NOT IN (?, ?)", [.text("first"), .text("second")]))
@@ -237,7 +237,7 @@ import Wire
           selection: Selection("name = ?", [.text("received")]))
         let plan = try #require(try await f.collect())
         let there = StoreFixture.entry(row, version, "received").entry
-        try await f.store.record([.conflict(server: there)], of: plan.op, bytesUp: 0)
+        try await f.store.record([.conflict(server: there)], of: plan.op)
         #expect(try await f.rows().map(\.state) == [state])
         #expect(try await f.collect()?.mutations.map(\.base) == (state == .dirty ? [.version(version)] : nil))
       }
@@ -256,7 +256,7 @@ import Wire
       try await rename("first", "second")
       let plan = try #require(try await f.collect())
       try await rename("second", "third")
-      try await f.store.record([.aborted], of: plan.op, bytesUp: 0)
+      try await f.store.record([.aborted], of: plan.op)
       try await f.crash()
       let version = 9 + LostRange.gap
       let there = StoreFixture.entry(row, version, "second")
@@ -265,14 +265,14 @@ import Wire
         try await f.apply([there])
       } else {
         let again = try #require(try await f.collect())
-        try await f.store.record([.conflict(server: there.entry)], of: again.op, bytesUp: 0)
+        try await f.store.record([.conflict(server: there.entry)], of: again.op)
       }
       #expect(try await f.rows().map(\.state) == [.dirty])
       let last = try #require(try await f.collect())
       #expect(last.mutations.map(\.base) == [.version(version)])
       // What it is based on is what an app would be shown.
       let theirs = StoreFixture.entry(row, version + 1, "theirs").entry
-      try await f.store.record([.conflict(server: theirs)], of: last.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: theirs)], of: last.op)
       let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
       #expect(conflict.ancestor?.cells.first?.value == .text("second"))
     }
@@ -291,7 +291,7 @@ import Wire
       try await f.apply([IncomingEntry(entry: named, isOwn: true)])
       let plan = try #require(try await f.collect())
       #expect(plan.mutations.map(\.base) == [.version(8)])
-      try await f.store.record([.conflict(server: StoreFixture.entry(row, 9, "theirs").entry)], of: plan.op, bytesUp: 0)
+      try await f.store.record([.conflict(server: StoreFixture.entry(row, 9, "theirs").entry)], of: plan.op)
       let conflict = try #require(try await f.store.conflicts(StoreFixture.photos).first)
       #expect(conflict.ancestor?.cells.first?.value == .text("first"))
     }
@@ -311,12 +311,12 @@ import Wire
       let first = try #require(try await f.collect())
       #expect(first.mutations.map(\.base) == [.version(8)] && !first.mutations[0].isOffer)
       let sentAgain = Outcome.conflict(server: StoreFixture.entry(row, 59, "edited").entry)
-      try await f.store.record([sentAgain], of: first.op, bytesUp: 0)
+      try await f.store.record([sentAgain], of: first.op)
       #expect(try await f.rows().map(\.state) == [.dirty], "what it was made from is there under another version")
       let plan = try #require(try await f.collect())
       #expect(plan.mutations.map(\.base) == [.version(59)])
       let conflict = Outcome.conflict(server: StoreFixture.entry(row, 60, "by an app").entry)
-      try await f.store.record([conflict], of: plan.op, bytesUp: 0)
+      try await f.store.record([conflict], of: plan.op)
       #expect(try await f.rows().map(\.state) == [.clean], "the cloud has just what was sent")
     }
   }

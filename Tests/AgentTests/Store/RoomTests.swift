@@ -43,7 +43,7 @@ import Testing
       #expect(try await missing(330_000) == chunks[0].union(chunks[1]))
       let come = StoreFixture.chunks(photos[0]).dropLast()
       for chunk in come {
-        try await f.store.stage([chunk], bytesDown: 0, for: StoreFixture.photos)
+        try await f.store.stage([chunk], for: StoreFixture.photos)
       }
       #expect(try await missing(290_000) == chunks[0].subtracting(come.map(\.hash)).union(chunks[1]))
     }

@@ -101,7 +101,7 @@ struct RowUnitTests {
       #expect(plan.mutations.count == 3)
       let server = F.entry(plan.mutations[1].name, 5, "B").entry
       try await f.store.record(
-        [.accepted(version: 6), .conflict(server: server), .accepted(version: 7)], of: plan.op, bytesUp: 0)
+        [.accepted(version: 6), .conflict(server: server), .accepted(version: 7)], of: plan.op)
       #expect(try await f.rows().map(\.state) == [.clean, .conflict, .clean])
       #expect(try await f.rows()[0].version == 6)
     }

@@ -153,7 +153,7 @@ struct SalvageTests {
         [F.entry(row.id, UInt64(index + 1), row.name, photo: row.photo)], token: [1],
         end: index == world.clean.count - 1 ? .last : .more)
     }
-    try await f.store.stage(world.clean.flatMap { F.chunks($0.photo) }, bytesDown: 0, for: F.photos)
+    try await f.store.stage(world.clean.flatMap { F.chunks($0.photo) }, for: F.photos)
   }
 
   @Test(

@@ -143,12 +143,12 @@ final class StoreFixture {
   func apply(_ page: [IncomingEntry], token: [UInt8] = [1], end: PageEnd = .last, point: UInt64? = nil) async throws
     -> PullSummary
   {
-    try await store.apply(page, to: Self.photos, token: token, end: end, point: point, bytesDown: 0)
+    try await store.apply(page, to: Self.photos, token: token, end: end, point: point)
   }
 
   func accept(_ plan: PushPlan, from version: UInt64) async throws {
     let outcomes = plan.mutations.indices.map { Outcome.accepted(version: version + UInt64($0)) }
-    try await store.record(outcomes, of: plan.op, bytesUp: 0)
+    try await store.record(outcomes, of: plan.op)
   }
 
   /// A row that is clean at `version`.

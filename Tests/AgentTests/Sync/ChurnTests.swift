@@ -104,16 +104,16 @@ import Wire
         for: table)
       let id = try #require(try await store.write(table, cells: [CellValue("name", .text("x"))]).first)
       let saved = try #require(try await store.collect(table, maximumRows: 9, maximumBytes: 999))
-      try await store.record([.accepted(version: 5)], of: saved.op, bytesUp: 0)
+      try await store.record([.accepted(version: 5)], of: saved.op)
       _ = try await store.delete(table, selection: nil)
       let deleted = try #require(try await store.collect(table, maximumRows: 9, maximumBytes: 999))
-      try await store.record([.accepted(version: 6)], of: deleted.op, bytesUp: 0)
+      try await store.record([.accepted(version: 6)], of: deleted.op)
       let body = RecordFields([1: .text("x")]).body
       for (version, isOwn, applied) in [(5, true, 0), (5, false, 0), (8, false, 1)] as [(Seq, Bool, Int)] {
         let entry = Model.Entry(
           name: id, version: version, created: 5, type: 1, body: isOwn ? [] : body, writer: isOwn ? "me" : "other")
         let summary = try await store.apply(
-          [IncomingEntry(entry: entry, isOwn: isOwn)], to: table, token: [1], end: .last, bytesDown: 0)
+          [IncomingEntry(entry: entry, isOwn: isOwn)], to: table, token: [1], end: .last)
         #expect(summary.applied == applied)
         #expect(!summary.isUnexplained)
       }

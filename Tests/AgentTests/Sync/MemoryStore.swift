@@ -166,7 +166,7 @@ final class MemoryStore: SyncStore {
 
   func plansInFlight() -> [PushPlan] { state.withLock { $0.plans.values.sorted { $0.op < $1.op } } }
 
-  func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) -> PushSummary {
+  func record(_ outcomes: [Outcome], of op: UInt64) -> PushSummary {
     state.withLock { state in
       var summary = PushSummary()
       guard let plan = state.plans.removeValue(forKey: op) else { return summary }
@@ -220,8 +220,7 @@ final class MemoryStore: SyncStore {
   func chunks(lackedBy page: [IncomingEntry], of table: TableID) -> [ChunkNeed] { [] }
 
   func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?,
-    bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?
   ) async -> PullSummary {
     let (before, number) = state.withLock { ($0.beforePage, ($0.tables[table]?.pages ?? 0) + 1) }
     await before?(number)
@@ -281,7 +280,7 @@ final class MemoryStore: SyncStore {
   }
   func dropPart(of hash: ChunkHash) { state.withLock { $0.parts[hash] = nil } }
 
-  func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) -> PullSummary {
+  func stage(_ chunks: [LocalChunk], for table: TableID) -> PullSummary {
     state.withLock { state in
       for chunk in chunks { state.chunks[chunk.hash] = chunk.bytes }
       var summary = PullSummary()
@@ -290,7 +289,7 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func reset(_ table: TableID, _ choice: AgentCore.ResetChoice) throws(CaravanError) {
+  func reset(_ table: TableID, _ choice: AgentCore.ResetChoice, discardingUnsent: Bool) throws(CaravanError) {
     try reset(table, lost: [], token: [])
     state.withLock { state in
       state.tables[table]?.fault = nil
@@ -314,7 +313,10 @@ final class MemoryStore: SyncStore {
   func save(_ policy: AgentCore.NetworkPolicy) {}
   func save(_ refusal: Admission.Refusal?) {}
   func save(grant bytes: UInt64, over link: Model.LinkClass, on day: Int64) {}
-  func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) {}
+  func save(_ usage: UsageLedger.Unsaved) {}
+
+  func zoneIsGone(_ table: TableID) -> ZoneVerdict { .neverThere }
+  func zoneIsThere(_ table: TableID) {}
 
   func loseTolerated(of table: TableID, to place: LossPlace) -> UInt64 { 0 }
 

@@ -59,7 +59,7 @@ struct ModeTests {
       }
       #expect(refusal?.message.contains("field 'x' is text") == true)
       #expect(refusal?.message.contains("a reset alone does not help") == true)
-      try await bench.engine.reset(Bench.album, .keepLocal)
+      try await bench.engine.reset(Bench.album, .keepLocal, discardingUnsent: false)
       try await bench.until("it is at the cloud") { bench.store.isClean(Bench.album) }
       #expect(bench.cloud.state.withLock { $0.zones["album"]?["a"]?.body } == Array("2".utf8))
     }
@@ -125,7 +125,9 @@ struct ModeTests {
       #expect(try await again.store.status(of: RunningDevice.table.app).first?.fault == .client)
       #expect(try await again.store.status(of: RunningDevice.table.app).first?.dirty == 1)
       try await again.until("it is reset") {
-        do { try await again.agent.engine.reset(RunningDevice.table, choice) } catch { return false }
+        do { try await again.agent.engine.reset(RunningDevice.table, choice, discardingUnsent: true) } catch {
+          return false
+        }
         return true
       }
       let number: Int64 = choice == .keepLocal ? 2 : 1

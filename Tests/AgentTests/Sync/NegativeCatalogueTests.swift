@@ -122,11 +122,11 @@ struct NegativeCatalogueTests {
       for number in 0..<50 { try await a.write("mine \(number)", Int64(number)) }
       try await b.until("all is at b") { try await b.rows().count == 50 }
       try await a.until("nothing waits") { try await a.isSettled() }
-      let before = try await a.store.status(of: Device.table.app)[0].bytesDown
+      let before = await a.bytesDown()
       try await b.write("theirs", 1)
       try await a.until("it is at a") { try await a.rows().count == 51 }
       try await a.agent.engine.syncNow(Device.table, write: true, read: true)
-      let bytes = try await a.store.status(of: Device.table.app)[0].bytesDown - before
+      let bytes = await a.bytesDown() - before
       #expect(bytes < 200, "\(bytes) bytes for one row of another device")
     }
   }

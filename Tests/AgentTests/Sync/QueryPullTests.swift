@@ -13,7 +13,7 @@ import Testing
   private static func query(_ text: String) -> TableChange { TableChange(replication: .query(RowQuery(text))) }
 
   private static func bytes(_ device: RunningDevice) async throws -> Int {
-    Int(try #require(try await device.store.status(of: table.app).first).bytesDown)
+    await device.bytesDown()
   }
 
   @Test(

@@ -1,8 +1,11 @@
+import AgentCore
 import Bus
 import Compression
 import Model
 import Runtime
 import Wire
+
+@testable import AgentDriver
 
 /// The cloud as a device sees it, in one object: zones, op outcomes, chunks, and a script of what goes wrong.
 final class ScriptedCloud: Sendable {
@@ -32,6 +35,8 @@ final class ScriptedCloud: Sendable {
     /// Mutations of groups, by op and part.
     var groups: [UInt64: [UInt32: [Wire.Mutation]]] = [:]
     var applied: [UInt64: Int] = [:]
+    /// Zones that it says do not exist, whatever is asked of them.
+    var hidden: Set<String> = []
     /// Why it does not take a row as it is.
     var refusal: (@Sendable (Wire.Mutation) -> Failure?)?
     var chunks: [[UInt8]: [UInt8]] = [:]
@@ -130,6 +135,9 @@ final class ScriptedCloud: Sendable {
 
   private static func perform(_ kind: Wire.Operation.Kind, by device: String, _ state: inout State) -> Wire.Result.Kind
   {
+    if let table = kind.table, state.hidden.contains(table.name) {
+      return .failure(Failure(CaravanError(.zoneDoesNotExist, "there is no zone '\(table.name)'")))
+    }
     switch kind {
     case .hello(let hello):
       state.hellos.append(hello)

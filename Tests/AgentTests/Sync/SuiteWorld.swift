@@ -111,6 +111,9 @@ struct RunningDevice: Sendable {
     try? await task.value()
   }
 
+  /// What its table has taken of the links.
+  func bytesDown(of table: TableID = table) async -> Int { Int(await agent.engine.status().totals[table]?.down ?? 0) }
+
   func createTable() async throws {
     try await store.createTable(
       Self.table, schema: try SchemaText(parsing: Self.columns), localOnly: false)

@@ -74,7 +74,7 @@ import Wire
       func heard() -> Set<String> { Set(device.cloud.state.withLock { $0.list?.subscriptions ?? [] }.map(\.zone)) }
       #expect(heard() == ["samples", "chat"])
       try await device.write("never", to: Self.samples)
-      try await device.agent.store.dropTable(Self.samples)
+      try await device.agent.store.dropTable(Self.samples, discardingUnsent: true)
       await device.agent.engine.tableDropped(Self.samples)
       let frames = device.cloud.frames.count
       device.cloud.save("row", "elsewhere", in: "samples")

@@ -296,6 +296,8 @@ public struct History: Sendable, Hashable {
     public var queried: [Place: [String: UInt64]] = [:]
     /// What the stores say of chunks that dangle, leak, or are counted wrongly.
     public var chunkProblems: [String] = []
+    /// What agents say of themselves and is not so.
+    public var falseFigures: [String] = []
     /// What registered devices still lacked before anybody asked for a sync.
     public var stalled: [String] = []
     /// What clients of diff sync, native devices and the cloud do not agree on.

@@ -32,6 +32,7 @@ struct Calm: Sendable {
     for device in suite.devices { await device.setLink(.wifi) }
     for device in suite.devices where suite.scale.hasBudgets { await device.haveNoBudget(clock) }
     shareAtLast()
+    for device in suite.devices { await device.markFigures() }
     if suite.scale.hasQuota { await Squeeze(suite, seed: seed).loosen(clock) }
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
     try await waitForProgress(&apps)

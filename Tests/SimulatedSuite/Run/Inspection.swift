@@ -139,6 +139,7 @@ struct Inspection: Sendable {
       outcome.devices[device.name, default: [:]][place] = try await App.rows(of: place, in: session.store)
     }
     await device.lookAtFares()
+    outcome.falseFigures += try await Figures(device: device, clock: device.part.machine.host.clock).problems()
     outcome.chunkProblems += try await session.store.problems().map { "\(device.name): \($0)" }
     // All rows here agree with the cloud's, so nothing but their chunks may be here.
     let named = try await distinctChunks(of: device, outcome.devices[device.name] ?? [:])

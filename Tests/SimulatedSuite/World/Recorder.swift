@@ -186,7 +186,7 @@ final class Recorder: Sendable {
     guard place.app == Twins.container else { return }
     let pairs = change.entries.filter { Twins.isHalf($0.name) }
     let versions = Dictionary(pairs.map { ($0.name, $0.isDeleted ? nil : $0.version) }) { $1 }
-    let commit = PairCommit(writer: change.log.writer, versions: versions, high: change.log.high)
+    let commit = PairCommit(writer: Self.device(of: change.log.writer), versions: versions, high: change.log.high)
     state.withLock { $0.history.pairs.append(commit) }
   }
 
@@ -215,12 +215,13 @@ final class Recorder: Sendable {
       for version in history.versions where version.row.place == place { rows[version.row] = version }
       return rows.values.filter { $0.tag != nil }.map {
         Version(
-          $0.row, seq: log.high, tag: nil, writer: log.writer, incarnation: log.incarnation, wentWithZone: true)
+          $0.row, seq: log.high, tag: nil, writer: Self.device(of: log.writer), incarnation: log.incarnation,
+          wentWithZone: true)
       }.sorted { $0.row < $1.row }
     }
     return change.entries.map {
       Version(
-        RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: $0.writer,
+        RowKey(place, $0.name), seq: $0.version, tag: Self.tag(of: $0), writer: Self.device(of: $0.writer),
         incarnation: log.incarnation)
     }
   }
@@ -232,6 +233,12 @@ final class Recorder: Sendable {
           partition: partition.number, position: log.position, zone: "\(log.zone)", low: log.low, high: log.high,
           seqs: seqs))
     }
+  }
+
+  /// The cloud names a writer by user, name and enrolment number; of a name there is one device here.
+  private static func device(of writer: String) -> String {
+    let parts = writer.split(separator: "/")
+    return parts.count == 3 ? String(parts[1]) : writer
   }
 
   /// The only cell that looks like one.

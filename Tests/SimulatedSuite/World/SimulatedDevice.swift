@@ -79,10 +79,25 @@ final class AgentSlot: Sendable {
     let life: Int
     let store: LocalStore
     let engine: SyncEngine
+    let tap: Tap
+    /// What its tables had carried when it began, and its machine's metrics had counted.
+    let totalsBefore: [TableID: UsageLedger.Bytes]
+    let wireBytesBefore: Int
+  }
+
+  /// What had been carried when the device's link was last changed.
+  struct Mark: Sendable {
+    let life: Int
+    let link: LinkClass
+    let usage: [SyncStatus.Usage]
+    let carried: Tap.Bytes
+    /// Usage is counted by days.
+    let day: Int64
   }
 
   private struct State {
     var session: Session?
+    var mark: Mark?
     /// Apps that are in a call, by life.
     var callers: [Int: Int] = [:]
     var link: LinkClass? = .wifi
@@ -119,13 +134,18 @@ final class AgentSlot: Sendable {
     let identity = DeviceIdentity(device: EnrolledDevice(user, name))
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
+    let tap = Tap()
     let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in
-      try life.reconnect()
+      TappedBus(try life.reconnect(), tap)
     }
+    let totals = try await agent.store.networkRecord().totals
+    let wireBytes = Figures.wireBytes(await agent.engine.status().counters)
     guard life.isCurrent() else { return await agent.store.close() }
     state.withLock { state in
       state.lives += 1
-      state.session = Session(life: state.lives, store: agent.store, engine: agent.engine)
+      state.session = Session(
+        life: state.lives, store: agent.store, engine: agent.engine, tap: tap, totalsBefore: totals,
+        wireBytesBefore: wireBytes)
     }
     // Whoever changed it meanwhile found nobody to tell.
     if link != configuration.link { await agent.engine.linkChanged(to: link.map { Link($0) }) }
@@ -157,6 +177,8 @@ final class AgentSlot: Sendable {
 
   func leave(_ life: Int) { state.withLock { $0.callers[life, default: 0] -= 1 } }
 
+  var mark: Mark? { state.withLock { $0.mark } }
+  func remember(mark: Mark?) { state.withLock { $0.mark = mark } }
   var policy: NetworkPolicy? { state.withLock { $0.policy } }
   func remember(_ policy: NetworkPolicy) { state.withLock { $0.policy = policy } }
   var link: LinkClass? { state.withLock { $0.link } }

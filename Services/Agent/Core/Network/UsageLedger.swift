@@ -61,14 +61,20 @@ public struct UsageLedger: Sendable {
   public private(set) var accounts: [Account: Bytes]
   /// Of the day, and not written down.
   private var unsaved: [Account: Bytes] = [:]
+  /// What each table has carried since it was made, whatever the link, and what of that is not written down.
+  public private(set) var totals: [TableID: Bytes]
+  private var unsavedTotals: [TableID: Bytes] = [:]
+  /// What the device itself has carried since the agent began.
+  public private(set) var deviceTotal = Bytes()
 
   /// - Parameters:
   ///   - grants: what has been granted on `day`; it counts as spent.
   ///   - accounts: what is written down of that day.
   public init(
     budgets: [LinkClass: UInt64] = [:], day: Int64 = 0, grants: [LinkClass: UInt64] = [:],
-    accounts: [Account: Bytes] = [:]
+    accounts: [Account: Bytes] = [:], totals: [TableID: Bytes] = [:]
   ) {
+    self.totals = totals
     self.budgets = budgets
     self.day = day
     self.grants = grants
@@ -138,18 +144,33 @@ public struct UsageLedger: Sendable {
 
   /// The message has its answer, or will have none.
   /// - Parameter shares: whose it was, by weight; none: the device's.
-  public mutating func settle(_ reservation: Reservation, _ bytes: Bytes, shares: [TableID: Bytes] = [:]) {
+  public mutating func settle(_ reservation: Reservation, _ bytes: Bytes, shares: Shares = Shares()) {
     let others = inFlight[reservation.link] ?? 0
     inFlight[reservation.link] = others - min(others, reservation.bytes)
     record(bytes, on: reservation.link, shares: shares)
   }
 
+  /// Whose a message and its answer are, by weight.
+  public struct Shares: Sendable, Hashable {
+    public var tables: [TableID: Bytes]
+    /// The device's own.
+    public var device: Bytes
+
+    public init(tables: [TableID: Bytes] = [:], device: Bytes = Bytes()) {
+      self.tables = tables
+      self.device = device
+    }
+
+    /// All of it is one table's.
+    public static func whole(_ table: TableID) -> Shares { Shares(tables: [table: Bytes(up: 1, down: 1)]) }
+  }
+
   /// Bytes that nobody could ask for beforehand: a notification.
-  public mutating func record(_ bytes: Bytes, on link: LinkClass, shares: [TableID: Bytes] = [:]) {
+  public mutating func record(_ bytes: Bytes, on link: LinkClass, shares: Shares = Shares()) {
     spent[link, default: 0] += bytes.up + bytes.down
     var rest = bytes
-    let weights = shares.values.reduce(into: Bytes()) { $0 += $1 }
-    for (table, share) in shares.sorted(by: { $0.key < $1.key }) {
+    let weights = shares.tables.values.reduce(into: shares.device) { $0 += $1 }
+    for (table, share) in shares.tables.sorted(by: { $0.key < $1.key }) {
       let part = Bytes(
         up: Self.part(share.up, of: weights.up, in: bytes.up),
         down: Self.part(share.down, of: weights.down, in: bytes.down))
@@ -168,22 +189,45 @@ public struct UsageLedger: Sendable {
     guard bytes.up > 0 || bytes.down > 0 else { return }
     accounts[account, default: Bytes()] += bytes
     unsaved[account, default: Bytes()] += bytes
+    guard let table = account.table else { return deviceTotal += bytes }
+    totals[table, default: Bytes()] += bytes
+    unsavedTotals[table, default: Bytes()] += bytes
   }
+
+  /// The table is gone; another one of its name begins anew.
+  public mutating func forget(_ table: TableID) { (totals[table], unsavedTotals[table]) = (nil, nil) }
 
   // MARK: What is written down
 
-  public var hasUnsaved: Bool { !unsaved.isEmpty }
+  /// What has come to be known and is not written down.
+  public struct Unsaved: Sendable, Hashable {
+    /// The day of the accounts.
+    public var day: Int64
+    public var accounts: [Account: Bytes]
+    public var totals: [TableID: Bytes]
 
-  /// What has come to accounts since the last call, of the present day.
-  public mutating func takeUnsaved() -> (day: Int64, accounts: [Account: Bytes]) {
-    defer { unsaved = [:] }
-    return (day, unsaved)
+    public init(day: Int64, accounts: [Account: Bytes] = [:], totals: [TableID: Bytes] = [:]) {
+      self.day = day
+      self.accounts = accounts
+      self.totals = totals
+    }
+
+    public var isEmpty: Bool { accounts.isEmpty && totals.isEmpty }
+  }
+
+  public var hasUnsaved: Bool { !unsaved.isEmpty || !unsavedTotals.isEmpty }
+
+  /// What has come since the last call.
+  public mutating func takeUnsaved() -> Unsaved {
+    defer { (unsaved, unsavedTotals) = ([:], [:]) }
+    return Unsaved(day: day, accounts: unsaved, totals: unsavedTotals)
   }
 
   /// It could not be written down.
-  public mutating func putBack(_ accounts: [Account: Bytes], of day: Int64) {
-    guard day == self.day else { return }
-    for (account, bytes) in accounts { unsaved[account, default: Bytes()] += bytes }
+  public mutating func putBack(_ taken: Unsaved) {
+    for (table, bytes) in taken.totals { unsavedTotals[table, default: Bytes()] += bytes }
+    guard taken.day == day else { return }
+    for (account, bytes) in taken.accounts { unsaved[account, default: Bytes()] += bytes }
   }
 
   /// What is really spent, for an orderly end.

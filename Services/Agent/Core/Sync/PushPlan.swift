@@ -108,29 +108,3 @@ public struct PullSummary: Sendable, Hashable {
 
   public init() {}
 }
-
-/// What an app wants to be told (SIM-23, SIM-24, SIM-82); kept while it is away, and merged.
-public struct PendingUpcalls: Sendable, Hashable {
-  /// Rows that background sync changed since the app was last told.
-  public var newRows: Int
-  /// Rows in conflict now whose cloud copy is here.
-  public var conflicts: Int
-  /// Rows that a repair gave up since the app was last told, and their names, of the last at least.
-  public var discarded: Discarded
-
-  public struct Discarded: Sendable, Hashable {
-    public var rows: Int
-    public var names: [String]
-
-    public init(rows: Int = 0, names: [String] = []) {
-      self.rows = rows
-      self.names = names
-    }
-  }
-
-  public init(newRows: Int, conflicts: Int, discarded: Discarded = Discarded()) {
-    self.newRows = newRows
-    self.conflicts = conflicts
-    self.discarded = discarded
-  }
-}

@@ -22,10 +22,11 @@ public enum TableFault: Int64, Sendable, Hashable, CaseIterable {
   /// What helps, for whoever looks after the device.
   public var remedy: String {
     switch self {
-    case .client: "change or delete what is refused, then reset keep-local; take-server forgets what was not sent"
+    case .client:
+      "change or delete what is refused, then reset keep-local; take-server --discard-unsent forgets what was not sent"
     case .schema:
-      "a reset alone does not help: have the record type changed at the cloud, then reset keep-local; or drop the "
-        + "table, which forgets what was not sent, and create it with the type's columns or another name"
+      "a reset alone does not help: have the record type changed at the cloud, or add the columns that it has with "
+        + "create-table, then reset keep-local; or copy the rows into a table of another name, and drop this one"
     case .internal: "reset keep-local tries it again; if it fails again, tell whoever runs the cloud"
     }
   }

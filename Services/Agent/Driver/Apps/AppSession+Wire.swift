@@ -83,7 +83,7 @@ extension ReadRequest {
     self.init(
       table: table, columns: request.columns, selection: request.selection?.store,
       order: request.order.map { OrderTerm($0.column, isDescending: $0.descending) }, pageRows: Int(request.pageRows),
-      isHeld: request.hold)
+      isHeld: request.hold, isAside: request.aside)
   }
 }
 
@@ -204,12 +204,13 @@ extension TableStatus {
     self.init(
       table: view.table.name, rows: UInt64(view.rows), dirty: UInt64(view.dirty), pending: UInt64(view.pending),
       conflicts: UInt64(view.conflicts), torn: UInt64(view.torn), lastSyncMilliseconds: UInt64(max(0, view.lastSync)),
-      bytesUp: UInt64(view.bytesUp), bytesDown: UInt64(view.bytesDown),
+      bytesUp: device.totals[view.table]?.up ?? 0, bytesDown: device.totals[view.table]?.down ?? 0,
       refused: view.refused.isEmpty ? device.refusedByDisk[view.table] ?? "" : view.refused,
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
       properties: Wire.TableProperties(view.properties),
       mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
-      tornRows: view.tornRows, waiting: UInt64(view.waiting), picksHere: view.picksHere)
+      tornRows: view.tornRows, waiting: UInt64(view.waiting), picksHere: view.picksHere, zoneIsGone: view.zoneIsGone,
+      aside: UInt64(view.aside))
   }
 }
 

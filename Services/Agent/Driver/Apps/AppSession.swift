@@ -17,9 +17,18 @@ public actor AppSession {
   let owner: UInt64
   /// The app runs as the user the agent runs as, or as root.
   private let isOwner: Bool
-  /// Tables the app wants to hear of, with the conflicts it was told of.
-  private var watched: [TableID: Int] = [:]
+  /// Tables the app wants to hear of, and how far it has been told.
+  private var watched: [TableID: Watching] = [:]
   private var isEnded = false
+
+  private struct Watching {
+    /// Of the last event of which this connection was told.
+    var number: UInt64
+    /// It is to hear of conflicts that are there already: the app may not have been told of them (SIM-44).
+    var isNew = false
+    /// It says itself what it has taken.
+    var saysTaken = false
+  }
 
   /// - Parameter owner: unlike that of any other session of this store.
   public init(
@@ -43,24 +52,33 @@ public actor AppSession {
     }
   }
 
-  /// What the app asked to be told, as far as it has not been.
+  /// What this connection asked to be told, as far as it has not been.
   public func takeUpcalls() async -> [Upcall] {
     var upcalls: [Upcall] = []
     for (table, known) in watched.sorted(by: { $0.key < $1.key }) {
       // A table that was dropped has nothing to tell.
-      guard let pending = try? await store.takeUpcalls(table) else { continue }
-      if pending.newRows > 0 {
-        upcalls.append(Upcall(kind: .newData, table: table.name, rows: UInt64(pending.newRows)))
-      }
-      if pending.discarded.rows > 0 {
-        upcalls.append(
-          Upcall(
-            kind: .rowsLost, table: table.name, rows: UInt64(pending.discarded.rows), lost: pending.discarded.names))
-      }
-      if pending.conflicts != known, pending.conflicts > 0 {
-        upcalls.append(Upcall(kind: .conflict, table: table.name, rows: UInt64(pending.conflicts)))
-      }
-      watched[table] = pending.conflicts
+      guard let pending = try? await store.upcalls(of: table, after: known.number) else { continue }
+      upcalls += Self.upcalls(of: table, pending, since: known)
+      watched[table] = Watching(number: pending.number, saysTaken: known.saysTaken)
+      if !known.saysTaken { try? await store.tell(table, upTo: pending.number) }
+    }
+    return upcalls
+  }
+
+  private static func upcalls(of table: TableID, _ pending: PendingUpcalls, since known: Watching) -> [Upcall] {
+    var upcalls: [Upcall] = []
+    func tell(_ kind: UpcallKind, _ rows: Int, _ names: [String]) {
+      upcalls.append(
+        Upcall(
+          kind: kind, table: table.name, rows: UInt64(rows), lost: kind == .rowsLost ? names : [],
+          number: pending.number, rowIds: names, after: known.number))
+    }
+    if pending.isCutOff { tell(.lookAnew, 0, []) }
+    // Whoever does not know that kind of upcall has to hear of it in the words of old.
+    if pending.changed.count > 0 || pending.isCutOff { tell(.newData, pending.changed.count, pending.changed.names) }
+    if pending.lost.count > 0 { tell(.rowsLost, pending.lost.count, pending.lost.names) }
+    if pending.contested.count > 0 || (known.isNew || pending.isCutOff) && pending.conflicts > 0 {
+      tell(.conflict, max(pending.conflicts, pending.contested.names.count), pending.contested.names)
     }
     return upcalls
   }
@@ -90,12 +108,7 @@ public actor AppSession {
     switch request {
     case .hello, .listApps, .allowApp, .forgetApp:
       throw CaravanError(.invalidData, "this connection is an app's and has said hello: connect again for that")
-    case .createTable(let request):
-      let schema = try SchemaText(parsing: request.schema)
-      try await store.createTable(
-        table(request.table), schema: schema, localOnly: request.sync == .localOnly,
-        properties: request.properties?.model() ?? TableChange())
-      if request.properties != nil { await sync.askForWhatIsLacking() }
+    case .createTable(let request): try await createTable(request)
     case .updateTable(let request):
       try await store.updateTable(table(request.table), request.properties?.model() ?? TableChange())
       await sync.askForWhatIsLacking()
@@ -104,10 +117,10 @@ public actor AppSession {
         throw CaravanError(
           .invalidData, "what becomes of changes that are not at the cloud: keep local, or take server?")
       }
-      try await sync.reset(table(request.table), choice)
+      try await sync.reset(table(request.table), choice, discardingUnsent: request.discardUnsent)
     case .resetDevice: await sync.resetDevice()
     case .dropTable(let request):
-      try await store.dropTable(table(request.table))
+      try await store.dropTable(table(request.table), discardingUnsent: request.discardUnsent)
       watched[table(request.table)] = nil
       await sync.tableDropped(table(request.table))
     case .beginWrite(let request): return try await beginWrite(request)
@@ -147,13 +160,22 @@ public actor AppSession {
     case .status: return .status(try await status())
     case .setLink(let request): try await setLink(request)
     case .setPolicy(let request): try await sync.setPolicy(request.model)
-    case .watch(let request): try await watch(table(request.table))
+    case .watch(let request): try await watch(table(request.table), request)
+    case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
   }
 
   nonisolated func table(_ name: String) -> TableID { TableID(app: app, name: name) }
+
+  private func createTable(_ request: CreateTable) async throws(CaravanError) {
+    let schema = try SchemaText(parsing: request.schema)
+    try await store.createTable(
+      table(request.table), schema: schema, localOnly: request.sync == .localOnly,
+      properties: request.properties?.model() ?? TableChange())
+    await sync.askForWhatIsLacking()
+  }
 
   private func beginWrite(_ request: BeginWrite) async throws(CaravanError) -> AppReply.Kind {
     let table = table(request.table)
@@ -265,13 +287,13 @@ public actor AppSession {
     try await sync.syncNow(table(request.table), write: request.write, read: request.read)
   }
 
-  private func watch(_ table: TableID) async throws(CaravanError) {
-    _ = try await store.isSynced(table)
+  private func watch(_ table: TableID, _ request: Watch) async throws(CaravanError) {
+    let told = try await store.told(of: table)
     guard watched[table] != nil || watched.count < AppLimits.watchedTables else {
       throw CaravanError(.limitExceeded, "\(watched.count) tables are watched, which is the limit")
     }
-    // Told of conflicts anew: the app may have been away (SIM-44).
-    watched[table] = 0
+    watched[table] = Watching(
+      number: request.after == 0 ? told : request.after, isNew: request.after == 0, saysTaken: request.saysTaken)
     await store.tellAgain(table)
   }
 
@@ -302,7 +324,8 @@ extension AppRequest.Kind {
     case .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp: true
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
-      .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .listen:
+      .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
+      .listen:
       false
     }
   }

@@ -14,8 +14,9 @@ public protocol SyncControl: Sendable {
   /// The store wants more of the cloud than it did.
   func askForWhatIsLacking() async
   /// Starts a table over, and ends its fault (REC-27).
-  /// - Throws: `serverBusy` while it is being synced.
-  func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)
+  /// - Throws: `serverBusy` while it is being synced; `invalidData` when changes that the cloud does not have would be
+  ///   forgotten and are not to be discarded.
+  func reset(_ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool) async throws(CaravanError)
   /// Ends the device's own fault, that the broker refuses its credentials (REC-08), and has it tried at once.
   func resetDevice() async
   /// Somebody says what the link is, whatever the machine says; nil: there is none.
@@ -49,6 +50,10 @@ public struct SyncStatus: Sendable, Hashable {
   public var spent: [LinkClass: UInt64]
   /// Today's.
   public var usage: [Usage]
+  /// What each table has carried since it was made.
+  public var totals: [TableID: UsageLedger.Bytes]
+  /// What the device itself has carried since its agent began.
+  public var deviceTotal: UsageLedger.Bytes
 
   public struct Usage: Sendable, Hashable {
     public var account: UsageLedger.Account
@@ -74,7 +79,8 @@ public struct SyncStatus: Sendable, Hashable {
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
     refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:],
     counters: [Counter] = [],
-    policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = []
+    policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = [],
+    totals: [TableID: UsageLedger.Bytes] = [:], deviceTotal: UsageLedger.Bytes = UsageLedger.Bytes()
   ) {
     self.device = device
     self.user = user
@@ -88,6 +94,8 @@ public struct SyncStatus: Sendable, Hashable {
     self.policy = policy
     self.spent = spent
     self.usage = usage
+    self.totals = totals
+    self.deviceTotal = deviceTotal
   }
 }
 

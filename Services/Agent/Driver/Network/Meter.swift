@@ -33,7 +33,8 @@ final class Meter: Sendable {
     state.withLock { state in
       state.userLink = record.policy.maximumLink
       state.ledger = UsageLedger(
-        budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts)
+        budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts,
+        totals: record.totals)
       state.ledger.look(at: now)
     }
   }
@@ -72,6 +73,11 @@ final class Meter: Sendable {
       return state.ledger.accounts.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
     }
   }
+
+  /// What each table has carried since it was made.
+  var totals: [TableID: UsageLedger.Bytes] { state.withLock { $0.ledger.totals } }
+  var deviceTotal: UsageLedger.Bytes { state.withLock { $0.ledger.deviceTotal } }
+  func forget(_ table: TableID) { state.withLock { $0.ledger.forget(table) } }
 
   func spent(over link: LinkClass) -> UInt64 { state.withLock { $0.ledger.spent[link] ?? 0 } }
 
@@ -154,7 +160,7 @@ final class Meter: Sendable {
   }
 
   func settle(
-    _ reservation: UsageLedger.Reservation, up: Int, down: Int, shares: [TableID: UsageLedger.Bytes] = [:]
+    _ reservation: UsageLedger.Reservation, up: Int, down: Int, shares: UsageLedger.Shares = UsageLedger.Shares()
   ) {
     change { state in
       state.ledger.settle(reservation, UsageLedger.Bytes(up: UInt64(up), down: UInt64(down)), shares: shares)
@@ -180,13 +186,13 @@ final class Meter: Sendable {
   }
 
   func save() async {
-    let (day, accounts) = state.withLock { state in
+    let unsaved = state.withLock { state in
       state.savedAt = host.clock.now
       return state.ledger.takeUnsaved()
     }
-    guard !accounts.isEmpty else { return }
-    do throws(CaravanError) { try await store.save(accounts, of: day) } catch {
-      state.withLock { $0.ledger.putBack(accounts, of: day) }
+    guard !unsaved.isEmpty else { return }
+    do throws(CaravanError) { try await store.save(unsaved) } catch {
+      state.withLock { $0.ledger.putBack(unsaved) }
       host.log.debug("what the links carried was not written down", [.error: error])
     }
   }

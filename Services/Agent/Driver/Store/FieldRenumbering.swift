@@ -19,6 +19,9 @@ struct FieldRenumbering {
   func of(_ body: [UInt8]) throws(CaravanError) -> [UInt8] {
     var fields = try Wire.Fields.decode(body).fields
     for index in fields.indices { fields[index].id = ids[fields[index].id] ?? fields[index].id }
+    // What was written here under another number than what came from the cloud may be the same field.
+    var seen: Set<UInt32> = []
+    fields = fields.reversed().filter { seen.insert($0.id).inserted }
     fields.sort { $0.id < $1.id }
     return Wire.Fields(fields: fields).encoded()
   }

@@ -160,6 +160,7 @@ extension LocalStore {
     do throws(CaravanError) {
       try discard(writes.values)
       try afterAbandoning(tables, Array(writes.values))
+      try saveTold()
     } catch {
       host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
     }

@@ -36,8 +36,8 @@ extension LocalStore {
       try mendDamage()
       let state = try state(table)
       // What the cloud has is not known before the end of a resync.
-      guard !state.isLocalOnly, state.op == nil, !state.isResyncing else { return nil }
-      guard state.type != nil else {
+      guard !state.isLocalOnly, state.op == nil, !state.isResyncing, state.absence == nil else { return nil }
+      guard state.agreedType != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
       let found = try choose(in: state, within: bounds)
@@ -57,7 +57,7 @@ extension LocalStore {
     try expireTolerated(in: state)
     let choice = try choose(in: state, within: bounds)
     let rows = choice.rows
-    guard let type = state.type, state.op == nil, !rows.isEmpty else { return nil }
+    guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
     let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
     try lossTable.clearDeadline(of: state.number)
     let op = try meta.takeOp(database)
@@ -82,7 +82,7 @@ extension LocalStore {
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
     guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
-      state.fault == nil, !mayLose.contains(state.number), damage.isEmpty
+      state.fault == nil, state.absence == nil, state.agreedType != nil, !mayLose.contains(state.number), damage.isEmpty
     else { return }
     planned.waiting[state.table] = try plan(
       &state, within: PlanBounds(rows: EngineLimits.rowsPerPush, bytes: EngineLimits.bytesPerPush))

@@ -30,7 +30,7 @@ extension LocalStore {
   /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
   /// - Throws: `serverBusy` while another session resolves this table.
   public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
-    _ = try state(table)
+    try requireZone(of: state(table))
     if let session = resolutions[table], session.owner != owner {
       throw CaravanError(
         .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later",
@@ -44,6 +44,7 @@ extension LocalStore {
     _ table: TableID, after: String = "", limit: Int = StoreLimits.conflictsPerPage
   ) throws(CaravanError) -> [ConflictView] {
     let state = try state(table)
+    guard state.absence == nil else { return [] }
     let copies = try database.all(
       """
       SELECT id, name, version, deleted, body, lacking FROM incoming

@@ -7,7 +7,7 @@ extension LocalStore {
   @discardableResult
   public func apply(
     _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], end: PageEnd,
-    point: Seq? = nil, bytesDown: Int
+    point: Seq? = nil
   ) throws(CaravanError) -> PullSummary {
     let sound = chunks.filter { ChunkHash(of: $0.bytes) == $0.hash }
     let now = host.clock.wallTime.milliseconds
@@ -19,14 +19,13 @@ extension LocalStore {
     let mayWait = (end == .more || end == .older) && sound.isEmpty
     let summary = try change(table, mayWait ? .later : .atOnce, isFreeing: true) {
       (state) throws(CaravanError) -> PullSummary in
-      guard state.type != nil else {
+      guard state.agreedType != nil else {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
       var summary = PullSummary()
       var newest = try state.rows.newestID(database)
       guard try knowsEnough(of: page, in: state) else {
         (summary.lacksBodies, state.lacksBodies) = (true, true)
-        state.bytesDown += bytesDown
         try state.save(database)
         return summary
       }
@@ -34,7 +33,6 @@ extension LocalStore {
       for incoming in page { try receive(incoming, &state, &newest, &summary) }
       (state.token, state.lacksBodies) = (token, false)
       state.lastSync = now
-      state.bytesDown += bytesDown
       // Written down with the token that is beyond it: whatever happens before the next epoch, it will be asked for.
       if summary.isUnexplained { state.mustStartOver = true }
       if state.showsSnapshots {
@@ -46,7 +44,6 @@ extension LocalStore {
       let oldest = try leaveOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
       state.lacksOlder = summary.lacksOlder
-      state.news += summary.applied + summary.removed
       try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
       return summary
@@ -133,6 +130,7 @@ extension LocalStore {
       summary.applied += 1
     case (.remove, let row?):
       try removeRow(row, of: state)
+      state.draft.note(.changed, row.id)
       summary.removed += 1
     case (.conflict, var row?):
       try keepIncoming(entry, role: .serverCopy, of: state)
@@ -149,6 +147,7 @@ extension LocalStore {
   private func take(
     _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
   ) throws(CaravanError) {
+    state.draft.note(.changed, entry.name)
     if let old { return try overwrite(old, with: content, version: entry.version, in: state) }
     try chunkTable.retain(content.chunks)
     let new = StoredRow(
@@ -182,7 +181,9 @@ extension LocalStore {
   // MARK: What waited
 
   /// Applies entries that are complete and whose row is free now. Runs inside its caller's transaction.
-  func applyWaiting(_ state: inout TableState) throws(CaravanError) {
+  /// - Returns: how many rows have changed.
+  @discardableResult
+  func applyWaiting(_ state: inout TableState) throws(CaravanError) -> Int {
     if state.repairs > 0 { try completeRepairs(&state) }
     let wasResyncing = state.isResyncing
     var summary = PullSummary()
@@ -192,9 +193,8 @@ extension LocalStore {
       for waiting in try completeIncoming(.waiting, of: state) { try settle(waiting, &state, &summary) }
       state.waiting = try countIncoming(.waiting, of: state)
     }
-    guard summary != PullSummary() || state.isResyncing != wasResyncing else { return }
-    state.news += summary.applied + summary.removed
-    try state.save(database)
+    if summary != PullSummary() || state.isResyncing != wasResyncing { try state.save(database) }
+    return summary.applied + summary.removed
   }
 
   /// Unless its row is not free, which it then waits for.
@@ -210,15 +210,14 @@ extension LocalStore {
 
   @discardableResult
   public func stage(
-    _ chunks: [LocalChunk], bytesDown: Int, for table: TableID
+    _ chunks: [LocalChunk], for table: TableID
   ) throws(CaravanError) -> PullSummary {
     let damaged = chunks.filter { ChunkHash(of: $0.bytes) != $0.hash }.map(\.hash)
-    let before = try state(table)
     var touched: Set<Int64> = []
+    var summary = PullSummary()
     try change(table) { (state) throws(CaravanError) in
       for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try fulfil(chunk)) }
-      state.bytesDown += bytesDown
-      try applyWaiting(&state)
+      summary.applied = try applyWaiting(&state)
       try chunkTable.sweepUnlessWriting(openWrites)
       try state.save(database)
     }
@@ -234,10 +233,7 @@ extension LocalStore {
       throw CaravanError(
         .chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
     }
-    let after = try state(table)
-    var summary = PullSummary()
-    summary.applied = max(0, after.news - before.news)
-    summary.staged = after.waiting
+    summary.staged = try state(table).waiting
     return summary
   }
 
@@ -250,8 +246,12 @@ extension LocalStore {
   }
 
   /// Ends the table's fault and starts over, with what is dirty here kept or not (REC-27, UNI-19).
-  /// - Throws: `serverBusy` while a push of the table has no answer.
-  public func reset(_ table: TableID, _ choice: ResetChoice) throws(CaravanError) {
+  /// - Throws: `serverBusy` while a push of the table has no answer; `invalidData` when changes that the cloud does not
+  ///   have would be forgotten and are not to be discarded.
+  public func reset(
+    _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool = false
+  ) throws(CaravanError) {
+    if choice == .takeServer, !discardingUnsent { try requireNothingUnsent(in: try state(table)) }
     if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       (state.fault, state.refused) = (nil, "")
@@ -348,8 +348,10 @@ extension LocalStore {
       switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
       case .stay: try state.rows.updateHead(row, database)
       case .remove:
-        if row.head.presence == .torn { try discard(row, of: &state) } else { try removeRow(row, of: state) }
-        if !row.head.presence.isDeleted { summary.removed += 1 }
+        if row.head.presence == .torn { try discard(row, of: state) } else { try removeRow(row, of: state) }
+        guard !row.head.presence.isDeleted else { continue }
+        state.draft.note(.changed, row.id)
+        summary.removed += 1
       case .conflict:
         let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
         try keepIncoming(deleted, role: .serverCopy, of: state)

@@ -53,6 +53,7 @@ extension LocalStore {
       state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count)
     let number = try database.lastInsertedRow
     for hash in absent { try database.run("INSERT INTO wants VALUES (?, ?)", hash, number) }
+    if role == .serverCopy, absent.isEmpty { state.draft.note(.conflict, entry.name) }
     return absent.count
   }
 
@@ -132,7 +133,16 @@ extension LocalStore {
     for (entry, _) in wanting { try database.run("UPDATE incoming SET lacking = lacking - 1 WHERE id = ?", entry) }
     try database.run("DELETE FROM wants WHERE hash = ?", chunk.hash)
     for (entry, _) in wanting { try openList(chunk.hash, for: entry) }
+    for (entry, table) in wanting { try noteConflict(entry, ofTable: table) }
     return Set(wanting.map(\.table))
+  }
+
+  /// The cloud's side of a conflict is whole now.
+  private func noteConflict(_ entry: Int64, ofTable number: Int64) throws(CaravanError) {
+    let name = try database.first(
+      "SELECT name FROM incoming WHERE id = ? AND role = 1 AND lacking = 0", entry, read: { row in row.text(0) })
+    guard let name else { return }
+    tables.values.first { $0.number == number }?.draft.note(.conflict, name)
   }
 
   /// If the chunk that has come is a list of the entry's, the entry waits for what it names.

@@ -55,7 +55,7 @@ extension LocalStore {
 
   public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
     let state = try state(table)
-    guard state.type != nil else { return [] }
+    guard state.agreedType != nil else { return [] }
     var lacked: [ChunkNeed] = []
     for incoming in page where !incoming.isOwn {
       let absent = try absentChunks(incoming.entry.body, in: state)
@@ -129,7 +129,8 @@ extension LocalStore {
     let mayLackBases = state.properties.mode == .inPlace || !state.properties.fetch.isEmpty
     var needs: [ChunkNeed] = []
     for (field, object) in try RowCodec.objects(inBody: body) {
-      for need in ObjectDelta.needs(of: reader.version(object), since: try old(field).map { reader.version($0) }) {
+      let before = try old(field).map { (object) throws(CaravanError) in try reader.version(object) }
+      for need in ObjectDelta.needs(of: try reader.version(object), since: before) {
         var lacksBase = false
         if mayLackBases { for base in need.bases where try !reader.isPresent(base) { lacksBase = true } }
         needs.append(lacksBase ? ChunkNeed(hash: need.hash, length: need.length) : need)

@@ -64,6 +64,9 @@ extension LocalStore {
     guard let row = try state.rows.row(id: id, connection) else {
       throw CaravanError(.noSuchObject, "table '\(state.table.name)' has no row '\(id.prefix(80))'")
     }
+    guard state.absence == nil || row.head.flags.packed & 15 != 0 else {
+      throw CaravanError(.noSuchObject, "the zone of table '\(state.table.name)' does not exist: its rows are hidden")
+    }
     switch copy {
     case .mine:
       guard row.head.presence != .torn else {
@@ -107,6 +110,7 @@ extension LocalStore {
   /// - Returns: how many.
   @discardableResult
   public func delete(_ table: TableID, selection: Selection?) async throws(CaravanError) -> Int {
+    try requireZone(of: state(table))
     let keys = try await keys(of: selection, in: table)
     let state = try state(table)
     guard !keys.isEmpty else { return 0 }

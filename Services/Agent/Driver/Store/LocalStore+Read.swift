@@ -49,6 +49,8 @@ public struct ReadRequest: Sendable, Hashable {
   public var pageRows: Int
   /// Keep the snapshot after the last page, for reading objects: the cursor is then closed by hand.
   public var isHeld: Bool
+  /// The changes that are kept aside since the table's zone is said not to exist, in place of its rows.
+  public var isAside: Bool
 
   public struct OrderTerm: Sendable, Hashable {
     public var column: String
@@ -62,7 +64,7 @@ public struct ReadRequest: Sendable, Hashable {
 
   public init(
     table: TableID, columns: [String] = [], selection: Selection? = nil, order: [OrderTerm] = [], pageRows: Int = 0,
-    isHeld: Bool = false
+    isHeld: Bool = false, isAside: Bool = false
   ) {
     self.table = table
     self.columns = columns
@@ -70,6 +72,7 @@ public struct ReadRequest: Sendable, Hashable {
     self.order = order
     self.pageRows = pageRows
     self.isHeld = isHeld
+    self.isAside = isAside
   }
 }
 
@@ -100,6 +103,8 @@ extension LocalStore {
   public func beginRead(_ request: ReadRequest, owner: UInt64) async throws(CaravanError) -> RowsPage {
     let state = try state(request.table)
     let columns = try projection(request.columns, of: state)
+    // While its zone is gone a table shows nothing, and has nothing aside while it is there.
+    guard request.isAside == (state.absence != nil) else { return RowsPage(cursor: 0, rows: [], hasMore: false) }
     closeIdleCursors()
     guard cursors.values.count(where: { $0.table.app == request.table.app }) < StoreLimits.cursorsPerApp else {
       throw CaravanError(
@@ -213,7 +218,8 @@ extension LocalStore {
     order.append("_row")
     return """
       SELECT \(names.joined(separator: ", ")) FROM \(state.rows.quotedName)
-      WHERE \(try condition(request.selection, of: state)) ORDER BY \(order.joined(separator: ", "))
+      WHERE \(try condition(request.selection, of: state))\(request.isAside ? " AND \(RowTable.isUnsent)" : "")
+      ORDER BY \(order.joined(separator: ", "))
       """
   }
 

@@ -16,7 +16,8 @@ extension LocalStore {
     for (number, refusals) in try RefusalTable.all(database) {
       for table in tables.keys where tables[table]?.number == number { tables[table]?.refusals = refusals }
     }
-    try recallDiscarded()
+    try recallEvents()
+    try recallAbsences()
     mayLose = try lossTable.tables()
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     batched = try BatchTable.tables(database)

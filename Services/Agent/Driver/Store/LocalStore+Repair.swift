@@ -137,7 +137,7 @@ extension LocalStore {
     } else {
       return try giveUpContent(of: row, in: &state)
     }
-    state.news += 1
+    state.draft.note(.changed, row.id)
   }
 
   private func ancestorAtCloud(of row: StoredRow, in state: TableState) throws(CaravanError) -> [UInt8]? {
@@ -166,14 +166,20 @@ extension LocalStore {
   func giveUpContent(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
     var row = old
     guard row.head.version > 0 else {
-      state.news += 1
-      return try discard(row, of: &state)
+      state.draft.note(.changed, row.id)
+      return try discard(row, of: state)
     }
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     row.head = RowHead(version: 0, presence: .torn)
     state.mustStartOver = true
     try state.rows.updateHead(row, database)
+  }
+
+  /// Its content is lost here, and the cloud does not have the row.
+  func discard(_ row: StoredRow, of state: TableState) throws(CaravanError) {
+    try removeRow(row, of: state)
+    state.draft.note(.lost, row.id)
   }
 
   /// Rows whose chunks have all come again are what they were. Runs inside its caller's transaction.
@@ -185,7 +191,7 @@ extension LocalStore {
           state.isResyncing && row.head.version == 0 && !row.head.flags.inConflict ? .unconfirmed : .live
         try state.rows.updateHead(row, database)
         try leaveStrangers(among: [row.key], in: &state)
-        state.news += 1
+        state.draft.note(.changed, row.id)
       }
       try dropIncoming(named: repair.name, role: .repair, of: state)
     }

@@ -17,8 +17,6 @@ public struct TableStatusView: Sendable, Hashable {
   public let waiting: Int
   /// Unix milliseconds; 0: never.
   public let lastSync: Int64
-  public let bytesUp: Int
-  public let bytesDown: Int
   /// Why the cloud last refused the table; empty: it did not.
   public let refused: String
   public let properties: TableProperties
@@ -27,6 +25,10 @@ public struct TableStatusView: Sendable, Hashable {
   public let fault: TableFault?
   public let isResyncing: Bool
   public let schema: SchemaText
+  /// Its zone is said not to exist: its rows are hidden.
+  public let zoneIsGone: Bool
+  /// Changes that were not sent, kept aside since.
+  public let aside: Int
   /// Of rows that may be lost; nil: none may.
   public let loss: LossLedger?
 }
@@ -47,11 +49,13 @@ extension LocalStore {
       }
       views.append(
         TableStatusView(
-          table: state.table, rows: census.visible, dirty: state.isLocalOnly ? 0 : census.dirty,
+          table: state.table, rows: state.absence == nil ? census.visible : 0,
+          dirty: state.isLocalOnly ? 0 : census.dirty,
           pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
-          waiting: state.waiting, lastSync: state.lastSync, bytesUp: state.bytesUp, bytesDown: state.bytesDown,
+          waiting: state.waiting, lastSync: state.lastSync,
           refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
-          isResyncing: state.isResyncing, schema: state.schema,
+          isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,
+          aside: state.absence == nil ? 0 : try unsentCount(of: state),
           loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
     }
     return views
@@ -65,33 +69,5 @@ extension LocalStore {
   public func isDiskFull() -> Bool {
     do { try reserve.hold() } catch { return error.code == .storageFull }
     return false
-  }
-
-  // MARK: Upcalls
-
-  /// What a table has to tell its app; new rows are told once, and rows that were given up.
-  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
-    var state = try state(table)
-    var upcalls = PendingUpcalls(newRows: state.news, conflicts: try conflictCount(of: state))
-    if state.discarded > 0 { upcalls.discarded = try takeDiscarded(of: state) }
-    // Saved with the next change: told twice after a crash is better than never.
-    (state.news, state.discarded) = (0, 0)
-    tables[table] = state
-    return upcalls
-  }
-
-  /// Somebody begins to listen.
-  func tellAgain(_ table: TableID) { tellNewsIfAny(of: table) }
-
-  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
-    try database.first(
-      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
-    ) { row in Int(row.integer(0)) } ?? 0
-  }
-
-  /// Tells whoever listens when the table has new rows or conflicts.
-  func tellNewsIfAny(of table: TableID) {
-    guard let state = tables[table] else { return }
-    if state.news > 0 || state.discarded > 0 || (try? conflictCount(of: state)) ?? 0 > 0 { tellNews(table) }
   }
 }

@@ -34,10 +34,10 @@ extension LocalStore: SyncStore {
   public func syncState(of table: TableID) throws(CaravanError) -> TableSyncState {
     let state = try state(table)
     let summary = try state.rows.summary(of: state.number, database)
-    let isHeld = state.isLocalOnly || state.isResyncing
+    let isHeld = state.isLocalOnly || state.isResyncing || state.absence != nil
     let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(of: summary.collectable, in: state)
     return TableSyncState(
-      proposal: state.proposal, type: state.type, token: state.token,
+      proposal: state.proposal, type: state.agreedType, token: state.token,
       newestFirst: state.readsBackwards ? state.properties.window?.rows : nil, dirtyRows: rows.dirty,
       toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: summary.lacksChunks,
@@ -45,7 +45,8 @@ extension LocalStore: SyncStore {
       isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
       showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
       mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
-      isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused)
+      isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused,
+      zoneIsGone: state.absence != nil)
   }
 
   public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {
@@ -64,10 +65,14 @@ extension LocalStore: SyncStore {
     try change(table) { (state) throws(CaravanError) in
       let old = state.type
       state.type = type
-      if let old { try renumber(FieldRenumbering(from: old, to: type), in: state) }
+      if let old {
+        try renumber(FieldRenumbering(from: old, to: type), in: state)
+        if !SchemaExtension.isAgreed(old) { try adoptKnownFields(in: state) }
+      }
       state.refused = ""
       try state.save(database)
     }
+    tellNewsIfAny(of: table)
   }
 
   /// Gives what is encoded here, beside the rows themselves, the numbers that the cloud has for its fields now: a

@@ -5,9 +5,10 @@ internal import Runtime
 internal import SQLite
 
 extension LocalStore {
-  /// Makes a table, or confirms that it is there with this schema; then only its properties may change, without loss of
-  /// data (SIM-10, SIM-11).
-  /// - Throws: `schemaNotAdditive` for another schema, `limitExceeded` beyond `StoreLimits.tablesPerApp`.
+  /// Makes a table, or confirms that it is there: then it gains the columns that it lacks, and its properties may
+  /// change, without loss of data (SIM-10, SIM-11, CK-26).
+  /// - Throws: `schemaNotAdditive` for a schema without one of its columns, or with another kind of it, `limitExceeded`
+  ///   beyond `StoreLimits.tablesPerApp`.
   public func createTable(
     _ table: TableID, schema: SchemaText, localOnly: Bool, properties: TableChange = TableChange()
   ) throws(CaravanError) {
@@ -26,13 +27,14 @@ extension LocalStore {
       throw CaravanError(.limitExceeded, "app '\(table.app)' has \(names.count) tables, which is the limit: drop one")
     }
     let number = try (database.first("SELECT max(id) FROM tables") { row in row.integer(0) } ?? 0) + 1
-    let state = TableState(
+    var state = TableState(
       number: number, table: table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema),
       damage: damage)
     try checkQuery(of: state)
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
+      try beginLog(of: &state)
     }
     tables[table] = state
     forgetPrepared()
@@ -54,12 +56,13 @@ extension LocalStore {
   }
 
   private func confirm(_ state: TableState, _ schema: SchemaText, _ wanted: TableChange) throws(CaravanError) {
-    guard state.schema == schema else {
-      throw CaravanError(
-        .schemaNotAdditive,
-        "table '\(state.table.name)' exists as '\("\(state.schema)".prefix(400))': use that schema, or drop it"
-      )
-    }
+    let extended = try SchemaExtension.of(state.schema, by: schema, in: state.table.name)
+    // What is refused is refused before anything changes.
+    var changed = state
+    if extended != state.schema { changed.extend(to: extended, damage: damage) }
+    changed.properties = try Self.checked(state.properties, wanted, extended)
+    try checkQuery(of: changed)
+    if extended != state.schema { try extend(state.table, to: extended) }
     try updateTable(state.table, wanted)
   }
 
@@ -137,8 +140,10 @@ extension LocalStore {
   }
 
   /// Removes rows, objects, chunks, registrations and everything in flight, and gives the space back (SIM-12).
-  public func dropTable(_ table: TableID) throws(CaravanError) {
+  /// - Throws: `invalidData` when rows have changes that the cloud does not have, unless these are to be discarded.
+  public func dropTable(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
     let dropped = try state(table)
+    if !discardingUnsent { try requireNothingUnsent(in: dropped) }
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
     let writes = openWrites.values.filter { $0.table == table }
     try discard(writes)
@@ -162,7 +167,8 @@ extension LocalStore {
     giveSpaceBack()
   }
 
-  private func releaseEverything(of state: TableState) throws(CaravanError) {
+  /// - Parameter keepingLog: what is remembered of the table for its app stays.
+  func releaseEverything(of state: TableState, keepingLog: Bool = false) throws(CaravanError) {
     for key in try state.rows.keys(where: "1", database) {
       guard let row = try state.rows.soundRow(key: key, database) else { continue }
       try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
@@ -178,7 +184,11 @@ extension LocalStore {
     try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
     try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
     try database.run("DELETE FROM refusals WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM discarded WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
+    if !keepingLog {
+      try database.run("DELETE FROM events WHERE table_id = ?", state.number)
+      try database.run("DELETE FROM event_logs WHERE table_id = ?", state.number)
+    }
     try database.run("DELETE FROM batch_rows WHERE table_id = ?", state.number)
     try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
     try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)

@@ -115,7 +115,7 @@ extension LocalStore {
   /// That all rows were accepted survives a power cut only with the next change that does: until then the plan would be
   /// found in flight, and its outcomes asked for again.
   @discardableResult
-  public func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) throws(CaravanError) -> PushSummary {
+  public func record(_ outcomes: [Outcome], of op: UInt64) throws(CaravanError) -> PushSummary {
     guard let table = table(ofOp: op) else { return PushSummary() }
     let rows = try plannedRows(of: op)
     guard rows.count == outcomes.count else {
@@ -131,7 +131,6 @@ extension LocalStore {
       try settle(op, rows, outcomes, in: &state, &summary)
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       state.lastSync = now
-      state.bytesUp += bytesUp
       state.refused = ""
       try finish(op, rows, &state)
       return summary

@@ -13,6 +13,7 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], selection: Selection? = nil, intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     let state = try state(table)
+    try requireZone(of: state)
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     try reserve.hold()
@@ -99,6 +100,7 @@ extension LocalStore {
     _ intent: WriteIntent, owner: UInt64
   ) async throws(CaravanError) -> OpenedWrite {
     var state = try state(table)
+    try requireZone(of: state)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
     if case .write = deed { try reserve.hold() }

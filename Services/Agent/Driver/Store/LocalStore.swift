@@ -139,6 +139,7 @@ public actor LocalStore {
 
   /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
+    if connection != nil { try? saveTold() }
     selectionTurns.stopAll()
     for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
     for reader in idleReaders { reader.close() }
@@ -245,7 +246,11 @@ public actor LocalStore {
     let (wasResyncing, hadWaiting) = (state.isResyncing, state.waiting)
     let before = (lastChange, meta, planned.waiting)
     do {
-      let result = try transaction(durability) { () throws(CaravanError) in try body(&state) }
+      let result = try transaction(durability) { () throws(CaravanError) in
+        let result = try body(&state)
+        try writeEvents(of: &state)
+        return result
+      }
       tables[table] = state
       if state.waiting != hadWaiting { noteWaiting() }
       // Nothing of it was collected until the cloud had named all it has.
@@ -253,6 +258,7 @@ public actor LocalStore {
       return result
     } catch {
       (lastChange, meta, planned.waiting) = before
+      for state in tables.values { _ = state.draft.take() }
       throw error
     }
   }

@@ -35,7 +35,7 @@ struct PageShape: Sendable {
       let cells = schema.columns.indices.map { row.value(Int32($0) + 7) }
       let isSound =
         row.isNull(5)
-        || row.unsigned(5) == StoredRow.sum(id: row.text(0), extra: row.bytes(4), cells: cells)
+        || StoredRow.isSound(row.unsigned(5), id: row.text(0), extra: row.bytes(4), cells: cells)
       if isSound {
         page.rows.append(try view(row, cells, bytes: &bytes))
       } else {

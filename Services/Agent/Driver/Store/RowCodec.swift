@@ -71,6 +71,9 @@ struct RowCodec {
     return Content(cells: cells, extra: extra.isEmpty ? [] : Wire.Fields(fields: extra).encoded(), objects: objects)
   }
 
+  /// Nil: the value is of another kind.
+  func cell(_ value: Wire.Field.Value, ofColumn column: Int) -> SQLValue? { cell(value, columns[column].kind) }
+
   private func cell(_ value: Wire.Field.Value, _ kind: Model.FieldKind) -> SQLValue? {
     switch (kind, value) {
     case (.text, .text(let text)): .text(text)

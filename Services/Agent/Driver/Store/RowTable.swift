@@ -20,6 +20,17 @@ struct StoredRow {
 
   var sum: UInt64 { Self.sum(id: id, extra: extra, cells: cells) }
 
+  /// Whether a row holds what `sum` was made of. Columns that were added since it was written have no value, and are
+  /// not in its sum.
+  static func isSound(_ sum: UInt64, id: String, extra: [UInt8], cells: [SQLValue]) -> Bool {
+    var cells = cells
+    while true {
+      if Self.sum(id: id, extra: extra, cells: cells) == sum { return true }
+      guard cells.last == .null else { return false }
+      cells.removeLast()
+    }
+  }
+
   /// Most rows are no larger.
   private static let summedAtOnce = 512
 
@@ -72,6 +83,8 @@ struct RowTable {
   static let visible = "_presence IN (0, 3, 4, 5)"
   /// As `RowFlags.isCollectable`.
   static let isCollectable = "_flags IN (1, 2, 3) AND _flags <> 0"
+  /// The cloud does not have its last change, as far as is known here.
+  static let isUnsent = "_flags <> 0 AND _flags & 15 <> 0"
   static let isTorn = "_presence = 2 AND _presence <> 0"
 
   init(_ table: TableID, columns: [SchemaText.Column], damage: DamageLog) {
@@ -119,6 +132,12 @@ struct RowTable {
       CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
       CREATE INDEX "\(name)/hidden" ON \(quotedName) (_presence) WHERE _presence <> 0;
       """)
+  }
+
+  /// Rows that are there have no value in it.
+  func add(_ column: SchemaText.Column, _ database: Connection) throws(CaravanError) {
+    try database.execute(
+      "ALTER TABLE \(quotedName) ADD COLUMN \(Self.quoted(column.name)) \(Self.affinity(column.kind))")
   }
 
   func drop(_ database: Connection) throws(CaravanError) { try database.execute("DROP TABLE \(quotedName)") }
@@ -320,6 +339,7 @@ struct RowTable {
         flags: RowFlags(packed: row.integer(3)), version: row.unsigned(2),
         presence: RowHead.Presence(rawValue: row.integer(5)) ?? .torn),
       change: row.integer(4), extra: row.bytes(6), cells: (0..<columns.count).map { row.value(Int32($0) + 8) })
-    return (stored, row.isNull(7) || row.unsigned(7) == stored.sum)
+    let isSound = StoredRow.isSound(row.unsigned(7), id: stored.id, extra: stored.extra, cells: stored.cells)
+    return (stored, row.isNull(7) || isSound)
   }
 }

@@ -58,9 +58,12 @@ public enum StoreLimits {
   static let refusalCharacters = 300
   /// Torn rows of a table that its status names.
   public static let tornRowsNamed: Int64 = 100
-  /// Rows of one table that were given up, and of which its app has not been told. Beyond it the oldest names are
-  /// forgotten.
-  public static let discardedRows: Int64 = 1_000
+  /// Events of one table that are remembered at least; up to twice as many are. Who has not been told of older ones is
+  /// told to look anew.
+  public static let eventsKept = 256
+  /// Rows that one event names, and one upcall. Beyond it the oldest names are left out; the number counts on.
+  public static let rowsPerEvent = 100
+  public static let rowsPerUpcall = 1_000
   /// Rows of a point that are looked at together: all of it shows in one transaction, and never lies in memory whole.
   static let shownAtOnce = 256
   /// Resolutions gathered between begin and end of conflict resolution.

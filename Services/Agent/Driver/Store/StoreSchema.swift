@@ -15,7 +15,8 @@ enum StoreSchema {
     try LossTable.install(in: database)
     try NetworkTables.install(in: database)
     try RefusalTable.install(in: database)
-    try DiscardTable.install(in: database)
+    try EventTable.install(in: database)
+    try AbsenceTable.install(in: database)
   }
 
   private static func installBase(in database: Connection) throws(CaravanError) {

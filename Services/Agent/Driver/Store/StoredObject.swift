@@ -59,9 +59,11 @@ extension ChunkReader {
     return try Wire.Asset.listed(try required(list), size: object.size)
   }
 
-  /// As far as it is here; of what is no list, nothing.
-  func version(_ object: StoredObject) -> ObjectVersion {
-    ObjectVersion(list: object.list, parts: (try? manifest(object))?.parts ?? [])
+  /// As far as it is here; of what is no list, nothing. A list that has yet to come is no damage.
+  func version(_ object: StoredObject) throws(CaravanError) -> ObjectVersion {
+    guard let list = object.list else { return ObjectVersion(list: nil, parts: object.parts) }
+    let parts = try bytes(list).flatMap { try? Wire.Asset.listed($0, size: object.size).parts }
+    return ObjectVersion(list: list, parts: parts ?? [])
   }
 }
 

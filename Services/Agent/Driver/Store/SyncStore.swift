@@ -68,9 +68,8 @@ public protocol SyncStore: Sendable {
   func plansInFlight() async throws(CaravanError) -> [PushPlan]
   /// The outcomes of a plan, one a mutation in its order: accepted rows become clean, conflicts are staged and the app
   /// is told. Recording a plan that is not in flight does nothing.
-  /// - Parameter bytesUp: what the push cost on the wire, for the table's counter.
   @discardableResult
-  func record(_ outcomes: [Outcome], of op: UInt64, bytesUp: Int) async throws(CaravanError) -> PushSummary
+  func record(_ outcomes: [Outcome], of op: UInt64) async throws(CaravanError) -> PushSummary
   /// The plan was not applied and never will be: its rows are dirty again (E1).
   func abort(_ op: UInt64) async throws(CaravanError)
   /// Chunks that a plan's rows name and the versions they are based on do not: what the cloud is likely to lack, and
@@ -94,8 +93,7 @@ public protocol SyncStore: Sendable {
   ///   - point: with this page, all of the zone has come as it was at this version; nil: who knows.
   @discardableResult
   func apply(
-    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?,
-    bytesDown: Int
+    _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?
   ) async throws(CaravanError) -> PullSummary
   /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
   func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]
@@ -105,7 +103,7 @@ public protocol SyncStore: Sendable {
   /// dropped.
   /// - Throws: `chunkDamaged` when bytes do not have their hash; the others have been taken.
   @discardableResult
-  func stage(_ chunks: [LocalChunk], bytesDown: Int, for table: TableID) async throws(CaravanError) -> PullSummary
+  func stage(_ chunks: [LocalChunk], for table: TableID) async throws(CaravanError) -> PullSummary
   /// What has come of a chunk whose rest is awaited, from its beginning on.
   func part(of hash: ChunkHash) async throws(CaravanError) -> [UInt8]
   /// Keeps what follows on the first `start` bytes. Of few chunks at once: the oldest ones' parts are forgotten.
@@ -119,8 +117,14 @@ public protocol SyncStore: Sendable {
   /// - Throws: `invalidData` while a plan of the table is in flight.
   func reset(_ table: TableID, lost: [LostRange], token: [UInt8]) async throws(CaravanError)
   /// The same, by somebody's wish: ends the table's fault as well (REC-27).
-  /// - Throws: `serverBusy` while a push of the table has no answer.
-  func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError)
+  /// - Throws: `serverBusy` while a push of the table has no answer; `invalidData` when changes that the cloud does not
+  ///   have would be forgotten and `discardingUnsent` does not say that they are to be.
+  func reset(_ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool) async throws(CaravanError)
+
+  /// The cloud has said that the table's zone does not exist.
+  func zoneIsGone(_ table: TableID) async throws(CaravanError) -> ZoneVerdict
+  /// The cloud has said that it does. Where it always has, nothing changes.
+  func zoneIsThere(_ table: TableID) async throws(CaravanError)
 
   // MARK: Damage
 
@@ -144,7 +148,7 @@ public protocol SyncStore: Sendable {
   /// So many bytes may be spent on that day; replaces what was granted before.
   func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) async throws(CaravanError)
   /// Adds to what the links have carried for each.
-  func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) async throws(CaravanError)
+  func save(_ usage: UsageLedger.Unsaved) async throws(CaravanError)
 
   // MARK: Registrations
 
@@ -187,7 +191,7 @@ public struct TableRegistration: Sendable, Hashable {
 public struct TableSyncState: Sendable, Hashable {
   /// What to propose: the table's columns; ids 0 until agreed.
   public let proposal: RecordType
-  /// What was agreed; nil before the first sync.
+  /// What was agreed; nil before the first sync, and when the table has gained columns since.
   public let type: RecordType?
   /// Change token of the last page applied; empty: from the beginning.
   public let token: [UInt8]
@@ -226,6 +230,8 @@ public struct TableSyncState: Sendable, Hashable {
   /// Its sync rests until somebody resets it, and why.
   public let fault: TableFault?
   public let refused: String
+  /// The cloud has said that its zone does not exist: nothing goes until it has said that it does.
+  public let zoneIsGone: Bool
 
   public init(
     proposal: RecordType, type: RecordType?, token: [UInt8], newestFirst: UInt64? = nil, dirtyRows: Int,
@@ -233,7 +239,8 @@ public struct TableSyncState: Sendable, Hashable {
     deadline: Int64? = nil, isLocalOnly: Bool = false, opInFlight: UInt64?, lacksChunks: Bool, lacksRows: Bool = false,
     isResyncing: Bool = false, keepsQuery: Bool = false,
     filter: RowFilter? = nil, showsSnapshots: Bool = false, keepsEntries: Bool = false,
-    mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = ""
+    mustStartOver: Bool = false, ownThrough: Seq = 0, isResolving: Bool, fault: TableFault? = nil, refused: String = "",
+    zoneIsGone: Bool = false
   ) {
     self.proposal = proposal
     self.type = type
@@ -256,5 +263,6 @@ public struct TableSyncState: Sendable, Hashable {
     self.isResolving = isResolving
     self.fault = fault
     self.refused = refused
+    self.zoneIsGone = zoneIsGone
   }
 }

@@ -8,7 +8,7 @@ internal import Wire
 struct TableState {
   let number: Int64
   let table: TableID
-  let schema: SchemaText
+  private(set) var schema: SchemaText
   var properties: AgentCore.TableProperties
   var isLocalOnly: Bool { properties.isLocalOnly }
   var type: Model.RecordType? { didSet { codec = RowCodec(columns: schema.columns, type: type) } }
@@ -30,19 +30,21 @@ struct TableState {
   var point: Seq = 0
   /// Unix milliseconds; 0: never.
   var lastSync: Int64
-  var bytesUp: Int
-  var bytesDown: Int
   var refused: String
-  /// Rows that were given up, and of which its app has not been told; most of the time none.
-  var discarded = 0
+  /// What its app is told of.
+  var log = EventLog(from: 0)
+  /// What the transaction that runs does to it that its app is to hear of.
+  let draft = EventDraft()
+  /// Something was written to the log since whoever listens was told.
+  var hasNews = false
+  /// Since the cloud said that its zone does not exist; nil: it has not, or has said since that it does.
+  var absence: ZoneAbsence?
   /// Rows that the cloud refused; most of the time none.
   var refusals: [Int64: RowRefusal] = [:]
   /// Why its sync rests until somebody resets it (REC-27).
   var fault: TableFault?
-  /// Rows that background sync changed since the app was told.
-  var news: Int
 
-  let rows: RowTable
+  private(set) var rows: RowTable
   private(set) var codec: RowCodec
   /// Waiting entries of the table; most of the time none, and then nobody looks.
   var waiting = 0
@@ -58,7 +60,7 @@ struct TableState {
   /// of which this one is an old copy comes to light then.
   var ownThrough: Seq?
 
-  private let lowercased: [String: Int]
+  private var lowercased: [String: Int]
 
   init(number: Int64, table: TableID, schema: SchemaText, properties: AgentCore.TableProperties, damage: DamageLog) {
     self.number = number
@@ -67,10 +69,27 @@ struct TableState {
     self.properties = properties
     token = []
     isResyncing = false
-    (lastSync, bytesUp, bytesDown, refused, news) = (0, 0, 0, "", 0)
+    (lastSync, refused) = (0, "")
     rows = RowTable(table, columns: schema.columns, damage: damage)
     codec = RowCodec(columns: schema.columns, type: nil)
-    lowercased = Dictionary(
+    lowercased = Self.lowercased(schema)
+  }
+
+  /// The table has gained columns, behind the others.
+  mutating func extend(to schema: SchemaText, damage: DamageLog) {
+    self.schema = schema
+    rows = RowTable(table, columns: schema.columns, damage: damage)
+    lowercased = Self.lowercased(schema)
+    // Also gives the codec the columns.
+    type = type.map { SchemaExtension.provisional($0, for: schema) }
+    if type == nil { codec = RowCodec(columns: schema.columns, type: nil) }
+  }
+
+  /// The record type, if it has all of the columns: otherwise it has to be agreed on with the cloud again.
+  var agreedType: Model.RecordType? { type.flatMap { SchemaExtension.isAgreed($0) ? $0 : nil } }
+
+  private static func lowercased(_ schema: SchemaText) -> [String: Int] {
+    Dictionary(
       schema.columns.enumerated().map { ($0.element.name.lowercased(), $0.offset) }, uniquingKeysWith: { a, _ in a })
   }
 
@@ -100,10 +119,10 @@ struct TableState {
   var filter: RowFilter? { !lacksBodies && (!isResyncing || skipsStrangers) ? queryFilter : nil }
 
   /// Its query says nothing that the cloud could check, as far as it is known how that knows its columns.
-  var picksHere: Bool { properties.query != nil && type != nil && queryFilter == nil }
+  var picksHere: Bool { properties.query != nil && agreedType != nil && queryFilter == nil }
 
   private var queryFilter: RowFilter? {
-    guard let query = properties.query, let type else { return nil }
+    guard let query = properties.query, let type = agreedType else { return nil }
     return RowFilter(query, columns: schema.columns, type: type)
   }
 
@@ -126,7 +145,7 @@ struct TableState {
   static func loadAll(_ database: Connection, damage: DamageLog) throws(CaravanError) -> [TableState] {
     let states = try database.all(
       """
-      SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, bytes_up, bytes_down, refused, news,
+      SELECT id, app, name, schema, local_only, type, token, resyncing, last_sync, refused,
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role = 0),
         (SELECT op FROM plans WHERE table_id = tables.id),
         (SELECT count(*) FROM incoming WHERE table_id = tables.id AND role >= 2), properties, fault, point
@@ -139,7 +158,7 @@ struct TableState {
   private init(_ row: SQLite.Row, _ damage: DamageLog) throws(CaravanError) {
     self.init(
       number: row.integer(0), table: TableID(app: ContainerID(unchecked: row.text(1)), name: row.text(2)),
-      schema: try SchemaText(parsing: row.text(3)), properties: try Self.properties(row.bytes(16), row.flag(4)),
+      schema: try SchemaText(parsing: row.text(3)), properties: try Self.properties(row.bytes(13), row.flag(4)),
       damage: damage)
     if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
     codec = RowCodec(columns: schema.columns, type: type)
@@ -148,14 +167,12 @@ struct TableState {
     (lacksOwnRows, hasStrangers) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
     (lacksOlder, skipsStrangers) = (row.integer(7) & 16 != 0, row.integer(7) & 32 != 0)
     lastSync = row.integer(8)
-    (bytesUp, bytesDown) = (Int(row.integer(9)), Int(row.integer(10)))
-    refused = row.text(11)
-    news = Int(row.integer(12))
-    waiting = Int(row.integer(13))
-    op = row.isNull(14) ? nil : row.unsigned(14)
-    repairs = Int(row.integer(15))
-    fault = TableFault(rawValue: row.integer(17))
-    point = row.unsigned(18)
+    refused = row.text(9)
+    waiting = Int(row.integer(10))
+    op = row.isNull(11) ? nil : row.unsigned(11)
+    repairs = Int(row.integer(12))
+    fault = TableFault(rawValue: row.integer(14))
+    point = row.unsigned(15)
   }
 
   private static func properties(
@@ -174,16 +191,20 @@ struct TableState {
   func save(_ database: Connection) throws(CaravanError) {
     try database.run(
       """
-      UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, bytes_up = ?,
-        bytes_down = ?, refused = ?, news = ?, fault = ?, point = ? WHERE id = ?
-      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token,
-      progress, lastSync, bytesUp, bytesDown, refused, news, fault?.rawValue ?? 0, point, number)
+      UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, refused = ?, fault = ?,
+        point = ? WHERE id = ?
+      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token, progress, lastSync, refused,
+      fault?.rawValue ?? 0, point, number)
   }
 
   /// How far its pulls have come, as `resyncing` has it.
   private var progress: Int64 {
     (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0)
       + (lacksOlder ? 16 : 0) + (skipsStrangers ? 32 : 0)
+  }
+
+  func saveSchema(_ database: Connection) throws(CaravanError) {
+    try database.run("UPDATE tables SET schema = ? WHERE id = ?", schema.description, number)
   }
 
   func saveProperties(_ database: Connection) throws(CaravanError) {

@@ -72,7 +72,7 @@ extension ChunkMover {
     var parts: [ChunkHash] = []
     for start in stride(from: 0, to: frame.count, by: Limits.chunkBytes) {
       let part = LocalChunk(containing: Array(frame[start..<min(start + Limits.chunkBytes, frame.count)]))
-      _ = try await putPiece(part, through: gate)
+      try await putPiece(part, through: gate)
       parts.append(part.hash)
     }
     return parts

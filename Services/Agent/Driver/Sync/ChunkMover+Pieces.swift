@@ -10,11 +10,11 @@ extension ChunkMover {
 
   /// A piece of a chunk is a chunk of its own at the cloud, and the chunk a patch of its pieces. So whatever has
   /// arrived is kept there, by the rules for staged chunks, named by what it is: nothing need be remembered here.
-  func putInPieces(_ chunk: LocalChunk, through gate: Gate) async throws(CaravanError) -> Int {
+  func putInPieces(_ chunk: LocalChunk, through gate: Gate) async throws(CaravanError) {
     let pieces = Self.pieces(of: chunk.bytes)
     guard !pieces.isEmpty else {
       _ = try await send([Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], through: gate)
-      return chunk.bytes.count
+      return
     }
     let whole = try Self.patch(chunk, of: pieces)
     // What is there already, from before a loss or a restart: each is a patch of itself.
@@ -22,30 +22,24 @@ extension ChunkMover {
     for piece in pieces { probe.append(try Self.patch(piece, of: [piece])) }
     let plain = ([chunk] + pieces).map(\.bytes.count)
     let there = try await send(probe, plain: plain, through: gate)
-    var sent = probe.reduce(0) { $0 + $1.data.count }
-    if !there.contains(chunk.hash) {
-      for piece in pieces where !there.contains(piece.hash) {
-        sent += try await putPiece(piece, through: gate)
-      }
-      guard try await send([whole], plain: [chunk.bytes.count], through: gate).contains(chunk.hash) else {
-        throw CaravanError(.unavailable, "pieces of a chunk are not at the cloud any more: they go again")
-      }
-      sent += whole.data.count
+    if there.contains(chunk.hash) { return }
+    for piece in pieces where !there.contains(piece.hash) { try await putPiece(piece, through: gate) }
+    guard try await send([whole], plain: [chunk.bytes.count], through: gate).contains(chunk.hash) else {
+      throw CaravanError(.unavailable, "pieces of a chunk are not at the cloud any more: they go again")
     }
-    return sent
   }
 
-  func putPiece(_ piece: LocalChunk, through gate: Gate) async throws(CaravanError) -> Int {
+  func putPiece(_ piece: LocalChunk, through gate: Gate) async throws(CaravanError) {
     if piece.bytes.count <= exchanger.fragment.bytes {
       do throws(CaravanError) {
         let whole = Chunk(hash: piece.hash.bytes, data: piece.bytes)
         _ = try await send([whole], plain: [piece.bytes.count], through: gate)
-        return piece.bytes.count
+        return
       } catch {
         guard error.code == .timedOut, piece.bytes.count > exchanger.fragment.bytes else { throw error }
       }
     }
-    return try await putInPieces(piece, through: gate)
+    try await putInPieces(piece, through: gate)
   }
 
   /// The largest that a patch can be made of; none: it is as small as can be.
@@ -94,7 +88,7 @@ extension ChunkMover {
     }
     try await store.dropPart(of: hash)
     metrics.chunksDown.add()
-    try await stage([LocalChunk(hash: hash, bytes: held + part.data)], bytes: Int(reply.size), for: table)
+    try await stage([LocalChunk(hash: hash, bytes: held + part.data)], for: table)
     return 1
   }
 }

@@ -100,14 +100,12 @@ actor ChunkMover {
   }
 
   /// - Parameter needs: what is known of the chunks; others go whole.
-  /// - Returns: bytes sent.
   /// - Throws: `chunkDamaged` when the local store has lost one of them.
   func upload(
     _ hashes: [ChunkHash], needs: [ChunkNeed], through gate: Gate
-  ) async throws(CaravanError) -> Int {
+  ) async throws(CaravanError) {
     let bases = Dictionary(needs.map { ($0.hash, $0.bases) }, uniquingKeysWith: { first, _ in first })
     var rest = hashes[...]
-    let sent = Atomic(0)
     let store = store
     try await pipelined(width: width) { () async throws(CaravanError) -> [LocalChunk]? in
       guard !rest.isEmpty else { return nil }
@@ -120,10 +118,8 @@ actor ChunkMover {
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      let bytes = try await self.put(chunks, bases, through: gate)
-      sent.add(bytes, ordering: .relaxed)
+      try await self.put(chunks, bases, through: gate)
     }
-    return sent.load(ordering: .relaxed)
   }
 
   /// Chunks of rows that are being written.
@@ -148,7 +144,7 @@ actor ChunkMover {
   /// several messages.
   private func put(
     _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
-  ) async throws(CaravanError) -> Int {
+  ) async throws(CaravanError) {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
     let bytes = put.reduce(0) { $0 + $1.data.count }
@@ -165,15 +161,16 @@ actor ChunkMover {
     }
     metrics.chunksUp.add(chunks.count - left.count)
     metrics.patchesUp.add(patched.count - left.count)
-    return left.isEmpty ? bytes : bytes + (try await self.put(left, [:], through: gate))
+    if !left.isEmpty { try await self.put(left, [:], through: gate) }
   }
 
   private func putApart(
     _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
-  ) async throws(CaravanError) -> Int {
+  ) async throws(CaravanError) {
     if chunks.count == 1 { return try await putInPieces(chunks[0], through: gate) }
     let (first, second) = (Array(chunks[..<(chunks.count / 2)]), Array(chunks[(chunks.count / 2)...]))
-    return try await put(first, bases, through: gate) + (try await put(second, bases, through: gate))
+    try await put(first, bases, through: gate)
+    try await put(second, bases, through: gate)
   }
 
   /// - Returns: those that the cloud has now.
@@ -252,16 +249,16 @@ actor ChunkMover {
   /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
   func bring(
     for page: [IncomingEntry], through gate: Gate
-  ) async -> (chunks: [LocalChunk], bytes: Int) {
+  ) async -> [LocalChunk] {
     do throws(CaravanError) {
       let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: gate.table) : []
-      guard !needs.isEmpty else { return ([], 0) }
+      guard !needs.isEmpty else { return [] }
       let reply = try await ask(for: needs, through: gate)
       let chunks = try await opened(reply, isPatched: true).chunks
       metrics.chunksDown.add(chunks.count)
-      return (chunks, reply.chunks.reduce(0) { $0 + $1.data.count })
+      return chunks
     } catch {
-      return ([], 0)
+      return []
     }
   }
 
@@ -290,15 +287,14 @@ actor ChunkMover {
     let (chunks, unpatched) = try await opened(reply, isPatched: isPatched)
     if !chunks.isEmpty {
       metrics.chunksDown.add(chunks.count)
-      let bytes = reply.chunks.reduce(0) { $0 + $1.data.count }
-      try await stage(chunks, bytes: bytes, for: gate.table)
+      try await stage(chunks, for: gate.table)
     }
     guard !unpatched.isEmpty else { return chunks.count }
     return chunks.count + (try await get(unpatched, through: gate))
   }
 
-  func stage(_ chunks: [LocalChunk], bytes: Int, for table: TableID) async throws(CaravanError) {
-    let summary = try await store.stage(chunks, bytesDown: bytes, for: table)
+  func stage(_ chunks: [LocalChunk], for table: TableID) async throws(CaravanError) {
+    let summary = try await store.stage(chunks, for: table)
     tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
   }
 

@@ -66,6 +66,7 @@ struct CloudConnection: Sendable {
       case .gap: await engine.notificationsLost()
       case .message(let incoming):
         engine.meter.received(incoming.message.payload.count)
+        engine.metrics.notificationBytesDown.add(incoming.message.payload.count)
         do throws(CaravanError) { await engine.notified(try Notification.decode(incoming.message.payload)) } catch {
           engine.host.log.warning("a notification is malformed", [.error: error.description])
         }

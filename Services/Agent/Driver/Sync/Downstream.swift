@@ -41,6 +41,9 @@ struct Downstream: Sendable {
   /// It starts over, and cannot while a push of it is in flight.
   private(set) var awaitsPush = false
 
+  /// The cloud has said that there is no zone, and the next page says otherwise.
+  private var zoneIsGone = false
+
   /// Everything the table has of the cloud is void.
   private let startsOver: Bool
 
@@ -64,6 +67,7 @@ struct Downstream: Sendable {
       state = try await crew.store.syncState(of: table)
     }
     lacksRows = lacksRows || state.lacksRows
+    zoneIsGone = state.zoneIsGone
     (token, isResyncing, ownThrough) = (state.token, state.isResyncing, state.ownThrough)
     newestFirst = state.newestFirst
     (showsSnapshots, keepsEntries, lacksChunks) = (state.showsSnapshots, state.keepsEntries, state.lacksChunks)
@@ -153,7 +157,7 @@ struct Downstream: Sendable {
     let state = try await crew.store.syncState(of: table)
     // In a resync the device's own rows may have to come as a whole.
     guard state.type != nil, !state.token.isEmpty, state.token == news.from, !state.isResyncing,
-      !state.isLocalOnly
+      !state.isLocalOnly, !state.zoneIsGone
     else { return false }
     token = state.token
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
@@ -191,6 +195,7 @@ struct Downstream: Sendable {
     isAgreeing = false
     guard case .type(let type) = result else {
       let error = CaravanError.unexpected(result, to: "a proposal")
+      if error.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere { throw error }
       if !error.isWorthRetrying {
         try await crew.store.note(refusal: error.message, fault: TableFault(error), of: table)
       }
@@ -202,6 +207,10 @@ struct Downstream: Sendable {
 
   /// The page in the result; nil: there is no such zone, so there is nothing to have.
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
+    if zoneIsGone, case .pull = result {
+      try await crew.store.zoneIsThere(table)
+      zoneIsGone = false
+    }
     switch result {
     case .pull(let page) where !page.resetRequired: return page
     // Whoever asks backwards is told of a beginning of that kind, and a resync goes forward.
@@ -210,6 +219,7 @@ struct Downstream: Sendable {
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
       return try await opened(startOver(from: beginning()))
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
+      guard try await crew.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
       return isResyncing ? PullResult() : nil
     case .failure(let failure) where failure.code == ErrorCode.featureDisabled.rawValue && newestFirst != nil:
       newestFirst = nil
@@ -249,7 +259,9 @@ struct Downstream: Sendable {
       Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
     switch try await crew.exchanger.exchange([question], through: [gate], by: courier)[0] {
     case .pull(let page): return page.resetRequired ? Beginning(page) : Beginning()
-    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue: return Beginning()
+    case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
+      guard try await crew.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
+      return Beginning()
     case let other: throw .unexpected(other, to: "a pull")
     }
   }
@@ -278,12 +290,11 @@ struct Downstream: Sendable {
       IncomingEntry(entry: $0.model(), isOwn: $0.own, isStranger: $0.stranger)
     }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
-    let brought = hasObjects ? await crew.mover.bring(for: entries, through: gate) : (chunks: [], bytes: 0)
+    let brought = hasObjects ? await crew.mover.bring(for: entries, through: gate) : []
     // Of a zone that is not there, nothing is at any version.
     let point = result.consistent || !result.more ? max(1, result.point) : nil
     let summary = try await crew.store.apply(
-      entries, with: brought.chunks, to: table, token: result.token, end: end, point: point,
-      bytesDown: result.page.count + brought.bytes)
+      entries, with: brought, to: table, token: result.token, end: end, point: point)
     // Nothing is left out of the next page, and something again of those behind it.
     if keepsQuery, summary.lacksBodies || filter == nil { filter = try await crew.store.syncState(of: table).filter }
     guard !summary.lacksBodies else { return summary }

@@ -106,7 +106,8 @@ actor Exchanger {
     metrics.bytesDown.add(passage.answer.count)
     let answer: Answer
     do throws(CaravanError) { answer = try read(passage.answer) } catch {
-      meter.settle(passage.reservation, up: payload.count, down: passage.answer.count)
+      meter.settle(
+        passage.reservation, up: payload.count, down: passage.answer.count, shares: Self.shares(operations, nil))
       throw error
     }
     var reply: ExchangeReply?
@@ -128,16 +129,17 @@ actor Exchanger {
     let home = Partition(of: DatabaseID(container: .system, owner: identity.user))
     for number in numbers {
       let ack = AckNotification(number: number).encoded()
+      let bus = try connected()
       meter.settle(try await reserve(up: ack.count, down: 0, over: .roaming), up: ack.count, down: 0)
       metrics.bytesUp.add(ack.count)
-      try await connected().publish(Message(ack), to: .acks(identity.device, home))
+      try await bus.publish(Message(ack), to: .acks(identity.device, home))
     }
   }
 
   /// A message passes its gates and the meter, and brings its answer, which is still to be settled.
   private func pass(
     _ payload: [UInt8], through gates: [Gate], in counter: Counter, expecting down: UInt64, to subject: Subject,
-    deadline: Duration, failedShares: @autoclosure () -> [TableID: UsageLedger.Bytes]
+    deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
     var limit = Model.LinkClass.roaming
     for gate in gates { limit = min(limit, try await gate.limit()) }
@@ -183,13 +185,18 @@ actor Exchanger {
   }
 
   /// Whose a frame and its answer were, by about how much of them.
-  private static func shares(_ operations: [Operation.Kind], _ reply: ExchangeReply?) -> [TableID: UsageLedger.Bytes] {
-    var shares: [TableID: UsageLedger.Bytes] = [:]
+  private static func shares(_ operations: [Operation.Kind], _ reply: ExchangeReply?) -> UsageLedger.Shares {
+    var shares = UsageLedger.Shares()
     for (index, operation) in operations.enumerated() {
-      guard let table = operation.table else { continue }
+      // A ticket is for the chunks of the tables around it.
+      if case .ticket = operation, operations.contains(where: { $0.table != nil }) { continue }
       let down = reply.flatMap { index < $0.results.count ? $0.results[index].kind?.weight : nil }
-      shares[table, default: UsageLedger.Bytes()] += UsageLedger.Bytes(
-        up: UInt64(FramePacking.Load(operation).bytes), down: down ?? 0)
+      let bytes = UsageLedger.Bytes(up: UInt64(FramePacking.Load(operation).bytes), down: down ?? 1)
+      if let table = operation.table {
+        shares.tables[table, default: UsageLedger.Bytes()] += bytes
+      } else {
+        shares.device += bytes
+      }
     }
     return shares
   }
@@ -206,11 +213,11 @@ actor Exchanger {
       payload, through: [gate], in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
       to: .chunks(identity.device, partition),
       deadline: fragment.isUnbroken ? EngineLimits.chunkDeadline : EngineLimits.exchangeDeadline,
-      failedShares: [gate.table: UsageLedger.Bytes(up: 1)])
+      failedShares: .whole(gate.table))
     metrics.chunkBytesDown.add(passage.answer.count)
     meter.settle(
       passage.reservation, up: payload.count, down: passage.answer.count,
-      shares: [gate.table: UsageLedger.Bytes(up: 1, down: 1)])
+      shares: .whole(gate.table))
     let reply = try ChunkReply.decode(passage.answer)
     if let failure = reply.failure { throw failure.model() }
     return reply

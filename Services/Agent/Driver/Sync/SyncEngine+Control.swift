@@ -16,6 +16,7 @@ extension SyncEngine: SyncControl {
   public func tableDropped(_ table: TableID) async {
     coalescer.forget(table)
     pending[table] = nil
+    meter.forget(table)
     unexplained.remove(table)
     awaitingPush.remove(table)
     cutSessions.forget(table)
@@ -45,14 +46,18 @@ extension SyncEngine: SyncControl {
     for answer in answers { try await answer.wait().get() }
   }
 
-  public func reset(_ table: TableID, _ choice: ResetChoice) async throws(CaravanError) {
+  public func reset(
+    _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool
+  ) async throws(CaravanError) {
     guard pending[table] == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
       throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
     }
     // Nothing of it may begin while the store starts over.
     for direction in Direction.allCases { _ = board.begin(Key(table, direction)) }
     let outcome: Swift.Result<Void, CaravanError>
-    do throws(CaravanError) { outcome = .success(try await store.reset(table, choice)) } catch {
+    do throws(CaravanError) {
+      outcome = .success(try await store.reset(table, choice, discardingUnsent: discardingUnsent))
+    } catch {
       outcome = .failure(error)
     }
     for direction in Direction.allCases {
@@ -92,6 +97,7 @@ extension SyncEngine: SyncControl {
       refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
       counters: counters.sorted { $0.name < $1.name }, policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
-      usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) })
+      usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
+      deviceTotal: meter.deviceTotal)
   }
 }

@@ -35,8 +35,10 @@ extension SyncEngine {
   }
 
   func askForWhatIsLacking(of table: TableID) async {
-    guard let state = try? await store.syncState(of: table), state.lacksChunks || state.lacksRows || state.isResyncing
-    else { return }
+    guard let state = try? await store.syncState(of: table) else { return }
+    // A table that has gained columns is agreed on anew, and may hold what belongs into them.
+    let lacksAgreement = state.type == nil && !state.token.isEmpty && state.fault == nil
+    guard state.lacksChunks || state.lacksRows || state.isResyncing || lacksAgreement else { return }
     coalescer.urge(Key(table, .read), at: moment)
     signal.raise()
   }

@@ -184,6 +184,7 @@ extension SyncEngine {
       pending[session.table] = session.pending
       await noteRoom(of: session.table, failure)
       end(Key(session.table, .write), rider.waiters, failure)
+      await askAgain(session.table, after: failure)
       if failure?.isBusy == true { await shed(session.table) }
       if session.lacksChunks {
         if failure == nil { metrics.disrupted(session.disruption) }
@@ -197,9 +198,17 @@ extension SyncEngine {
       }
       if session.isUnexplained { unexplained.insert(session.table) }
       end(Key(session.table, .read), rider.waiters, failure)
+      await askAgain(session.table, after: failure)
       await noteStart(of: session)
     }
     await beginEpochIfNeeded()
+  }
+
+  /// Whether a zone is gone for good shows when the cloud says so once more, much later.
+  private func askAgain(_ table: TableID, after failure: CaravanError?) async {
+    guard failure?.code == .zoneDoesNotExist, (try? await store.syncState(of: table).zoneIsGone) == true else { return }
+    putBack(Key(table, .read), afterNanoseconds: ZoneAbsence.retryMilliseconds * 1_000_000)
+    await planAtOnceWhatGoesAtOnce()
   }
 
   /// What a session has come to know: whether its table starts over, and has to wait with that. Its rows wait as well,

@@ -202,6 +202,7 @@ public actor SyncEngine: Service {
       // Perhaps for what could not be explained when the agent stopped.
       if state.mustStartOver { unexplained.insert(table) }
       if state.lacksChunks || state.isResyncing { cutSessions.note(Key(table, .read)) }
+      if state.zoneIsGone { putBack(Key(table, .read)) }
     }
     await askForWhatIsLacking()
     await noteDirtyTables()

@@ -34,6 +34,7 @@ struct SyncMetrics: Sendable {
   let bytesDown: Counter
   let chunkBytesUp: Counter
   let chunkBytesDown: Counter
+  let notificationBytesDown: Counter
   let chunksUp: Counter
   let chunksDown: Counter
   let patchesUp: Counter
@@ -52,6 +53,7 @@ struct SyncMetrics: Sendable {
     bytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "frame"])
     chunkBytesUp = registry.counter(.wireBytes, [.direction: "up", .kind: "chunk"])
     chunkBytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "chunk"])
+    notificationBytesDown = registry.counter(.wireBytes, [.direction: "down", .kind: "notification"])
     chunksUp = registry.counter(.chunksMoved, [.direction: "up"])
     chunksDown = registry.counter(.chunksMoved, [.direction: "down"])
     patchesUp = registry.counter(.patches, [.direction: "up", .outcome: "sent"])

@@ -20,7 +20,6 @@ extension Upstream {
     var stagings = 0
     /// Times in a row that no answer came.
     var losses = 0
-    var bytesUp = 0
     /// Nil: one push takes it.
     var group: GroupUpload?
 
@@ -31,5 +30,14 @@ extension Upstream {
       self.mustSettle = mustSettle && (group == nil || !plan.canBeSent)
       mayHaveArrived = mustSettle
     }
+  }
+}
+
+extension CaravanError {
+  static func zoneIsGone(_ table: TableID) -> CaravanError {
+    CaravanError(
+      .zoneDoesNotExist,
+      "the cloud says that the zone of \(table) does not exist: what was not sent is kept aside, and the cloud is "
+        + "asked again")
   }
 }

@@ -50,6 +50,7 @@ struct Upstream: Sendable {
     if pending == nil, await gate.mayCollect() {
       let state = try await crew.store.syncState(of: table)
       if let fault = state.fault { throw state.resting(table, fault) }
+      if state.zoneIsGone { throw .zoneIsGone(table) }
       if state.type == nil { stage = .agreeing }
     }
     let operations = try await nextOperations()
@@ -200,7 +201,6 @@ struct Upstream: Sendable {
     let mutations = plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }
     if let group = current.group {
       let operation = group.next(plan.op, floor: await crew.store.opFloor, of: table, mutations)
-      pending?.bytesUp += FramePacking.Load(operation).bytes
       return [operation]
     }
     let push = Push(
@@ -208,7 +208,6 @@ struct Upstream: Sendable {
       mutations: mutations, chunks: current.riders,
       atomic: plan.isAtomic, slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
     slackMilliseconds = 0
-    pending?.bytesUp += FramePacking.Load(.push(push)).bytes
     guard current.lacksTicket,
       let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: true))
     else { return [.push(push)] }
@@ -245,7 +244,7 @@ struct Upstream: Sendable {
         throw CaravanError(
           .internalError, "a push of \(current.plan.mutations.count) rows has \(outcomes.count) outcomes")
       }
-      let summary = try await crew.store.record(outcomes, of: current.plan.op, bytesUp: current.bytesUp)
+      let summary = try await crew.store.record(outcomes, of: current.plan.op)
       crew.tallies.add(SessionTally(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       pending = nil
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(through: gate)) != true }
@@ -265,8 +264,7 @@ struct Upstream: Sendable {
     pending?.riders = []
     let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
     do throws(CaravanError) {
-      let bytes = try await crew.mover.upload(hashes, needs: needs, through: gate)
-      pending?.bytesUp += bytes
+      try await crew.mover.upload(hashes, needs: needs, through: gate)
       // Only what has arrived in vain counts: a link that breaks again and again must not end it.
       pending?.stagings += 1
     } catch {
@@ -314,6 +312,11 @@ struct Upstream: Sendable {
   /// The op has come to nothing, and will not come to anything.
   /// - Parameter refusal: nil: the same may be taken the next time.
   private mutating func end(_ ended: Pending, by refusal: CaravanError?) async throws(CaravanError) {
+    if let refusal, refusal.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere {
+      try await crew.store.abort(ended.plan.op)
+      pending = nil
+      throw refusal
+    }
     // A restore of the cloud took the type; who only writes hears of that nowhere else.
     let agreesAgain = refusal?.code == .tableNotFound && !hasAgreedAgain
     if let refusal, !agreesAgain, !refusal.isWorthRetrying, TableFault(refusal) == nil {
@@ -321,7 +324,7 @@ struct Upstream: Sendable {
       let outcomes = ended.plan.mutations.indices.map { index in
         ended.plan.isAtomic && index > 0 ? Model.Outcome.aborted : .refused(refusal)
       }
-      _ = try await crew.store.record(outcomes, of: ended.plan.op, bytesUp: ended.bytesUp)
+      _ = try await crew.store.record(outcomes, of: ended.plan.op)
     } else {
       try await crew.store.abort(ended.plan.op)
     }
@@ -345,6 +348,7 @@ struct Upstream: Sendable {
   /// The app sees why in the table's status; other tables go on.
   /// - Parameter isWhole: nothing of the table is taken: if that cannot change by itself, its sync rests (REC-27).
   private func refuse(_ error: CaravanError, isWhole: Bool = false) async throws(CaravanError) {
+    if error.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere { throw error }
     if !error.isWorthRetrying || error.code == .quotaExceeded {
       try await crew.store.note(refusal: error.message, fault: isWhole ? TableFault(error) : nil, of: table)
     }

@@ -35,9 +35,12 @@ enum AppCommands {
     full, localOnly, recentRows, recentAge, query, mode, eager, lazy, never, consistency,
   ]
 
+  private static let discardUnsent = Flag<Bool>(
+    "discard-unsent", "changes that the cloud does not have may be lost")
+
   private static let tables = [
     AppSession.tool(
-      "create-table", "Makes a table, or confirms that it is there.",
+      "create-table", "Makes a table; one that is there gains the columns that it lacks.",
       .init("TABLE SCHEMA [ARGUMENT ...]", 2...operandLimit), flags: propertyFlags
     ) { session in
       let table = session.operands[0]
@@ -60,19 +63,21 @@ enum AppCommands {
     },
     AppSession.tool(
       "reset", "Ends a table's error, and has its sync start over.",
-      .init("TABLE \(ResetChoice.allCases.map(\.rawValue).joined(separator: "|"))", 2...2)
+      .init("TABLE \(ResetChoice.allCases.map(\.rawValue).joined(separator: "|"))", 2...2), flags: [discardUnsent]
     ) { session in
       guard let choice = ResetChoice(rawValue: session.operands[1]) else {
         throw CaravanError(
           .invalidData, "what becomes of changes that are not at the cloud? Say keep-local or take-server")
       }
       let table = session.operands[0]
-      try await session.client.resetTable(table, choice)
+      try await session.client.resetTable(table, choice, discardingUnsent: session.options[discardUnsent])
       session.say("table '\(table)' starts over", json: ["table": .string(table)])
     },
-    AppSession.tool("drop-table", "Removes a table with its rows and objects.", .init("TABLE", 1...1)) { session in
+    AppSession.tool(
+      "drop-table", "Removes a table with its rows and objects.", .init("TABLE", 1...1), flags: [discardUnsent]
+    ) { session in
       let table = session.operands[0]
-      try await session.client.dropTable(table)
+      try await session.client.dropTable(table, discardingUnsent: session.options[discardUnsent])
       session.say("table '\(table)' is gone", json: ["table": .string(table)])
     },
   ]

@@ -113,8 +113,20 @@ enum AppDeviceCommands {
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
     let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
+    let gone = status.tables.compactMap(goneText)
     let (queries, waiting) = (status.tables.compactMap(queryText), status.tables.compactMap(waitingText))
-    return "\(head)\n\(table.text)\(queries.joined())\(waiting.joined())\(remedies.joined())\(torn.joined())"
+    return
+      "\(head)\n\(table.text)\(gone.joined())\(queries.joined())\(waiting.joined())\(remedies.joined())\(torn.joined())"
+  }
+
+  /// Why a table shows nothing.
+  private static func goneText(_ table: DeviceStatus.Table) -> String? {
+    guard table.isZoneGone else { return nil }
+    let hidden = "\n\(table.name): the cloud says that its zone does not exist, so its rows are hidden"
+    guard table.aside > 0 else { return hidden }
+    let what = table.aside == 1 ? "1 unsent change is" : "\(table.aside) unsent changes are"
+    return "\(hidden); \(what) kept aside (caravan app read \(table.name) --aside), and discarded if it says so again "
+      + "10 minutes later"
   }
 
   /// Why some rows are not here.
@@ -166,6 +178,7 @@ enum AppDeviceCommands {
       "table": .string(table.name), "rows": number(table.rows), "dirty": number(table.dirty),
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
       "torn_rows": .array(table.tornRows.map(JSON.string)), "waiting": number(table.waiting),
+      "zone_is_gone": .bool(table.isZoneGone), "aside": number(table.aside),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),
       "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),

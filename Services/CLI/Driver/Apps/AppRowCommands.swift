@@ -10,6 +10,8 @@ enum AppRowCommands {
   private static let order = Flag<String?>("order-by", "COLUMNS", "COLUMN [asc|desc], several with commas")
   private static let limit = Flag<Int?>("limit", "N", "most rows shown")
   private static let out = Flag<String?>("out", "DIR", "write the rows' objects to DIR/<row>.<column>")
+  private static let aside = Flag<Bool>(
+    "aside", "what was not sent before the cloud said that the table's zone does not exist")
   private static let within = Flag<Seconds?>("within", "S", "send it within so many seconds, whatever is registered")
   private static let mayBeLost = Flag<Bool>("may-be-lost", "it only goes along with other data, or is lost")
   private static let never = Flag<Bool>("never-lost", "it is not lost, whatever is registered")
@@ -26,7 +28,7 @@ enum AppRowCommands {
     ) { session in try await write(session) },
     AppSession.tool(
       "read", "Shows rows.", operands("TABLE [ARGUMENT ...]", from: 1),
-      flags: [AppSelection.flag, columns, order, limit, out]
+      flags: [AppSelection.flag, columns, order, limit, out, aside]
     ) { session in try await read(session) },
     AppSession.tool(
       "update", "Changes every row selected.", operands("TABLE [ARGUMENT ...] COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
@@ -95,8 +97,14 @@ enum AppRowCommands {
     let names = session.options[columns]
     let shown = names.isEmpty ? schema?.columns.map(\.name) ?? [] : names
     let keys = try session.options[order].map(SortText.keys) ?? []
-    let rows = session.table.rows(
-      selected.selection, columns: names, orderBy: keys.map { (column: $0.field, descending: $0.isDescending) })
+    guard !session.options[aside] || keys.isEmpty else {
+      throw CaravanError(.invalidData, "--aside has no order: leave --order-by out")
+    }
+    let rows =
+      session.options[aside]
+      ? session.table.rowsAside(selected.selection, columns: names)
+      : session.table.rows(
+        selected.selection, columns: names, orderBy: keys.map { (column: $0.field, descending: $0.isDescending) })
     let folder = try session.options[out].map { path throws(CaravanError) in try OutFolder(path) }
     var list = JSONList(session.terminal)
     var table = TextTable(["ROW", "STATE"] + shown)

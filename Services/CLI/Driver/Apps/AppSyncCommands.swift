@@ -20,6 +20,10 @@ enum AppSyncCommands {
   private static let onlyWrite = Flag<Bool>("write", "only send")
   private static let onlyRead = Flag<Bool>("read", "only fetch")
   private static let events = Flag<Bool>("events", "shows what each sync of the table came to instead")
+  private static let after = Flag<Int?>(
+    "after", "NUMBER",
+    "begins behind the event of this number, as --json shows them; without it, with what no watch "
+      + "has shown")
   private static let count = Flag<Int?>("count", "N", "end after so many calls")
 
   private static let oneTable = Command.Operands("TABLE", 1...1)
@@ -54,7 +58,7 @@ enum AppSyncCommands {
     ) { session in try await sync(session) },
     AppSession.tool(
       "watch", "Shows new data and conflicts as they come, until it is interrupted.", oneTable,
-      flags: [count, events]
+      flags: [count, events, after]
     ) { session in
       if session.options[events] { try await listen(session) } else { try await watch(session) }
     },
@@ -141,7 +145,7 @@ enum AppSyncCommands {
 
   private static func watch(_ session: AppSession) async throws {
     var left = try calls(session)
-    try await session.table.watch()
+    try await session.table.watch(after: session.options[after].map { UInt64(max(0, $0)) })
     while left > 0, let upcall = try await session.client.nextUpcall() {
       left -= 1
       let kind =
@@ -149,13 +153,15 @@ enum AppSyncCommands {
         case .newData: "new-data"
         case .conflict: "conflict"
         case .rowsLost: "rows-lost"
+        case .lookAnew: "look-anew"
         }
       let names = upcall.lost.isEmpty ? "" : ": \(upcall.lost.joined(separator: ", "))"
       session.say(
         "\(kind)  \(upcall.table)  \(upcall.rows) row\(upcall.rows == 1 ? "" : "s")\(names)",
         json: [
           "kind": .string(kind), "table": .string(upcall.table), "rows": .int(Int64(clamping: upcall.rows)),
-          "lost": .array(upcall.lost.map(JSON.string)),
+          "lost": .array(upcall.lost.map(JSON.string)), "row_ids": .array(upcall.rowIDs.map(JSON.string)),
+          "number": .int(Int64(clamping: upcall.number)),
         ])
     }
   }

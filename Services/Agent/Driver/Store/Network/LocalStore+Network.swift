@@ -51,6 +51,13 @@ extension LocalStore {
       let table = name.isEmpty ? nil : TableID(app: ContainerID(unchecked: app), name: name)
       record.accounts[UsageLedger.Account(link: link, table: table)] = bytes
     }
+    let totals = try database.all("SELECT app, name, bytes_up, bytes_down FROM tables") { row in
+      (
+        TableID(app: ContainerID(unchecked: row.text(0)), name: row.text(1)),
+        UsageLedger.Bytes(up: row.unsigned(2), down: row.unsigned(3))
+      )
+    }
+    record.totals = Dictionary(totals) { first, _ in first }
     record.refusal = try database.first("SELECT digest, since FROM refused_credentials") { row in
       Admission.Refusal(credentials: row.text(0), since: row.integer(1))
     }
@@ -81,9 +88,15 @@ extension LocalStore {
     }
   }
 
-  public func save(_ accounts: [UsageLedger.Account: UsageLedger.Bytes], of day: Int64) throws(CaravanError) {
+  public func save(_ usage: UsageLedger.Unsaved) throws(CaravanError) {
+    let day = usage.day
     try database.transaction { () throws(CaravanError) in
-      for (account, bytes) in accounts.sorted(by: { $0.key < $1.key }) {
+      for (table, bytes) in usage.totals.sorted(by: { $0.key < $1.key }) {
+        try database.run(
+          "UPDATE tables SET bytes_up = bytes_up + ?, bytes_down = bytes_down + ? WHERE app = ? AND name = ?", bytes.up,
+          bytes.down, table.app.text, table.name)
+      }
+      for (account, bytes) in usage.accounts.sorted(by: { $0.key < $1.key }) {
         try database.run(
           """
           INSERT INTO network_usage VALUES (?, ?, ?, ?, ?, ?)

@@ -197,24 +197,32 @@ struct Salvage {
 
   // MARK: Apps' tables
 
+  /// Where a table's rows have their checksum. Until format 3 there was none: it was added behind the columns there
+  /// were, and columns that a table gained are behind it.
+  private static func placeOfSum(in sql: String) -> Int {
+    let columns = sql.split(separator: ",")
+    return columns.firstIndex { $0.drop { $0 == " " || $0 == "\n" }.hasPrefix("_sum INTEGER") } ?? 7
+  }
+
   private mutating func carryRows(
     of state: TableState, _ tree: TreeReader, _ database: Connection
   ) throws(CaravanError) {
     try state.rows.create(database)
     guard let root = roots[state.rows.name] else { return report.lostTables.append(state.rows.name) }
-    // Until format 3 there was no checksum; it was added behind the columns.
-    let isSumLast = root.sql.hasSuffix("_sum INTEGER)")
     let columns = state.schema.columns.count
+    let sumPlace = Self.placeOfSum(in: root.sql)
     var (kept, lost) = (0, 0)
     try tree.visit(root: root.page) { (found) throws(CaravanError) in
       var values = found.values
-      if isSumLast, values.count == 8 + columns { values.insert(values.removeLast(), at: 7) }
-      if isSumLast, values.count == 7 + columns { values.insert(.null, at: 7) }
+      let sum = values.indices.contains(sumPlace) ? values.remove(at: sumPlace) : .null
+      values.insert(sum, at: min(7, values.count))
+      // A row that was written before its table gained columns ends before them.
+      while values.count < 8 + columns, values.count >= 8 { values.append(.null) }
       guard values.count == 8 + columns, let row = StoredRow(salvaged: values, key: found.key) else {
         return lost += 1
       }
-      let sum: UInt64? = if case .integer(let sum) = values[7] { UInt64(bitPattern: sum) } else { nil }
-      if try state.rows.add(row, sum: sum, database) { kept += 1 } else { lost += 1 }
+      let known: UInt64? = if case .integer(let sum) = values[7] { UInt64(bitPattern: sum) } else { nil }
+      if try state.rows.add(row, sum: known, database) { kept += 1 } else { lost += 1 }
     }
     report.tables[state.rows.name] = kept
     report.lostRows += lost
@@ -243,6 +251,9 @@ struct Salvage {
       DELETE FROM ancestors WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM pushed WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM batch_rows WHERE table_id NOT IN (SELECT id FROM tables);
+      DELETE FROM events WHERE table_id NOT IN (SELECT id FROM tables);
+      DELETE FROM event_logs WHERE table_id NOT IN (SELECT id FROM tables);
+      DELETE FROM absences WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM incoming WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM registrations WHERE table_id NOT IN (SELECT id FROM tables);
       DELETE FROM tolerances WHERE table_id NOT IN (SELECT id FROM tables);

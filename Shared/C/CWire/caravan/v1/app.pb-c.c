@@ -637,6 +637,141 @@ void   caravan__v1__reset_table__free_unpacked
   assert(message->base.descriptor == &caravan__v1__reset_table__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__drop_local_table__init
+                     (Caravan__V1__DropLocalTable         *message)
+{
+  static const Caravan__V1__DropLocalTable init_value = CARAVAN__V1__DROP_LOCAL_TABLE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__drop_local_table__get_packed_size
+                     (const Caravan__V1__DropLocalTable *message)
+{
+  assert(message->base.descriptor == &caravan__v1__drop_local_table__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__drop_local_table__pack
+                     (const Caravan__V1__DropLocalTable *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__drop_local_table__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__drop_local_table__pack_to_buffer
+                     (const Caravan__V1__DropLocalTable *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__drop_local_table__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DropLocalTable *
+       caravan__v1__drop_local_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DropLocalTable *)
+     protobuf_c_message_unpack (&caravan__v1__drop_local_table__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__drop_local_table__free_unpacked
+                     (Caravan__V1__DropLocalTable *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__drop_local_table__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__watch__init
+                     (Caravan__V1__Watch         *message)
+{
+  static const Caravan__V1__Watch init_value = CARAVAN__V1__WATCH__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__watch__get_packed_size
+                     (const Caravan__V1__Watch *message)
+{
+  assert(message->base.descriptor == &caravan__v1__watch__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__watch__pack
+                     (const Caravan__V1__Watch *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__watch__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__watch__pack_to_buffer
+                     (const Caravan__V1__Watch *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__watch__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__Watch *
+       caravan__v1__watch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__Watch *)
+     protobuf_c_message_unpack (&caravan__v1__watch__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__watch__free_unpacked
+                     (Caravan__V1__Watch *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__watch__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__taken_upcalls__init
+                     (Caravan__V1__TakenUpcalls         *message)
+{
+  static const Caravan__V1__TakenUpcalls init_value = CARAVAN__V1__TAKEN_UPCALLS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__taken_upcalls__get_packed_size
+                     (const Caravan__V1__TakenUpcalls *message)
+{
+  assert(message->base.descriptor == &caravan__v1__taken_upcalls__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__taken_upcalls__pack
+                     (const Caravan__V1__TakenUpcalls *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__taken_upcalls__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__taken_upcalls__pack_to_buffer
+                     (const Caravan__V1__TakenUpcalls *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__taken_upcalls__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TakenUpcalls *
+       caravan__v1__taken_upcalls__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TakenUpcalls *)
+     protobuf_c_message_unpack (&caravan__v1__taken_upcalls__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__taken_upcalls__free_unpacked
+                     (Caravan__V1__TakenUpcalls *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__taken_upcalls__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__table_name__init
                      (Caravan__V1__TableName         *message)
 {
@@ -2437,7 +2572,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[31] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[32] =
 {
   {
     "id",
@@ -2482,7 +2617,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Caravan__V1__AppRequest, kind_case),
     offsetof(Caravan__V1__AppRequest, drop_table),
-    &caravan__v1__table_name__descriptor,
+    &caravan__v1__drop_local_table__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -2710,7 +2845,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Caravan__V1__AppRequest, kind_case),
     offsetof(Caravan__V1__AppRequest, watch),
-    &caravan__v1__table_name__descriptor,
+    &caravan__v1__watch__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -2723,6 +2858,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     offsetof(Caravan__V1__AppRequest, kind_case),
     offsetof(Caravan__V1__AppRequest, set_policy),
     &caravan__v1__network_policy__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "taken",
+    25,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, taken),
+    &caravan__v1__taken_upcalls__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -2813,7 +2960,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
   },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
-  29,   /* field[29] = allow_app */
+  30,   /* field[30] = allow_app */
   8,   /* field[8] = begin_read */
   16,   /* field[16] = begin_resolution */
   4,   /* field[4] = begin_write */
@@ -2824,32 +2971,33 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   12,   /* field[12] = delete_rows */
   3,   /* field[3] = drop_table */
   19,   /* field[19] = end_resolution */
-  30,   /* field[30] = forget_app */
+  31,   /* field[31] = forget_app */
   1,   /* field[1] = hello */
   0,   /* field[0] = id */
-  28,   /* field[28] = list_apps */
-  27,   /* field[27] = listen */
+  29,   /* field[29] = list_apps */
+  28,   /* field[28] = listen */
   9,   /* field[9] = next_page */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
-  26,   /* field[26] = reset_device */
-  25,   /* field[25] = reset_table */
+  27,   /* field[27] = reset_device */
+  26,   /* field[26] = reset_table */
   18,   /* field[18] = resolve_conflict */
   21,   /* field[21] = set_link */
   23,   /* field[23] = set_policy */
   20,   /* field[20] = status */
   15,   /* field[15] = sync_now */
+  24,   /* field[24] = taken */
   6,   /* field[6] = truncate_object */
   14,   /* field[14] = unregister_sync */
-  24,   /* field[24] = update_table */
+  25,   /* field[25] = update_table */
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
 static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 80, 24 },
-  { 0, 31 }
+  { 80, 25 },
+  { 0, 32 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -2859,7 +3007,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  31,
+  32,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   2,  caravan__v1__app_request__number_ranges,
@@ -3714,7 +3862,7 @@ const ProtobufCMessageDescriptor caravan__v1__update_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__update_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__reset_table__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__reset_table__field_descriptors[3] =
 {
   {
     "table",
@@ -3740,15 +3888,28 @@ static const ProtobufCFieldDescriptor caravan__v1__reset_table__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "discard_unsent",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ResetTable, has_discard_unsent),
+    offsetof(Caravan__V1__ResetTable, discard_unsent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__reset_table__field_indices_by_name[] = {
   1,   /* field[1] = choice */
+  2,   /* field[2] = discard_unsent */
   0,   /* field[0] = table */
 };
 static const ProtobufCIntRange caravan__v1__reset_table__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__reset_table__descriptor =
 {
@@ -3758,11 +3919,177 @@ const ProtobufCMessageDescriptor caravan__v1__reset_table__descriptor =
   "Caravan__V1__ResetTable",
   "caravan.v1",
   sizeof(Caravan__V1__ResetTable),
-  2,
+  3,
   caravan__v1__reset_table__field_descriptors,
   caravan__v1__reset_table__field_indices_by_name,
   1,  caravan__v1__reset_table__number_ranges,
   (ProtobufCMessageInit) caravan__v1__reset_table__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__drop_local_table__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DropLocalTable, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "discard_unsent",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__DropLocalTable, has_discard_unsent),
+    offsetof(Caravan__V1__DropLocalTable, discard_unsent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__drop_local_table__field_indices_by_name[] = {
+  1,   /* field[1] = discard_unsent */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__drop_local_table__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__drop_local_table__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DropLocalTable",
+  "DropLocalTable",
+  "Caravan__V1__DropLocalTable",
+  "caravan.v1",
+  sizeof(Caravan__V1__DropLocalTable),
+  2,
+  caravan__v1__drop_local_table__field_descriptors,
+  caravan__v1__drop_local_table__field_indices_by_name,
+  1,  caravan__v1__drop_local_table__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__drop_local_table__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__watch__field_descriptors[3] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Watch, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Watch, has_after),
+    offsetof(Caravan__V1__Watch, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "says_taken",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Watch, has_says_taken),
+    offsetof(Caravan__V1__Watch, says_taken),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__watch__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  2,   /* field[2] = says_taken */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__watch__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__watch__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.Watch",
+  "Watch",
+  "Caravan__V1__Watch",
+  "caravan.v1",
+  sizeof(Caravan__V1__Watch),
+  3,
+  caravan__v1__watch__field_descriptors,
+  caravan__v1__watch__field_indices_by_name,
+  1,  caravan__v1__watch__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__watch__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__taken_upcalls__field_descriptors[2] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TakenUpcalls, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "number",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__TakenUpcalls, has_number),
+    offsetof(Caravan__V1__TakenUpcalls, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__taken_upcalls__field_indices_by_name[] = {
+  1,   /* field[1] = number */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__taken_upcalls__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__taken_upcalls__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TakenUpcalls",
+  "TakenUpcalls",
+  "Caravan__V1__TakenUpcalls",
+  "caravan.v1",
+  sizeof(Caravan__V1__TakenUpcalls),
+  2,
+  caravan__v1__taken_upcalls__field_descriptors,
+  caravan__v1__taken_upcalls__field_indices_by_name,
+  1,  caravan__v1__taken_upcalls__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__taken_upcalls__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__table_name__field_descriptors[1] =
@@ -4560,7 +4887,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor =
   (ProtobufCMessageInit) caravan__v1__write_closed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[7] =
 {
   {
     "table",
@@ -4634,8 +4961,21 @@ static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[6] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "aside",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Select, has_aside),
+    offsetof(Caravan__V1__Select, aside),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__select__field_indices_by_name[] = {
+  6,   /* field[6] = aside */
   1,   /* field[1] = columns */
   5,   /* field[5] = hold */
   3,   /* field[3] = order */
@@ -4646,7 +4986,7 @@ static const unsigned caravan__v1__select__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__select__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
 {
@@ -4656,7 +4996,7 @@ const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
   "Caravan__V1__Select",
   "caravan.v1",
   sizeof(Caravan__V1__Select),
-  6,
+  7,
   caravan__v1__select__field_descriptors,
   caravan__v1__select__field_indices_by_name,
   1,  caravan__v1__select__number_ranges,
@@ -6007,7 +6347,7 @@ const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor =
   (ProtobufCMessageInit) caravan__v1__link_budget__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[7] =
 {
   {
     "kind",
@@ -6057,17 +6397,56 @@ static const ProtobufCFieldDescriptor caravan__v1__upcall__field_descriptors[4] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "number",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Upcall, has_number),
+    offsetof(Caravan__V1__Upcall, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "row_ids",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__Upcall, n_row_ids),
+    offsetof(Caravan__V1__Upcall, row_ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Upcall, has_after),
+    offsetof(Caravan__V1__Upcall, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__upcall__field_indices_by_name[] = {
+  6,   /* field[6] = after */
   0,   /* field[0] = kind */
   3,   /* field[3] = lost */
+  4,   /* field[4] = number */
+  5,   /* field[5] = row_ids */
   2,   /* field[2] = rows */
   1,   /* field[1] = table */
 };
 static const ProtobufCIntRange caravan__v1__upcall__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
 {
@@ -6077,7 +6456,7 @@ const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor =
   "Caravan__V1__Upcall",
   "caravan.v1",
   sizeof(Caravan__V1__Upcall),
-  4,
+  7,
   caravan__v1__upcall__field_descriptors,
   caravan__v1__upcall__field_indices_by_name,
   1,  caravan__v1__upcall__number_ranges,
@@ -6213,7 +6592,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[18] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[20] =
 {
   {
     "table",
@@ -6431,8 +6810,33 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "zone_is_gone",
+    86,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__TableStatus, has_zone_is_gone),
+    offsetof(Caravan__V1__TableStatus, zone_is_gone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "aside",
+    87,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__TableStatus, has_aside),
+    offsetof(Caravan__V1__TableStatus, aside),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
+  19,   /* field[19] = aside */
   8,   /* field[8] = bytes_down */
   7,   /* field[7] = bytes_up */
   4,   /* field[4] = conflicts */
@@ -6451,12 +6855,13 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   5,   /* field[5] = torn */
   15,   /* field[15] = torn_rows */
   16,   /* field[16] = waiting */
+  18,   /* field[18] = zone_is_gone */
 };
 static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 18 }
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -6466,7 +6871,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  18,
+  20,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   2,  caravan__v1__table_status__number_ranges,
@@ -7346,19 +7751,21 @@ const ProtobufCEnumDescriptor caravan__v1__choice__descriptor =
   caravan__v1__choice__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue caravan__v1__upcall_kind__enum_values_by_number[4] =
+static const ProtobufCEnumValue caravan__v1__upcall_kind__enum_values_by_number[5] =
 {
   { "UPCALL_UNSPECIFIED", "CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED", 0 },
   { "UPCALL_NEW_DATA", "CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA", 1 },
   { "UPCALL_CONFLICT", "CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT", 2 },
   { "UPCALL_ROWS_LOST", "CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST", 3 },
+  { "UPCALL_LOOK_ANEW", "CARAVAN__V1__UPCALL_KIND__UPCALL_LOOK_ANEW", 4 },
 };
 static const ProtobufCIntRange caravan__v1__upcall_kind__value_ranges[] = {
-{0, 0},{0, 4}
+{0, 0},{0, 5}
 };
-static const ProtobufCEnumValueIndex caravan__v1__upcall_kind__enum_values_by_name[4] =
+static const ProtobufCEnumValueIndex caravan__v1__upcall_kind__enum_values_by_name[5] =
 {
   { "UPCALL_CONFLICT", 2 },
+  { "UPCALL_LOOK_ANEW", 4 },
   { "UPCALL_NEW_DATA", 1 },
   { "UPCALL_ROWS_LOST", 3 },
   { "UPCALL_UNSPECIFIED", 0 },
@@ -7370,9 +7777,9 @@ const ProtobufCEnumDescriptor caravan__v1__upcall_kind__descriptor =
   "UpcallKind",
   "Caravan__V1__UpcallKind",
   "caravan.v1",
-  4,
+  5,
   caravan__v1__upcall_kind__enum_values_by_number,
-  4,
+  5,
   caravan__v1__upcall_kind__enum_values_by_name,
   1,
   caravan__v1__upcall_kind__value_ranges,

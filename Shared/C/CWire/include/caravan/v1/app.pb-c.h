@@ -31,6 +31,9 @@ typedef struct Caravan__V1__TableProperties Caravan__V1__TableProperties;
 typedef struct Caravan__V1__CreateTable Caravan__V1__CreateTable;
 typedef struct Caravan__V1__UpdateTable Caravan__V1__UpdateTable;
 typedef struct Caravan__V1__ResetTable Caravan__V1__ResetTable;
+typedef struct Caravan__V1__DropLocalTable Caravan__V1__DropLocalTable;
+typedef struct Caravan__V1__Watch Caravan__V1__Watch;
+typedef struct Caravan__V1__TakenUpcalls Caravan__V1__TakenUpcalls;
 typedef struct Caravan__V1__TableName Caravan__V1__TableName;
 typedef struct Caravan__V1__Cell Caravan__V1__Cell;
 typedef struct Caravan__V1__Selection Caravan__V1__Selection;
@@ -224,9 +227,13 @@ typedef enum _Caravan__V1__UpcallKind {
   CARAVAN__V1__UPCALL_KIND__UPCALL_NEW_DATA = 1,
   CARAVAN__V1__UPCALL_KIND__UPCALL_CONFLICT = 2,
   /*
-   * rows were damaged on the disk, and the cloud does not have them: they are gone
+   * Rows are gone that the cloud does not have: they were damaged on the disk, or their zone has ceased to exist.
    */
-  CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST = 3
+  CARAVAN__V1__UPCALL_KIND__UPCALL_ROWS_LOST = 3,
+  /*
+   * more happened to the table than the agent remembers: read its rows and conflicts again
+   */
+  CARAVAN__V1__UPCALL_KIND__UPCALL_LOOK_ANEW = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__UPCALL_KIND)
 } Caravan__V1__UpcallKind;
 
@@ -257,6 +264,7 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_SET_LINK = 22,
   CARAVAN__V1__APP_REQUEST__KIND_WATCH = 23,
   CARAVAN__V1__APP_REQUEST__KIND_SET_POLICY = 24,
+  CARAVAN__V1__APP_REQUEST__KIND_TAKEN = 25,
   CARAVAN__V1__APP_REQUEST__KIND_UPDATE_TABLE = 80,
   CARAVAN__V1__APP_REQUEST__KIND_RESET_TABLE = 81,
   CARAVAN__V1__APP_REQUEST__KIND_RESET_DEVICE = 82,
@@ -276,7 +284,7 @@ struct  Caravan__V1__AppRequest
   union {
     Caravan__V1__AppHello *hello;
     Caravan__V1__CreateTable *create_table;
-    Caravan__V1__TableName *drop_table;
+    Caravan__V1__DropLocalTable *drop_table;
     Caravan__V1__BeginWrite *begin_write;
     Caravan__V1__WriteObject *write_object;
     Caravan__V1__TruncateObject *truncate_object;
@@ -295,8 +303,9 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__EndResolution *end_resolution;
     Caravan__V1__Empty *status;
     Caravan__V1__SetLink *set_link;
-    Caravan__V1__TableName *watch;
+    Caravan__V1__Watch *watch;
     Caravan__V1__NetworkPolicy *set_policy;
+    Caravan__V1__TakenUpcalls *taken;
     Caravan__V1__UpdateTable *update_table;
     Caravan__V1__ResetTable *reset_table;
     /*
@@ -518,6 +527,9 @@ struct  Caravan__V1__TableProperties
     , NULL, 0, CARAVAN__V1__STORE_MODE__STORE_MODE_UNSPECIFIED, 0,NULL, 0, CARAVAN__V1__CONSISTENCY__CONSISTENCY_UNSPECIFIED }
 
 
+/*
+ * Of a table that is there: confirms it, or adds the columns that it lacks. Columns stay, and keep their kind.
+ */
 struct  Caravan__V1__CreateTable
 {
   ProtobufCMessage base;
@@ -550,7 +562,8 @@ struct  Caravan__V1__UpdateTable
 
 
 /*
- * Ends a table's error, and starts its sync from the beginning.
+ * Ends a table's error, and starts its sync from the beginning. To take the server's is refused while changes of the
+ * table are not at the cloud, unless they are to be discarded.
  */
 struct  Caravan__V1__ResetTable
 {
@@ -558,10 +571,63 @@ struct  Caravan__V1__ResetTable
   char *table;
   protobuf_c_boolean has_choice;
   Caravan__V1__ResetChoice choice;
+  protobuf_c_boolean has_discard_unsent;
+  protobuf_c_boolean discard_unsent;
 };
 #define CARAVAN__V1__RESET_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reset_table__descriptor) \
-    , NULL, 0, CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED }
+    , NULL, 0, CARAVAN__V1__RESET_CHOICE__RESET_CHOICE_UNSPECIFIED, 0, 0 }
+
+
+/*
+ * Refused while changes of the table are not at the cloud, unless they are to be discarded.
+ */
+struct  Caravan__V1__DropLocalTable
+{
+  ProtobufCMessage base;
+  char *table;
+  protobuf_c_boolean has_discard_unsent;
+  protobuf_c_boolean discard_unsent;
+};
+#define CARAVAN__V1__DROP_LOCAL_TABLE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__drop_local_table__descriptor) \
+    , NULL, 0, 0 }
+
+
+/*
+ * The table's upcalls from now on, and those after the one numbered `after`; without a number, those that no connection
+ * of the app has taken.
+ */
+struct  Caravan__V1__Watch
+{
+  ProtobufCMessage base;
+  char *table;
+  protobuf_c_boolean has_after;
+  uint64_t after;
+  /*
+   * it says what it has taken; otherwise whatever is sent counts as taken
+   */
+  protobuf_c_boolean has_says_taken;
+  protobuf_c_boolean says_taken;
+};
+#define CARAVAN__V1__WATCH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__watch__descriptor) \
+    , NULL, 0, 0, 0, 0 }
+
+
+/*
+ * The app has taken the table's upcalls up to this number: a connection that names no number is not told of them again.
+ */
+struct  Caravan__V1__TakenUpcalls
+{
+  ProtobufCMessage base;
+  char *table;
+  protobuf_c_boolean has_number;
+  uint64_t number;
+};
+#define CARAVAN__V1__TAKEN_UPCALLS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__taken_upcalls__descriptor) \
+    , NULL, 0, 0 }
 
 
 struct  Caravan__V1__TableName
@@ -817,10 +883,15 @@ struct  Caravan__V1__Select
    */
   protobuf_c_boolean has_hold;
   protobuf_c_boolean hold;
+  /*
+   * The changes that are kept aside since the cloud said that the table's zone does not exist, in place of its rows.
+   */
+  protobuf_c_boolean has_aside;
+  protobuf_c_boolean aside;
 };
 #define CARAVAN__V1__SELECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__select__descriptor) \
-    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0 }
+    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__OrderBy
@@ -1198,6 +1269,9 @@ struct  Caravan__V1__Upcall
   protobuf_c_boolean has_kind;
   Caravan__V1__UpcallKind kind;
   char *table;
+  /*
+   * of a conflict: those of the table that are in conflict now
+   */
   protobuf_c_boolean has_rows;
   uint64_t rows;
   /*
@@ -1205,10 +1279,23 @@ struct  Caravan__V1__Upcall
    */
   size_t n_lost;
   char **lost;
+  /*
+   * Upcalls of one number tell what happened to the table behind the event `after`, up to that of this number. Who has
+   * taken all of them goes on from `number`, who has taken some from `after`. Numbers grow.
+   */
+  protobuf_c_boolean has_number;
+  uint64_t number;
+  /*
+   * that are new, changed, removed or newly in conflict; some of them, where they are many
+   */
+  size_t n_row_ids;
+  char **row_ids;
+  protobuf_c_boolean has_after;
+  uint64_t after;
 };
 #define CARAVAN__V1__UPCALL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__upcall__descriptor) \
-    , 0, CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED, NULL, 0, 0, 0,NULL }
+    , 0, CARAVAN__V1__UPCALL_KIND__UPCALL_UNSPECIFIED, NULL, 0, 0, 0,NULL, 0, 0, 0,NULL, 0, 0 }
 
 
 /*
@@ -1317,10 +1404,20 @@ struct  Caravan__V1__TableStatus
    */
   protobuf_c_boolean has_picks_here;
   protobuf_c_boolean picks_here;
+  /*
+   * The cloud said that the table's zone does not exist: its rows are hidden, and come back with it.
+   */
+  protobuf_c_boolean has_zone_is_gone;
+  protobuf_c_boolean zone_is_gone;
+  /*
+   * changes that were not sent, kept aside until it is clear that the zone stays gone
+   */
+  protobuf_c_boolean has_aside;
+  uint64_t aside;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -1703,6 +1800,63 @@ Caravan__V1__ResetTable *
                       const uint8_t       *data);
 void   caravan__v1__reset_table__free_unpacked
                      (Caravan__V1__ResetTable *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__DropLocalTable methods */
+void   caravan__v1__drop_local_table__init
+                     (Caravan__V1__DropLocalTable         *message);
+size_t caravan__v1__drop_local_table__get_packed_size
+                     (const Caravan__V1__DropLocalTable   *message);
+size_t caravan__v1__drop_local_table__pack
+                     (const Caravan__V1__DropLocalTable   *message,
+                      uint8_t             *out);
+size_t caravan__v1__drop_local_table__pack_to_buffer
+                     (const Caravan__V1__DropLocalTable   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DropLocalTable *
+       caravan__v1__drop_local_table__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__drop_local_table__free_unpacked
+                     (Caravan__V1__DropLocalTable *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__Watch methods */
+void   caravan__v1__watch__init
+                     (Caravan__V1__Watch         *message);
+size_t caravan__v1__watch__get_packed_size
+                     (const Caravan__V1__Watch   *message);
+size_t caravan__v1__watch__pack
+                     (const Caravan__V1__Watch   *message,
+                      uint8_t             *out);
+size_t caravan__v1__watch__pack_to_buffer
+                     (const Caravan__V1__Watch   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__Watch *
+       caravan__v1__watch__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__watch__free_unpacked
+                     (Caravan__V1__Watch *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__TakenUpcalls methods */
+void   caravan__v1__taken_upcalls__init
+                     (Caravan__V1__TakenUpcalls         *message);
+size_t caravan__v1__taken_upcalls__get_packed_size
+                     (const Caravan__V1__TakenUpcalls   *message);
+size_t caravan__v1__taken_upcalls__pack
+                     (const Caravan__V1__TakenUpcalls   *message,
+                      uint8_t             *out);
+size_t caravan__v1__taken_upcalls__pack_to_buffer
+                     (const Caravan__V1__TakenUpcalls   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TakenUpcalls *
+       caravan__v1__taken_upcalls__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__taken_upcalls__free_unpacked
+                     (Caravan__V1__TakenUpcalls *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__TableName methods */
 void   caravan__v1__table_name__init
@@ -2508,6 +2662,15 @@ typedef void (*Caravan__V1__UpdateTable_Closure)
 typedef void (*Caravan__V1__ResetTable_Closure)
                  (const Caravan__V1__ResetTable *message,
                   void *closure_data);
+typedef void (*Caravan__V1__DropLocalTable_Closure)
+                 (const Caravan__V1__DropLocalTable *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__Watch_Closure)
+                 (const Caravan__V1__Watch *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__TakenUpcalls_Closure)
+                 (const Caravan__V1__TakenUpcalls *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__TableName_Closure)
                  (const Caravan__V1__TableName *message,
                   void *closure_data);
@@ -2662,6 +2825,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__table_properties__descripto
 extern const ProtobufCMessageDescriptor caravan__v1__create_table__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__update_table__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__reset_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__drop_local_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__watch__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__taken_upcalls__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_name__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cell__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__selection__descriptor;

@@ -1,0 +1,127 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+/// Tables whose zone does not exist, by what the cloud has said.
+enum AbsenceTable {
+  static func install(in database: Connection) throws(CaravanError) {
+    try database.execute(
+      "CREATE TABLE IF NOT EXISTS absences (table_id INTEGER PRIMARY KEY, waited INTEGER NOT NULL)")
+  }
+}
+
+// A device that hears that a table's zone does not exist hides the table's rows at once, and keeps what was not sent
+// until the answer has been the same for long enough: access may be given back, or have been taken by mistake.
+extension LocalStore {
+  func recallAbsences() throws(CaravanError) {
+    let absences = try database.all("SELECT table_id, waited FROM absences") { row in
+      (table: row.integer(0), waited: row.unsigned(1))
+    }
+    for (number, waited) in absences {
+      guard let table = tables.values.first(where: { $0.number == number })?.table else { continue }
+      tables[table]?.absence = ZoneAbsence(waited: waited, at: host.clock.now.nanoseconds)
+    }
+  }
+
+  public func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict {
+    let known = try state(table)
+    if known.absence == nil, try !wasAtCloud(known) { return .neverThere }
+    let now = host.clock.now.nanoseconds
+    let verdict = try change(table) { (state) throws(CaravanError) -> ZoneVerdict in
+      guard state.absence != nil else {
+        state.absence = ZoneAbsence(at: now)
+        state.draft.note(.changed, count: try state.rows.count(where: RowTable.visible, database))
+        try saveAbsence(of: state)
+        return .hidden
+      }
+      state.absence?.heardAgain(at: now)
+      guard state.absence?.isFinal == true, state.op == nil, !isOpen(table) else {
+        try saveAbsence(of: state)
+        return .hidden
+      }
+      try discardEverything(of: &state)
+      return .discarded
+    }
+    if known.absence == nil {
+      resolutions[table] = nil
+      for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+      host.log.warning("the cloud says that a table's zone does not exist: its rows are hidden", [.table: table])
+    } else if verdict == .discarded {
+      deletions.forget(table)
+      host.log.warning("a table's zone is gone for good: its rows are discarded", [.table: table])
+    }
+    tellNewsIfAny(of: table)
+    return verdict
+  }
+
+  public func zoneIsThere(_ table: TableID) throws(CaravanError) {
+    guard try state(table).absence != nil else { return }
+    try change(table) { (state) throws(CaravanError) in
+      (state.absence, state.refused) = (nil, "")
+      state.draft.note(.changed, count: try state.rows.count(where: RowTable.visible, database))
+      try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
+      try state.save(database)
+    }
+    tellNewsIfAny(of: table)
+    try tellCollectable(of: table, bytes: 1)
+  }
+
+  /// Where the cloud has had nothing of a table, that there is no zone says nothing.
+  private func wasAtCloud(_ state: TableState) throws(CaravanError) -> Bool {
+    if !state.token.isEmpty { return true }
+    return try state.rows.count(where: "_version > 0", database) > 0
+  }
+
+  private func isOpen(_ table: TableID) -> Bool { openWrites.values.contains { $0.table == table } }
+
+  private func saveAbsence(of state: TableState) throws(CaravanError) {
+    try database.run("INSERT OR REPLACE INTO absences VALUES (?, ?)", state.number, state.absence?.waited ?? 0)
+  }
+
+  /// The table is as if it had just been made. Its app is told which changes are lost.
+  private func discardEverything(of state: inout TableState) throws(CaravanError) {
+    for id in try state.rows.ids(where: RowTable.isUnsent, limit: -1, database) { state.draft.note(.lost, id) }
+    for key in try state.rows.keys(where: "1", database) {
+      if let row = try state.rows.soundRow(key: key, database) { try removeRow(row, of: state) }
+    }
+    // What is left is damaged.
+    try releaseEverything(of: state, keepingLog: true)
+    try database.statement(text: "DELETE FROM \(state.rows.quotedName)").run()
+    state.refusals = [:]
+    (state.absence, state.refused, state.fault) = (nil, "", nil)
+    (state.token, state.isResyncing, state.mustStartOver) = ([], false, false)
+    (state.lacksOwnRows, state.hasStrangers, state.skipsStrangers) = (false, false, false)
+    (state.lacksOlder, state.lacksBodies, state.ownThrough) = (false, false, nil)
+    (state.waiting, state.repairs, state.point) = (0, 0, 0)
+    try chunkTable.sweep()
+    try state.save(database)
+  }
+
+  // MARK: Unsent changes
+
+  /// Rows whose last change the cloud does not have, as far as is known here; deletions, too.
+  func unsentCount(of state: TableState) throws(CaravanError) -> Int {
+    try state.rows.count(where: RowTable.isUnsent, database)
+  }
+
+  /// - Throws: `invalidData` naming how many rows have changes that the cloud does not have.
+  func requireNothingUnsent(in state: TableState) throws(CaravanError) {
+    let unsent = try unsentCount(of: state)
+    guard unsent > 0 else { return }
+    throw CaravanError(
+      .invalidData,
+      "\(unsent) row\(unsent == 1 ? "" : "s") of table '\(state.table.name)' ha\(unsent == 1 ? "s" : "ve") changes "
+        + "that the cloud does not have: sync the table first, or say that they are to be discarded")
+  }
+
+  /// - Throws: `zoneDoesNotExist` while the table's rows are hidden.
+  func requireZone(of state: TableState) throws(CaravanError) {
+    guard state.absence != nil else { return }
+    let unsent = try unsentCount(of: state)
+    throw CaravanError(
+      .zoneDoesNotExist,
+      "the cloud says that the zone of table '\(state.table.name)' does not exist: its rows are hidden, \(unsent) "
+        + "unsent changes are kept aside, and nothing can be written until it is there again")
+  }
+}

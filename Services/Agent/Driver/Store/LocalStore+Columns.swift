@@ -1,0 +1,55 @@
+internal import AgentCore
+internal import Model
+internal import SQLite
+internal import Wire
+
+// A table that gains columns (CK-26). Its rows stay as they are; what newer devices have written into the columns was
+// kept with the rows that it came with, and shows once the cloud has said which fields they are.
+extension LocalStore {
+  /// Adds the columns of `schema` that the table lacks. Reads that are open end.
+  func extend(_ table: TableID, to schema: SchemaText) throws(CaravanError) {
+    try change(table) { (state) throws(CaravanError) in
+      for column in schema.columns.dropFirst(state.schema.columns.count) { try state.rows.add(column, database) }
+      state.extend(to: schema, damage: damage)
+      // The cloud may not have taken the table without them.
+      if state.fault == .schema { (state.fault, state.refused) = (nil, "") }
+      try state.saveSchema(database)
+      try state.save(database)
+    }
+    for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+    forgetPrepared()
+    KeptRoots.write(directory, try database, options)
+  }
+
+  /// Fields that were kept as they came, and have become columns: they are the columns' values from now on, but where
+  /// an app has written one of its own since.
+  func adoptKnownFields(in state: TableState) throws(CaravanError) {
+    for key in try state.rows.keys(where: "length(_extra) > 0", database) {
+      guard var row = try state.rows.soundRow(key: key, database) else { continue }
+      let before = try state.codec.chunks(row.cells, extra: row.extra)
+      guard try state.codec.adoptKnownFields(of: &row) else { continue }
+      try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))
+      try state.rows.update(row, database)
+      state.draft.note(.changed, row.id)
+    }
+  }
+}
+
+extension RowCodec {
+  /// - Returns: whether any of the row's other fields is a column.
+  func adoptKnownFields(of row: inout StoredRow) throws(CaravanError) -> Bool {
+    let fields = try Wire.Fields.decode(row.extra).fields
+    var left: [Wire.Field] = []
+    for field in fields {
+      guard let value = field.value, let column = column(ofField: field.id), let cell = cell(value, ofColumn: column)
+      else {
+        left.append(field)
+        continue
+      }
+      if row.cells[column] == .null { row.cells[column] = cell }
+    }
+    guard left.count < fields.count else { return false }
+    row.extra = left.isEmpty ? [] : Wire.Fields(fields: left).encoded()
+    return true
+  }
+}

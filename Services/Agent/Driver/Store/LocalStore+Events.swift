@@ -1,0 +1,193 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+/// Each table's numbered events, and how far its app was told of them (SIM-23, SIM-24, SIM-44, SIM-82).
+enum EventTable {
+  static func install(in database: Connection) throws(CaravanError) {
+    try database.execute(
+      """
+      CREATE TABLE IF NOT EXISTS event_logs (
+        table_id INTEGER PRIMARY KEY, floor INTEGER NOT NULL, told INTEGER NOT NULL);
+      -- `rows`: ids, a line each; fewer than `count` where they are many.
+      CREATE TABLE IF NOT EXISTS events (
+        table_id INTEGER NOT NULL, number INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEGER NOT NULL,
+        rows TEXT NOT NULL, PRIMARY KEY (table_id, number)) WITHOUT ROWID;
+      """)
+    try adoptCounts(in: database)
+  }
+
+  /// Until then a table's news were a number, and its lost rows had a table of their own.
+  private static func adoptCounts(in database: Connection) throws(CaravanError) {
+    let known = try database.first("SELECT 1 FROM sqlite_master WHERE name = 'discarded'") { _ in true }
+    guard known == true else { return }
+    try database.transaction { () throws(CaravanError) in
+      try database.execute(
+        """
+        INSERT INTO events SELECT id, 1, \(TableEvent.changed.rawValue), news, '' FROM tables WHERE news > 0;
+        INSERT INTO events SELECT table_id, 2, \(TableEvent.lost.rawValue), max(count), group_concat(row, char(10))
+          FROM discarded WHERE table_id IN (SELECT id FROM tables) GROUP BY table_id;
+        INSERT INTO event_logs SELECT id, 0, 0 FROM tables;
+        UPDATE tables SET news = 0;
+        DROP TABLE discarded;
+        """)
+    }
+  }
+}
+
+/// What a transaction does to a table that its app is to hear of. Empty between transactions.
+final class EventDraft {
+  private(set) var rows: [TableEvent: EventRows] = [:]
+
+  var isEmpty: Bool { rows.isEmpty }
+
+  func note(_ event: TableEvent, _ row: String) { add(event, EventRows(count: 1, names: [row])) }
+
+  /// Of rows without their names.
+  func note(_ event: TableEvent, count: Int) { if count > 0 { add(event, EventRows(count: count)) } }
+
+  private func add(_ event: TableEvent, _ more: EventRows) {
+    rows[event, default: EventRows()].add(more, limit: StoreLimits.rowsPerEvent)
+  }
+
+  func take() -> [TableEvent: EventRows] {
+    defer { rows = [:] }
+    return rows
+  }
+}
+
+extension LocalStore {
+  func recallEvents() throws(CaravanError) {
+    let logs = try database.all("SELECT table_id, floor, told FROM event_logs") { row in
+      (table: row.integer(0), floor: row.unsigned(1), told: row.unsigned(2))
+    }
+    let counts = try database.all("SELECT table_id, max(number), count(*) FROM events GROUP BY table_id") { row in
+      (table: row.integer(0), last: row.unsigned(1), count: Int(row.integer(2)))
+    }
+    for (table, state) in tables {
+      guard let log = logs.first(where: { $0.table == state.number }) else {
+        // Lost with the file that it was in: who had been told anything looks anew.
+        try beginLog(of: state)
+        continue
+      }
+      let found = counts.first { $0.table == state.number }
+      tables[table]?.log = EventLog(
+        floor: log.floor, last: found?.last ?? log.floor, told: log.told, count: found?.count ?? 0)
+    }
+  }
+
+  private func beginLog(of state: TableState) throws(CaravanError) {
+    let log = EventLog(from: eventStamp)
+    try database.run("DELETE FROM events WHERE table_id = ?", state.number)
+    try database.run("INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, log.floor, log.told)
+    tables[state.table]?.log = log
+  }
+
+  /// Part of making a table, inside its transaction.
+  func beginLog(of state: inout TableState) throws(CaravanError) {
+    state.log = EventLog(from: eventStamp)
+    try database.run(
+      "INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, state.log.floor, state.log.told)
+  }
+
+  private var eventStamp: UInt64 { HybridStamp(milliseconds: host.clock.wallTime.milliseconds).rawValue }
+
+  /// Writes down what the transaction that is about to end has done.
+  func writeEvents(of state: inout TableState) throws(CaravanError) {
+    guard !state.draft.isEmpty else { return }
+    for (event, rows) in state.draft.take().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      try database.run(
+        "INSERT INTO events VALUES (?, ?, ?, ?, ?)", state.number, state.log.next(eventStamp), event.rawValue,
+        rows.count, rows.names.joined(separator: "\n"))
+    }
+    state.hasNews = true
+    if state.log.count >= 2 * StoreLimits.eventsKept { try forgetEvents(of: &state) }
+    try saveLog(of: &state)
+  }
+
+  private func forgetEvents(of state: inout TableState) throws(CaravanError) {
+    let floor = try database.first(
+      "SELECT number FROM events WHERE table_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?", state.number,
+      StoreLimits.eventsKept
+    ) { row in row.unsigned(0) }
+    guard let floor else { return }
+    try database.run("DELETE FROM events WHERE table_id = ? AND number <= ?", state.number, floor)
+    (state.log.floor, state.log.count) = (floor, StoreLimits.eventsKept)
+  }
+
+  private func saveLog(of state: inout TableState) throws(CaravanError) {
+    try database.run(
+      "UPDATE event_logs SET floor = ?, told = ? WHERE table_id = ?", state.log.floor, state.log.told, state.number)
+    state.log.noteSaved()
+  }
+
+  /// Remembers how far apps have been told, as far as that is not written down with events: told twice after a crash is
+  /// better than never.
+  func saveTold() throws(CaravanError) {
+    let unsaved = tables.values.filter(\.log.hasUnsaved)
+    guard !unsaved.isEmpty else { return }
+    try freeing { () throws(CaravanError) in
+      try transaction(.later) { () throws(CaravanError) in
+        for var state in unsaved { try saveLog(of: &state) }
+      }
+    }
+    for state in unsaved { tables[state.table]?.log.noteSaved() }
+  }
+
+  // MARK: Telling
+
+  /// Where a connection goes on that names no number: all of the app's have taken what there was up to here.
+  public func told(of table: TableID) throws(CaravanError) -> UInt64 { try state(table).log.told }
+
+  /// What happened to a table since any connection of its app was told.
+  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
+    let upcalls = try upcalls(of: table, after: told(of: table))
+    try tell(table, upTo: upcalls.number)
+    return upcalls
+  }
+
+  /// The app has taken the events up to this number.
+  public func tell(_ table: TableID, upTo number: UInt64) throws(CaravanError) {
+    _ = try state(table)
+    tables[table]?.log.tell(upTo: number)
+  }
+
+  /// What happened to a table behind the event of this number.
+  public func upcalls(of table: TableID, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
+    let state = try state(table)
+    var upcalls = PendingUpcalls(number: state.log.last)
+    upcalls.isCutOff = !state.log.isWhole(after: number)
+    let start = upcalls.isCutOff ? state.log.floor : number
+    if start < state.log.last {
+      let events = try database.all(
+        "SELECT kind, count, rows FROM events WHERE table_id = ? AND number > ? ORDER BY number", state.number, start
+      ) { row in
+        (kind: TableEvent(rawValue: row.integer(0)), count: Int(row.integer(1)), names: row.text(2))
+      }
+      for event in events {
+        let names = event.names.isEmpty ? [] : event.names.split(separator: "\n").map(String.init)
+        upcalls.add(event.kind, EventRows(count: event.count, names: names), limit: StoreLimits.rowsPerUpcall)
+      }
+    }
+    upcalls.conflicts = try conflictCount(of: state)
+    return upcalls
+  }
+
+  /// Somebody begins to listen.
+  func tellAgain(_ table: TableID) { tellNews(table) }
+
+  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
+    guard state.absence == nil else { return 0 }
+    return try database.first(
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
+    ) { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Tells whoever listens when something has happened to the table.
+  func tellNewsIfAny(of table: TableID) {
+    guard tables[table]?.hasNews == true else { return }
+    tables[table]?.hasNews = false
+    tellNews(table)
+  }
+}
