@@ -70,9 +70,14 @@ extension Device {
     return records
   }
 
+  /// Of the operation, or of the frame that holds it.
   func refusal(_ operation: Wire.Operation.Kind) async throws -> CaravanError? {
-    guard case .failure(let failure) = try await ask(operation) else { return nil }
-    return failure.model()
+    do {
+      guard case .failure(let failure) = try await ask(operation) else { return nil }
+      return failure.model()
+    } catch let error as CaravanError {
+      return error
+    }
   }
 }
 
