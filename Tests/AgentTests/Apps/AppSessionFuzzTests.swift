@@ -188,7 +188,12 @@ struct AppSessionFuzzTests {
       if draw.below(2) == 0 {
         try await store.reset(table)
       } else {
-        try await store.reset(table, draw.of([.keepLocal, .takeServer]), discardingUnsent: draw.below(2) == 0)
+        do throws(CaravanError) {
+          try await store.reset(table, draw.of([.keepLocal, .takeServer]), discardingUnsent: draw.below(2) == 0)
+        } catch {
+          // What is unsent is not discarded by a reset that does not say so.
+          #expect(error.code == .invalidData)
+        }
       }
     default: if let plan = plans.first { try await store.abort(plan.op) }
     }
