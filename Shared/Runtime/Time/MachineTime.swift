@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import SwiftOverlayShims
 
 /// What a machine knows of time.
 public protocol MachineTime: Sendable {
