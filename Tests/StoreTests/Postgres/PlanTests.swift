@@ -9,8 +9,20 @@ import Testing
 /// Goal: no statement reads more than the rows it is about, also while the server knows nothing of the tables: a plan
 /// made then is kept. Method: the plans of every statement of the source, made on empty tables.
 @Suite(.timeLimit(.minutes(1))) struct PlanTests {
+  /// Types of the parameters of statements that do not show them by how they are used.
+  private static let given: [(beginning: String, types: [String])] = [
+    ("INSERT INTO caravan_damage", ["integer", "bytea", "bytea[]", "bigint"]),
+    (
+      "INSERT INTO caravan_chunks(partition, database, hash, size, refs, staged, bytes) SELECT $1",
+      ["integer", "bytea", "bytea", "bigint", "bigint", "bytea"]
+    ),
+    ("SELECT database, hash, size FROM caravan_chunks", ["integer", "bytea", "bytea", "bigint"]),
+    ("INSERT INTO caravan_scrub", ["bigint", "bytea", "bytea"]),
+  ]
+
   /// Types of a statement's parameters, as `Pipeline.add` declares them, told by how they are used.
   private static func types(_ sql: String) -> [String] {
+    if let known = given.first(where: { sql.hasPrefix($0.beginning) }) { return known.types }
     let count = (1...20).last { sql.contains("$\($0)") } ?? 0
     let unnested = sql.components(separatedBy: "unnest(").dropFirst().first?.prefix { $0 != ")" } ?? ""
     let columns = sql.components(separatedBy: " AS w(").dropFirst().first?.prefix { $0 != ")" } ?? ""
