@@ -26,12 +26,14 @@ import Wire
   /// Writes all rows in one batch.
   private struct Writer {
     let bus: InProcessBus
+    let clock: any Clock
     let noteBytes: Int
     private var type = Wire.RecordType()
     private(set) var batches: UInt64 = 0
 
     init(_ suite: SuiteWorld, noteBytes: Int = SnapshotPullTests.noteBytes) {
       bus = suite.hub.connect(as: "writer")
+      clock = suite.world.host("writer").host.clock
       self.noteBytes = noteBytes
     }
 
@@ -53,8 +55,12 @@ import Wire
           Model.FieldDefinition(id: 0, name: $0, kind: $1)
         })
       let propose = ProposeTable(container: "photos", type: Wire.RecordType(album))
-      guard case .type(let made)? = try await ask(.propose(propose)) else { throw NotYet(what: "a type") }
-      type = made
+      // The services have just been started.
+      for _ in 0..<10 {
+        if case .type(let made)? = try? await ask(.propose(propose)) { return type = made }
+        try await clock.sleep(for: .milliseconds(10))
+      }
+      throw NotYet(what: "a type")
     }
 
     mutating func write() async throws {
