@@ -24,8 +24,8 @@ import Testing
           process: 7),
         directory: directory, gateway: try GatewayClient(url: "http://127.0.0.1:1", adminToken: nil, host: live),
         board: board, terminal: Terminal(host: live) { _ in }, host: host)
-      // Where the draft of the file would lie.
-      Files.makeDirectory("\(directory.runFile).new")
+      // Nothing can take the place of a directory.
+      Files.makeDirectory(directory.runFile)
       let begun = Latch()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await announcer.keep { begun.open() } }
@@ -33,8 +33,7 @@ import Testing
         board.died("sync")
         board.started("sync", 42)
         try await eventually("it is said, once") { log.records.count == 1 }
-        #expect(try directory.lastRun() == nil)
-        unsafe rmdir("\(directory.runFile).new")
+        unsafe rmdir(directory.runFile)
         try await eventually("the file is there") { try directory.lastRun()?.processes.first?.process == 42 }
         announcer.shutDown()
         try await group.waitForAll()

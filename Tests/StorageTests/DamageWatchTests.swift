@@ -14,8 +14,8 @@ import Wire
 
 @testable import StorageDriver
 
-/// Goal: damage that nobody meets is found within a week, and said where people look (issue 5, B10). Method: the pace as
-/// a table; then the watch on a store whose file is damaged, with time in the test's hands.
+/// Goal: damage that nobody meets is found within a week, and said where people look (issue 5, B10). Method: the pace
+/// as a table; then the watch on a store whose file is damaged, with time in the test's hands.
 @Suite(.timeLimit(.minutes(1))) struct DamageWatchTests {
   private static let week = StorageLimits.scrubPeriodNanoseconds
 

@@ -1,6 +1,7 @@
 /// Chunks whose bytes this process has written, or read, a short while ago, and that no record has named since. Every
-/// other chunk is read before something is acknowledged that depends on it: a device that holds the bytes must hear that
-/// the store's own are damaged while it can still send them. Bounded: when it is full it forgets all, and they are read.
+/// other chunk is read before something is acknowledged that depends on it: a device that holds the bytes must hear
+/// that the store's own are damaged while it can still send them. Bounded: when it is full it forgets all, and they are
+/// read.
 public struct CheckedChunks<Key: Hashable & Sendable>: Sendable {
   private let capacity: Int
   private let freshness: Int64

@@ -7,7 +7,8 @@ enum DamageTables {
   /// `damage`: chunks whose bytes were read and are not as they were. `scrubbing`: the chunk that was read last.
   private static let tables = """
     CREATE TABLE IF NOT EXISTS damage(
-      database INTEGER NOT NULL, hash BLOB NOT NULL, found INTEGER NOT NULL, PRIMARY KEY (database, hash)) WITHOUT ROWID;
+      database INTEGER NOT NULL, hash BLOB NOT NULL, found INTEGER NOT NULL,
+      PRIMARY KEY (database, hash)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS scrubbing(
       id INTEGER PRIMARY KEY CHECK (id = 0), database INTEGER NOT NULL, hash BLOB NOT NULL);
     """
