@@ -13,10 +13,13 @@ import Testing
   private static let given: [(beginning: String, types: [String])] = [
     ("INSERT INTO caravan_damage", ["integer", "bytea", "bytea[]", "bigint"]),
     (
-      "INSERT INTO caravan_chunks(partition, database, hash, size, refs, staged, bytes) SELECT $1",
+      "INSERT INTO caravan_chunks(partition, database, hash, size, refs, staged, bytes) SELECT $1, $2, $3,",
       ["integer", "bytea", "bytea", "bigint", "bigint", "bytea"]
     ),
-    ("SELECT database, hash, size FROM caravan_chunks", ["integer", "bytea", "bytea", "bigint"]),
+    (
+      "SELECT database, hash, size FROM caravan_chunks WHERE partition = $1 AND (database, hash)",
+      ["integer", "bytea", "bytea", "bigint"]
+    ),
     ("INSERT INTO caravan_scrub", ["bigint", "bytea", "bytea"]),
   ]
 
