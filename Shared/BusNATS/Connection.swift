@@ -49,7 +49,8 @@ final class ConnectionContext: Sendable {
     case NATS_NOT_PERMITTED:
       let text = Self.lastError(connection)
       // The broker says which in words only: Permissions Violation for Subscription to "…".
-      events.send(.denied(text.contains("Violation for Subscription") ? .subscription : .publish, text))
+      let isSubscription = text.split(separator: " ").contains { word in word == "Subscription" }
+      events.send(.denied(isSubscription ? .subscription : .publish, text))
     case NATS_CONNECTION_AUTH_FAILED: events.send(.denied(.connection, Self.lastError(connection)))
     default: break
     }

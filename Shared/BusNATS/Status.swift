@@ -46,7 +46,8 @@ extension CaravanError {
     var status = NATS_OK
     guard let text = nats_GetLastError(&status), status != NATS_OK else { return nil }
     let line = String(cString: text)
-    return line.hasPrefix("(") ? line.split(separator: "): ", maxSplits: 1).last.map(String.init) : line
+    guard line.hasPrefix("("), let end = line.firstIndex(of: ")") else { return line }
+    return String(line[end...].drop { character in character == ")" || character == ":" || character == " " })
   }
 }
 

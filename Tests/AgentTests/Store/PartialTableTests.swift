@@ -227,7 +227,14 @@ struct PartialTableTests {
       try await f.store.note(refusal: "no", fault: .client, of: F.photos)
       try await f.crash()
       #expect(try await f.status().fault == .client)
-      try await f.store.reset(F.photos, choice)
+      if choice == .takeServer {
+        await #expect("what is unsent is not forgotten unasked") {
+          try await f.store.reset(F.photos, choice)
+        } throws: {
+          ($0 as? CaravanError)?.code == .invalidData
+        }
+      }
+      try await f.store.reset(F.photos, choice, discardingUnsent: choice == .takeServer)
       #expect(try await f.status().fault == nil)
       #expect(try await f.status().refused.isEmpty)
       try await f.apply([F.entry(a, 1, "a")], token: [9])

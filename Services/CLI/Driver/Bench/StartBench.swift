@@ -36,6 +36,8 @@ struct StartBench: Sendable {
         "idle, \(Self.apps.count) apps, \(rows) rows",
         [
           "resident_mb": try Self.megabytes("Rss:", of: process.identifier),
+          // What no file holds, so that the kernel cannot take it back.
+          "anonymous_mb": try Self.megabytes("Anonymous:", of: process.identifier),
           // Libraries count in part, for other processes have them too.
           "proportional_mb": try Self.megabytes("Pss:", of: process.identifier),
           "wake_ups_per_minute": Double(wakeUps) * 60 / Self.idle.seconds,
