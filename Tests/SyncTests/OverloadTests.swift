@@ -135,4 +135,33 @@ import Wire
       }
     }
   }
+
+  @Test("issue 5, A2: what one device has in work is bounded over all its frames; another's passes beside it")
+  func share() async throws {
+    let frames = 4
+    try await Self.with { world in
+      try await withThrowingTaskGroup(of: [Wire.Result.Kind].self) { group in
+        let greedy = try world.device("greedy")
+        for frame in 0..<frames {
+          let pulls: [Wire.Operation.Kind] = (0..<SyncLimits.lanesInFlight).map {
+            .pull(Pull(container: "album", zone: "photos-\(frame)-\($0)"))
+          }
+          group.addTask { try await greedy.exchange(pulls) }
+        }
+        try await eventually("the device has its share") {
+          world.asked.value.withLock { $0 } >= SyncLimits.lanesOfDevice
+        }
+        let other = try world.device("other", of: "ben")
+        group.addTask { [try await other.ask(Self.pull())] }
+        try await eventually("another's passes") {
+          world.asked.value.withLock { $0 } > SyncLimits.lanesOfDevice
+        }
+        #expect(world.asked.value.withLock { $0 } == SyncLimits.lanesOfDevice + 1)
+        world.isOver.open()
+        var answered = 0
+        for try await results in group { answered += results.count }
+        #expect(answered == frames * SyncLimits.lanesInFlight + 1, "and what waited is done")
+      }
+    }
+  }
 }

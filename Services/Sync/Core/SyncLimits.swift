@@ -4,6 +4,8 @@ import Model
 package enum SyncLimits {
   /// Zones of one frame worked on at the same time.
   package static let lanesInFlight = 16
+  /// Operations of one device worked on at the same time, over all its frames.
+  package static let lanesOfDevice = 16
   package static let framesInFlight = 128
   /// Chunks that a device is asked for with one hello.
   package static let chunksWanted = 32

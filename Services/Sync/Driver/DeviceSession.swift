@@ -29,6 +29,10 @@ struct DeviceSession: Sendable {
 
   /// One result an operation, in order. Operations on one zone run in order, zones side by side.
   func run(_ operations: [Wire.Operation]) async -> [Wire.Result] {
+    await cloud.lanes.withLanes(of: device) { permits in await run(operations, permits) }
+  }
+
+  private func run(_ operations: [Wire.Operation], _ permits: Limiter) async -> [Wire.Result] {
     let lanes = Lanes.plan(operations.map(\.scope))
     let account = ReplyAccount(
       ReplyBudget(
@@ -36,7 +40,9 @@ struct DeviceSession: Sendable {
         setAside: operations.reduce(0) { $0 + $1.expectedReplyBytes }))
     var results = [Wire.Result](repeating: Wire.Result(), count: operations.count)
     guard lanes.count > 1 else {
-      for (index, operation) in operations.enumerated() { results[index] = await result(of: operation, account) }
+      for (index, operation) in operations.enumerated() {
+        results[index] = await result(of: operation, account, permits)
+      }
       return results
     }
     await withTaskGroup(of: [(Int, Wire.Result)].self) { group in
@@ -45,7 +51,7 @@ struct DeviceSession: Sendable {
         guard let lane = waiting.popFirst() else { return }
         group.addTask {
           var done: [(Int, Wire.Result)] = []
-          for index in lane { done.append((index, await result(of: operations[index], account))) }
+          for index in lane { done.append((index, await result(of: operations[index], account, permits))) }
           return done
         }
       }
@@ -59,11 +65,15 @@ struct DeviceSession: Sendable {
   }
 
   /// A refusal is this operation's alone: it never fails the frame.
-  private func result(of operation: Wire.Operation, _ account: ReplyAccount) async -> Wire.Result {
+  private func result(
+    of operation: Wire.Operation, _ account: ReplyAccount, _ permits: Limiter
+  ) async -> Wire.Result {
     do throws(CaravanError) {
       try cloud.features.check(operation.feature)
       try cloud.turnstile.pass(operation, of: device, prepaid)
-      let kind = try await performWatched(operation, account)
+      let kind = try await permits.withPermit { () async throws(CaravanError) in
+        try await performWatched(operation, account)
+      }
       cloud.turnstile.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)
       return Wire.Result(kind: kind)

@@ -87,6 +87,7 @@ final class Cloud: Sendable {
   let features: Features
   let faults: FaultSwitch
   let turnstile: Turnstile
+  let lanes = DeviceLanes()
   let refusals: DeviceRefusals
   let disputes = DisputeGate()
   let behaviour: Behaviour
