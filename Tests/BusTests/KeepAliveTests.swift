@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signs of life", .timeLimit(.minutes(2)))
 struct KeepAliveTests {
-  @Test("The kernel asks whether the broker is there, also after a reconnection: no thread wakes for it (MOB-32)")
+  @Test("The kernel asks whether the broker is there, also after a reconnection: no thread wakes for it")
   func kernelAsks() async throws {
     let world = try await NATSWorld()
     let bus = try await world.connect("a")

@@ -125,7 +125,7 @@ import Testing
     #expect(offers.map(\.bitmap.set) == [[0]])
   }
 
-  @Test("CK-86 the cursor stays behind what is not confirmed, and passes who is away") func cursor() throws {
+  @Test("the cursor stays behind what is not confirmed, and passes who is away") func cursor() throws {
     var machine = try partition([phone: list(1, [("a", 0), ("b", 60_000)]), tablet: list(1, [("c", 0)])])
     #expect(machine.confirmed == 0)
     let first = machine.changed(zone("a"), writer: "x", position: 5, now: moment(0)).sends[0]

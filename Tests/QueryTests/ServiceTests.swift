@@ -229,7 +229,7 @@ import Wire
     #expect(try world.findAll(Query(database: album, type: "notes")).map(\.name) == ["r"])
   }
 
-  @Test("BEN-30 only databases that were asked about are indexed: from the first question on, and all they had")
+  @Test("only databases that were asked about are indexed: from the first question on, and all they had")
   func demand() throws {
     let world = try World()
     let first = try world.startQuery()
@@ -259,7 +259,7 @@ import Wire
     #expect(try world.findAll(Query(database: places[1], type: "photos")).map(\.name) == ["a", "b", "c"])
   }
 
-  @Test("BEN-30 a database that nobody asked about for 30 days leaves the index, and comes back with the next question")
+  @Test("a database that nobody asked about for 30 days leaves the index, and comes back with the next question")
   func unasked() throws {
     let (world, instance, type) = try Self.started()
     func indexed(_ name: String) throws -> UInt64 {
@@ -282,7 +282,7 @@ import Wire
     #expect(try indexed("f") == 1)
   }
 
-  @Test("BEN-30 what nobody asked about for 30 days is not taken up again after a restart", arguments: [29, 30])
+  @Test("what nobody asked about for 30 days is not taken up again after a restart", arguments: [29, 30])
   func unaskedAtStart(days: Int) throws {
     let (world, first, type) = try Self.started()
     try world.save([("a", RecordFields())], type: type, to: zone("photos"))

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "REC-24: a task that failed comes again after its wait; what was written meanwhile comes at once",
+    "a task that failed comes again after its wait; what was written meanwhile comes at once",
     arguments: StoreKind.allCases)
   func failing(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in

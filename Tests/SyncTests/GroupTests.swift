@@ -66,8 +66,6 @@ import Wire
     "REC-29, REC-21: wherever the server fails, before or after its work, making the same call again goes on",
     arguments: FaultPoint.allCases.filter { $0 != .transfer }, FaultSwitch.Side.allCases)
   func faults(point: FaultPoint, side: FaultSwitch.Side) async throws {
-    // These two are one place each: before the commit, and after it.
-    let side = point == .commit || point == .indexUpdate ? .before : side
     let faults = try FaultSwitch("\(point.rawValue):\(side.rawValue)=2")
     try await CloudWorld.with(faults: faults) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))

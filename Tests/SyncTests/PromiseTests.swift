@@ -73,7 +73,7 @@ import Wire
     }
   }
 
-  @Test("CK-21, MOB-56: a backend's own calls and the device protocol are one API over the same records")
+  @Test("MOB-56: a backend's own calls and the device protocol are one API over the same records")
   func interfaces() async throws {
     try await CloudWorld.with { cloud in
       let a = try cloud.device("a")

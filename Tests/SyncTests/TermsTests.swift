@@ -152,7 +152,7 @@ import Wire
     }
   }
 
-  @Test("CK-20, CK-45: zones are made once, and listed with their lives")
+  @Test("CK-45: zones are made once, and listed with their lives")
   func zones() async throws {
     try await CloudWorld.with { cloud in
       let a = try cloud.device("a")

@@ -8,7 +8,7 @@ public enum FaultPoint: String, Sendable, Hashable, CaseIterable {
   case inProgressMark = "in-progress-mark"
   /// The commit of a group is asked for.
   case commit
-  /// The commit of a group is made.
+  /// The commit of a group is written: the store's transaction writes records and index at once.
   case indexUpdate = "index-update"
   /// An object goes to the object store.
   case transfer

@@ -132,7 +132,7 @@ struct ChunkFileTests {
     await bench.close()
   }
 
-  @Test("SIM-50, SIM-55: a snapshot goes on reading what was deleted meanwhile; then its place is used again")
+  @Test("a snapshot goes on reading what was deleted meanwhile; then its place is used again")
   func snapshot() async throws {
     let bench = try await FragileStore(LocalStoreOptions())
     try await Self.makeTable(bench.store)

@@ -73,7 +73,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("BEN-01, UNI-10: what an app can read is on the disk; of several pages, with the last of them")
+  @Test("what an app can read is on the disk; of several pages, with the last of them")
   func pages() async throws {
     try await with { f, syncs in
       _ = try await f.apply([F.entry("a", 1, "a")], token: [1])

@@ -32,7 +32,7 @@ import Testing
     #expect(ObjectPlan(wanted: [], there: [Self.here, other]).removals == [Self.here, other])
   }
 
-  @Test("REC-09: waits grow and end somewhere; what can never succeed is not tried again")
+  @Test("waits grow and end somewhere; what can never succeed is not tried again")
   func retries() {
     #expect((0..<4).map { ObjectRetry.wait(after: $0) } == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
     #expect(ObjectRetry.wait(after: 1_000) == .seconds(300))

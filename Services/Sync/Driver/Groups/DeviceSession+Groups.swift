@@ -61,9 +61,11 @@ extension DeviceSession {
     let zone = try groupZone(commit.container, commit.zone)
     let fence = commit.token == 0 ? "" : lockName(zone.database)
     let request = GroupCommit(parts: commit.parts, atomic: commit.atomic, lock: fence, token: commit.token)
-    try cloud.faults.pass(.commit)
-    let answer = try await ask(.commit(request), commit.op, floor: commit.opFloor, in: zone)
-    try cloud.faults.pass(.indexUpdate)
+    let answer = try await cloud.faults.around(.commit) { () async throws(CaravanError) in
+      try await cloud.faults.around(.indexUpdate) { () async throws(CaravanError) in
+        try await ask(.commit(request), commit.op, floor: commit.opFloor, in: zone)
+      }
+    }
     let reply = try required(answer.commit, "commit")
     cloud.metrics.count(reply)
     return try admit(reply, expected: 0, account)
