@@ -16,6 +16,8 @@ final class ConnectionContext: Sendable {
   let options: NATSOptions
   private let socket: BrokerSocket
   private let random: any RandomSource
+  /// What was shown to the broker last: the key that signs belongs to the token that was shown.
+  private let shown = Mutex<Credentials?>(nil)
   /// What the library knows it by.
   private let registered = Mutex<UInt>(0)
 
@@ -149,7 +151,8 @@ extension ConnectionContext {
 
   /// The library frees the copy.
   fileprivate static let onToken: natsUserJWTHandler = { token, _, context in
-    guard let credentials = from(context)?.options.credentials else { return NATS_ERR }
+    guard let owner = from(context), let credentials = owner.options.current else { return NATS_ERR }
+    owner.shown.withLock { $0 = credentials }
     token?.pointee = strdup(credentials.jwt.text)
     return NATS_OK
   }
@@ -157,7 +160,7 @@ extension ConnectionContext {
   /// The library frees the copy. Before 3.8 it takes a signature that begins with a zero byte, one in 256, for none and
   /// asks to be let in without it (nats.c #705): refused. Such an attempt ends here; the next one gets another nonce.
   fileprivate static let onNonce: natsSignatureHandler = { _, signature, count, nonce, context in
-    guard let credentials = from(context)?.options.credentials, let nonce,
+    guard let credentials = from(context)?.shown.withLock(\.self), let nonce,
       let signed = try? credentials.key.sign([UInt8](UnsafeRawBufferPointer(start: nonce, count: strlen(nonce)))),
       signed.first != 0, let copy = malloc(signed.count)
     else { return NATS_ERR }

@@ -24,6 +24,9 @@ public struct NATSOptions: Sendable {
   public var urls: [String]
   /// nil only where the broker asks for none.
   public var credentials: Credentials?
+  /// Asked at each connection for the same holder's credentials as they are now, for they may have been renewed; nil:
+  /// they never are.
+  public var renewed: (@Sendable () -> Credentials?)?
   /// nil: TLS is spoken where an address says `tls://`, or the broker asks for it, and the system's authorities are
   /// trusted.
   public var tls: TLS?
@@ -66,11 +69,21 @@ public struct NATSOptions: Sendable {
   }
 
   /// The same as somebody else.
-  public func with(_ credentials: Credentials) -> NATSOptions {
+  /// - Parameter renewed: what those credentials are later.
+  public func with(_ credentials: Credentials, renewed: (@Sendable () -> Credentials?)? = nil) -> NATSOptions {
     var options = self
     options.credentials = credentials
+    options.renewed = renewed
     options.inbox = Self.inbox(of: credentials)
     return options
+  }
+
+  /// What the broker is to be shown now. Credentials of another holder are not taken: answers would go astray.
+  var current: Credentials? {
+    guard let credentials, let later = renewed?(), Self.inbox(of: later) == Self.inbox(of: credentials) else {
+      return credentials
+    }
+    return later
   }
 
   /// Below which the broker lets the holder listen: a device's has its user before it (`EnrolledDevice.inbox`).

@@ -63,6 +63,7 @@ extension NATSOptions {
     }
     let credentials = try options[Flag<String?>.credentials].map(Credentials.reading)
     self.init(urls: options[Flag<[String]>.nats], credentials: credentials, name: name)
+    if let file = options[Flag<String?>.credentials] { renewed = { try? Credentials.reading(file) } }
     tls = try TLS.given(by: options)
     allowsClear = options[Flag<Bool>.insecure]
   }

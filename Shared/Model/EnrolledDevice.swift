@@ -72,3 +72,9 @@ public struct EnrolledDevice: Sendable, Hashable, Comparable, CustomStringConver
     (a.user, a.device, a.enrolment) < (b.user, b.device, b.enrolment)
   }
 }
+
+extension EnrolledDevice {
+  /// What a device signs with its key to have credentials that are over made anew.
+  /// - Parameter time: Unix seconds, so that a signature that somebody has seen is soon worth nothing.
+  public func renewalStatement(at time: Int64) -> [UInt8] { Array("caravan renewal 1\n\(text)\n\(time)\n".utf8) }
+}

@@ -1,5 +1,7 @@
 /// Bounds that more than one part of Caravan relies on. A part's own bounds are in its own `Limits`.
 public enum Limits {
+  /// How long a device's credentials are good, if they are not renewed. What revokes them must be kept as long.
+  public static let deviceCredentialSeconds: Int64 = 7 * 86_400
   /// Largest payload of one bus message; nats-server is configured with the same (`max_payload`).
   public static let messageBytes = 4 << 20
   /// Largest `Frame` a device sends or receives, before its envelope.

@@ -226,6 +226,29 @@ struct SecurityTests {
     }
   }
 
+  @Test("issue 5, A9: a connection whose credentials end shows those that were made meanwhile, and goes on")
+  func renewed() async throws {
+    try await withRealm { realm in
+      let now = realm.host.clock.wallTime.milliseconds / 1_000
+      let first = try realm.device("pi-4", user: "ann", expires: now + 3)
+      let shown = Mutex(first)
+      var options = NATSOptions(urls: [realm.configuration.url], credentials: first, name: "test")
+      options.renewed = { shown.withLock(\.self) }
+      let bus = try await NATSBus.connect(options, host: realm.host)
+      try await bus.waitUntilConnected(deadline: .seconds(5))
+      let events = bus.events()
+      // Another key too, as after a new enrolment of the same device: what signs belongs to what is shown.
+      let second = try realm.device("pi-4", user: "ann", expires: now + 3_600)
+      shown.withLock { $0 = second }
+      while let event = await events.next(), event != .disconnected {}
+      try await bus.waitUntilConnected(deadline: .seconds(10))
+      // Somebody else's are not taken: answers would go astray.
+      let stranger = try realm.device("pi-5", user: "ann", expires: now + 3_600)
+      shown.withLock { $0 = stranger }
+      #expect(bus.isConnected)
+    }
+  }
+
   @Test("Revocation through $SYS.REQ.CLAIMS.UPDATE cuts the device off, and only it")
   func revocation() async throws {
     try await withRealm { realm in

@@ -19,13 +19,15 @@ Command(
   let announced: LinkClass? = if case .announced(let link) = choice { link } else { nil }
   let directory = options[Flag<String>.data]
   try LocalStore.makePrivate(directory)
-  let own = DeviceCredentials(given: credentials, directory: directory)
+  let own = DeviceCredentials(directory: directory, host: host) { [renewed = nats.renewed] in
+    renewed?() ?? credentials
+  }
   let configuration = Agent.Configuration(
     directory: directory, identity: try DeviceIdentity(own.current), link: announced)
   // Apps work without a broker, so nothing here waits for one.
   let agent = try await Agent(configuration, host: host) { [nats] () throws(CaravanError) in
     try await own.connect { (credentials) throws(CaravanError) in
-      let bus = try await NATSBus.connect(nats.with(credentials), host: host)
+      let bus = try await NATSBus.connect(nats.with(credentials) { own.current }, host: host)
       try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)
       return bus
     }
@@ -35,7 +37,7 @@ Command(
     socket: options[Flag<String>.socket], inherited: inherited?.descriptor,
     .init(isOpen: options[Flag<Bool>.openApps], packages: options[Flag<String>.packagedApps]), store: agent.store,
     sync: agent.engine, host: host)
-  var services: [any Service] = [agent, apps]
+  var services: [any Service] = [agent, apps, own]
   if case .automatic = choice {
     await agent.engine.linkIsWatched()
     let watched = LinkWatch.Configuration(

@@ -12,6 +12,8 @@ public enum GatewayLimits {
   public static let reportAge: Duration = .milliseconds(900)
   /// How often the files of the certificate are looked at.
   public static let certificatePeriod: Duration = .seconds(2)
+  /// How far a device's clock may be from the gateway's where it asks for credentials that are over.
+  static let renewalSeconds: Int64 = 300
   /// Bytes of a request's body; enrolment needs a few hundred.
   public static let bodyBytes = 64 << 10
   public static let renewalsInFlight = 16

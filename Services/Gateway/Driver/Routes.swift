@@ -25,9 +25,10 @@ struct Routes: Sendable {
       case ("GET", "/v1/status"): return try await status(request)
       case ("POST", "/v1/enrolment-tokens"): return try await mint(request)
       case ("POST", "/v1/enrol"): return try await enrol(request)
+      case ("POST", "/v1/renewals"): return try await renew(request)
       case (_, "/healthz"), (_, "/readyz"), (_, "/metrics"), (_, "/"), (_, "/v1/status"):
         return .notAllowed(request, "GET, HEAD")
-      case (_, "/v1/enrolment-tokens"), (_, "/v1/enrol"): return .notAllowed(request, "POST")
+      case (_, "/v1/enrolment-tokens"), (_, "/v1/enrol"), (_, "/v1/renewals"): return .notAllowed(request, "POST")
       default: return .text(status: 404, "there is nothing at this path: try /")
       }
     } catch {
@@ -110,6 +111,19 @@ struct Routes: Sendable {
     return HTTPResponse(json: ["jwt": .string(jwt.text)])
   }
 
+  /// Rated as enrolment is: whoever cannot sign learns nothing, and not often.
+  private func renew(_ request: HTTPRequest) async throws(CaravanError) -> HTTPResponse {
+    try door.enter(request)
+    let body = try Self.object(request.body)
+    guard let time = body["time"]?.intValue else {
+      throw CaravanError(.invalidData, "the body lacks \"time\", a whole number")
+    }
+    let renewal = try RenewalRequest(
+      device: Self.text(body, "device"), user: Self.text(body, "user"), key: Self.text(body, "public_key"), time: time,
+      signature: Self.text(body, "signature"))
+    return HTTPResponse(json: ["jwt": .string(try await enroller.renew(renewal).text)])
+  }
+
   private static func object(_ body: [UInt8]) throws(CaravanError) -> JSON {
     let json: JSON
     do { json = try JSON.parse(body) } catch { throw CaravanError(.invalidData, "the body is not JSON: \(error)") }
@@ -138,7 +152,7 @@ extension DeviceRecord {
   fileprivate var json: JSON {
     [
       "device": .string(device.device.text), "user": .string(device.user.text),
-      "enrolment": .int(Int64(device.enrolment)), "public_key": .string(key),
+      "enrolment": .int(Int64(device.enrolment)), "public_key": .string(key), "credentials_end": .bool(ends),
       "issued": .string(WallTime(milliseconds: issued).description),
       "revoked": revoked == 0 ? .null : .string(WallTime(milliseconds: revoked).description),
     ]

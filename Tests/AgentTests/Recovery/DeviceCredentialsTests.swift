@@ -45,7 +45,7 @@ import Wire
     }
     let service = ServiceHost(
       name: "caravan-gateway", version: "1.0.0", bus: cloud, host: Self.host, endpoints: [renew])
-    let own = DeviceCredentials(given: old, directory: directory)
+    let own = DeviceCredentials(directory: directory, host: Self.host) { old }
     let names = Mutex<[String]>([])
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await service.run() }

@@ -134,8 +134,8 @@ actor ConnectionLedger {
       for crowd in new {
         revocations.add()
         host.log.error(
-          "a device has too many connections, its credentials are void from now on: enrol it anew (caravan device "
-            + "revoke, device add)", [.device: crowd.name, .count: crowd.count, .limit: limits.each])
+          "a device has too many connections, its credentials are void from now on; caravan device renew, on the "
+            + "device, makes new ones", [.device: crowd.name, .count: crowd.count, .limit: limits.each])
       }
     } catch {
       for crowd in new { revoked.remove(crowd.key) }

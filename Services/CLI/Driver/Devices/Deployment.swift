@@ -74,10 +74,10 @@ struct Deployment: Sendable {
 
   /// Makes everything void that was signed for this user key, first at the broker, then for its next start; the
   /// registry of devices comes after, and is the caller's.
-  func revoke(_ key: PublicNKey) async throws(CaravanError) {
+  func revoke(_ key: PublicNKey, isEnding: Bool = false) async throws(CaravanError) {
     let keys = try keyDirectory()
     try await bus(.system).with(host) { bus throws(CaravanError) in
-      try await keys.revoke([key], over: bus, host)
+      try await keys.revoke([key], isEnding: isEnding, over: bus, host)
     }
   }
 }

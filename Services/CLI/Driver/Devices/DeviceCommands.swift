@@ -6,7 +6,7 @@ internal import Launch
 internal import Model
 internal import Runtime
 
-/// `caravan device add|revoke|list`.
+/// `caravan device add|revoke|renew|list`.
 enum DeviceCommands {
   private static let user = Flag<String>("user", "U", "whose device it is: 1 to 63 of a-z, 0-9 and '-'")
   private static let owner = Flag<String?>(
@@ -26,6 +26,12 @@ enum DeviceCommands {
         "caravan device revoke", "Makes a device's credentials void and ends its connections.",
         operands: .init("NAME", 1...1), flags: [owner] + Deployment.allFlags), changesCloud: true
     ) { options, terminal in try await revoke(options, terminal) },
+    Tool(
+      Command(
+        "caravan device renew", "Has a device's credentials made anew after they were over; run on the device.",
+        operands: .init("FILE", 1...1),
+        flags: [Deployment.gateway, Deployment.gatewayAuthority, Flag<Bool>.insecure, Flag<String?>.suiteDirectory])
+    ) { options, terminal in try await DeviceRenewal.run(options, terminal) },
     Tool(
       Command("caravan device list", "Shows every device.", flags: [json] + Deployment.gatewayFlags)
     ) { options, terminal in try await list(options, terminal) },
@@ -120,9 +126,10 @@ enum DeviceCommands {
     let gateway = try deployment.gatewayClient()
     let user = try await holder(of: device, options[owner], gateway)
     let path = "/v1/devices/\(user)/\(device)"
-    let publicKey = try text(await gateway.call("GET", path), "public_key")
+    let record = try await gateway.call("GET", path)
+    let publicKey = try text(record, "public_key")
     let key = try crypto { () throws(CryptoError) in try PublicNKey(publicKey, kind: .user) }
-    try await deployment.revoke(key)
+    try await deployment.revoke(key, isEnding: record["credentials_end"] == .bool(true))
     _ = try await gateway.call("DELETE", path)
     terminal.say("device '\(device)' of user '\(user)' is revoked")
   }

@@ -181,9 +181,13 @@ struct KeyDirectory: Sendable {
 
   /// The account's token with more users out: everything signed for the keys until now is void.
   func accountToken(revoking keys: [PublicNKey], at seconds: Int64) throws(CaravanError) -> JWT {
-    var revocations = try revocations()
-    for key in keys { revocations[key] = seconds }
-    return try sign(accountClaims(revoking: revocations, connections: connections(), at: seconds), with: operatorKey)
+    var list = try revocationList()
+    try list.revoke(keys, isEnding: false, at: seconds)
+    return try accountToken(list, at: seconds)
+  }
+
+  func accountToken(_ list: RevocationList, at seconds: Int64) throws(CaravanError) -> JWT {
+    try sign(accountClaims(revoking: list.times, connections: connections(), at: seconds), with: operatorKey)
   }
 
   /// What the next start of a broker begins with.

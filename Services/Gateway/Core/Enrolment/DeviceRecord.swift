@@ -9,8 +9,11 @@ public struct DeviceRecord: Sendable, Equatable {
   public var issued: Int64
   /// Unix time in milliseconds; 0: it is not revoked.
   public var revoked: Int64
+  /// Whether all credentials that were ever signed for this key end by themselves; those of earlier releases do not.
+  public var ends: Bool
 
-  public init(device: EnrolledDevice, key: String, issued: Int64, revoked: Int64 = 0) {
+  public init(device: EnrolledDevice, key: String, issued: Int64, revoked: Int64 = 0, ends: Bool = true) {
+    self.ends = ends
     self.device = device
     self.key = key
     self.issued = issued
@@ -45,6 +48,8 @@ extension DeviceRecord {
     static let revoked: UInt32 = 4
     /// Absent in records from before enrolments had numbers: the first.
     static let enrolment: UInt32 = 5
+    /// Absent in records from before credentials ended.
+    static let ends: UInt32 = 6
   }
 
   /// What the record is called.
@@ -54,6 +59,7 @@ extension DeviceRecord {
     RecordFields([
       FieldID.user: .text(device.user.text), FieldID.key: .text(key), FieldID.issued: .integer(issued),
       FieldID.revoked: .integer(revoked), FieldID.enrolment: .integer(Int64(device.enrolment)),
+      FieldID.ends: .integer(ends ? 1 : 0),
     ])
   }
 
@@ -64,9 +70,11 @@ extension DeviceRecord {
     else { throw CaravanError(.internalError, "the record of device '\(name)' lacks a field") }
     var enrolment: UInt32 = 1
     if case .integer(let number) = fields[FieldID.enrolment] { enrolment = UInt32(clamping: max(1, number)) }
+    var ends = false
+    if case .integer(let flag) = fields[FieldID.ends] { ends = flag != 0 }
     let device = name.split(separator: "/").last.map(String.init) ?? name
     self.init(
       device: EnrolledDevice(user: try UserID(user), device: try DeviceID(device), enrolment: enrolment), key: key,
-      issued: issued, revoked: revoked)
+      issued: issued, revoked: revoked, ends: ends)
   }
 }

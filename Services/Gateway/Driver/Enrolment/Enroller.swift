@@ -104,17 +104,29 @@ struct Enroller: Sendable {
   }
 
   /// Credentials for the key that is enrolled. Nobody else can use them, so whoever asks need not prove that it is his.
-  /// - Parameter enrolment: as the broker has proven; nil: the credentials are from before enrolments had numbers.
+  /// - Parameters:
+  ///   - enrolment: as the broker has proven; nil: the credentials are from before enrolments had numbers.
+  ///   - holder: who has proven to hold this key; nil: the broker has proven the device.
   /// - Throws: `notAuthenticated` when that enrolment is revoked, or another has followed.
-  func renew(_ name: DeviceID, of user: UserID, enrolment: UInt32?) async throws(CaravanError) -> JWT {
+  func renew(
+    _ name: DeviceID, of user: UserID, enrolment: UInt32?, by holder: PublicNKey? = nil
+  ) async throws(CaravanError) -> JWT {
     guard let record = try await registry.find(user, name)?.record, record.revoked == 0,
-      record.device.enrolment == enrolment ?? 1
+      record.device.enrolment == enrolment ?? 1, holder.map({ $0.text == record.key }) ?? true
     else {
       throw CaravanError(.notAuthenticated, "device '\(name)' is not enrolled under these credentials: enrol it again")
     }
     let key: PublicNKey
     do { key = try PublicNKey(record.key, kind: .user) } catch { throw CaravanError(.internalError, "\(error)") }
     return try authority.sign(key, device: record.device, at: host.clock.wallTime.milliseconds / 1000)
+  }
+
+  /// Credentials for whoever was away for so long that theirs are over, and cannot ask over the bus.
+  /// - Throws: `notAuthenticated` when the request is not signed by the key that is enrolled; as `renew` does.
+  func renew(_ request: RenewalRequest) async throws(CaravanError) -> JWT {
+    try request.check(at: host.clock.wallTime.milliseconds / 1000)
+    return try await renew(
+      request.device.device, of: request.device.user, enrolment: request.device.enrolment, by: request.key)
   }
 
   private static func unknown(_ name: DeviceID, of user: UserID) -> CaravanError {
