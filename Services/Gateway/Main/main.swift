@@ -21,10 +21,6 @@ let metricsToken = Flag<String?>(
   "metrics-token", "FILE", "what opens /metrics and /v1/status from other machines, as the admin token does",
   environment: "CARAVAN_METRICS_TOKEN")
 
-let lifetime = Flag<Duration>(
-  "device-credentials", "TIME", "how long devices' credentials are good; agents renew them when half of it is over",
-  environment: "CARAVAN_DEVICE_CREDENTIALS", default: .seconds(Limits.deviceCredentialSeconds))
-
 let usual = HTTPLimits()
 let connections = Flag<Int>(
   "http-connections", "N", "connections of HTTP", environment: "CARAVAN_HTTP_CONNECTIONS", default: usual.connections,
@@ -81,21 +77,19 @@ func settings(_ options: Options) throws(CaravanError) -> GatewaySettings {
 
 Command(
   "caravan-gateway", "Caravan's HTTP side: health, metrics, the status page, enrolment of devices.",
-  flags: .bus + [http, certificate, certificateKey, signingKey, adminToken, metricsToken, lifetime] + limitFlags
+  flags: .bus + [
+    http, certificate, certificateKey, signingKey, adminToken, metricsToken, Flag<Duration>.deviceCredentials,
+  ]
+    + limitFlags
 ).serve { options, host, bus in
   guard let credentials = try options[Flag<String?>.credentials].map(Credentials.reading) else {
     throw CaravanError(.invalidData, "--creds is required (or CARAVAN_CREDS): it says which account devices belong to")
   }
-  let seconds = options[lifetime].components.seconds
-  guard (60...Limits.deviceCredentialSeconds).contains(seconds) else {
-    throw CaravanError(
-      .invalidData,
-      "--device-credentials is 1m to \(Limits.deviceCredentialSeconds / 86_400)d: revocations are kept as long")
-  }
   let service = try GatewayService(
     settings(options), bus: bus, host: host,
     authority: DeviceAuthority(
-      signingKey: NKey.reading(options[signingKey]), account: credentials.account, lifetime: seconds))
+      signingKey: NKey.reading(options[signingKey]), account: credentials.account,
+      lifetime: options.deviceCredentialSeconds()))
   host.log.info("serving HTTP", [.address: options[http].host, .port: service.port])
   return [service]
 }

@@ -27,7 +27,7 @@ enum SuiteCommands {
         flags: [
           Flag<String?>.suiteDirectory, http, nats, KeyCommands.names, scale, Flag<String?>.postgres,
           Flag<[String]>.stores, deviceTLS, insecure, KeyCommands.connections, ConnectionCommands.each,
-          Flag<LogLevel>.logLevel,
+          Flag<Duration>.deviceCredentials, Flag<LogLevel>.logLevel,
         ])
     ) { options, terminal in try await up(options, terminal) }
   ]
@@ -49,6 +49,7 @@ enum SuiteCommands {
       directory: directory, scale: scale, postgres: postgres, stores: options[Flag<[String]>.stores],
       demandsCertificates: options[deviceTLS], allowsClear: options[insecure],
       connections: options[KeyCommands.connections], connectionsPerDevice: options[ConnectionCommands.each],
+      deviceCredentials: try options.deviceCredentialSeconds(),
       logLevel: options[Flag<LogLevel>.logLevel])
     let suite = try Suite(plan, addresses: addresses, terminal: terminal, host: host)
     let group = ServiceGroup(suite.services, host: host, deadline: Suite.shutDownDeadline)

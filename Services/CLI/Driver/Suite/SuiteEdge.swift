@@ -16,6 +16,8 @@ struct SuitePlan: Sendable {
   var allowsClear: Bool
   var connections: Int
   var connectionsPerDevice: Int
+  /// How long devices' credentials are good, in seconds.
+  var deviceCredentials: Int64
   var logLevel: LogLevel
 }
 
@@ -29,6 +31,7 @@ struct SuiteEdge: Sendable {
   private let gatewayPair: KeyDirectory.PairFiles?
   private let clients: [Holder: KeyDirectory.PairFiles]
   private let allowsClear: Bool
+  private let deviceCredentials: Int64
 
   init(_ plan: SuitePlan, _ addresses: Addresses, _ host: Host) throws(CaravanError) {
     let seconds = host.clock.wallTime.milliseconds / 1000
@@ -36,6 +39,7 @@ struct SuiteEdge: Sendable {
     keys = try KeyDirectory.ensure(directory.keys, connections: plan.connections, at: seconds)
     gateway = addresses.http
     allowsClear = plan.allowsClear
+    deviceCredentials = plan.deviceCredentials
     func names(_ address: HostPort) -> [String] {
       var names: [String] = []
       for name in [address.reachable.host, host.process.hostName, "localhost", "127.0.0.1"] + addresses.names
@@ -77,7 +81,7 @@ struct SuiteEdge: Sendable {
 
   /// What the gateway needs to serve: `--http …`.
   var http: [String] {
-    let address = ["--http", gateway.description]
+    let address = ["--http", gateway.description, "--device-credentials", "\(deviceCredentials)s"]
     if let gatewayPair { return address + ["--http-cert", gatewayPair.certificate, "--http-key", gatewayPair.key] }
     return gateway.isLoopback ? address : address + ["--insecure"]
   }
