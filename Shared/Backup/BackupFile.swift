@@ -5,7 +5,9 @@ internal import Wire
 
 /// A backup: one file, the same for every engine (Protos/caravan/v1/archive.proto).
 public enum BackupFile {
-  static let format: UInt32 = 2
+  static let format: UInt32 = 3
+  /// What the release before wrote: devices are named without their users, and records have no times.
+  static let oldestFormat: UInt32 = 2
   static let bufferBytes = 1 << 20
   /// A record and its chunks' hashes, or a chunk, with room around; a manifest names every zone.
   static let itemBytes = 1 << 30
@@ -48,15 +50,25 @@ public enum BackupFile {
     checking filled: () throws(CaravanError) -> any ArchiveSource
   ) throws(CaravanError) -> ArchiveSummary {
     var reader = try BackupReader(path)
-    let expected = try reader.readAll { _ in }
+    var renaming = ArchiveRenaming()
+    let found = try reader.readAll { item throws(CaravanError) in renaming.learn(item) }
+    let isOld = reader.format < format
     guard reader.made <= now else {
       let ahead = (reader.made.milliseconds - now.milliseconds + 999) / 1_000
       throw CaravanError(
         .invalidData, "the backup was made \(ahead) s from now, says the clock of this machine: set the clock")
     }
     let target = try sink()
-    try read(path) { item throws(CaravanError) in try target.take(item) }
+    var renamed = ArchiveDigester()
+    try read(path) { item throws(CaravanError) in
+      guard isOld else { return try target.take(item) }
+      for item in renaming.renamed(item) {
+        try renamed.add(item)
+        try target.take(item)
+      }
+    }
     try target.finish()
+    let expected = isOld ? renamed.summary : found
     var digester = ArchiveDigester()
     try filled().export { item throws(CaravanError) in try digester.add(item) }
     if let difference = expected.difference(to: digester.summary) {
@@ -143,6 +155,8 @@ private struct BackupReader {
   private var digester = ArchiveDigester()
   /// When the backup was made; known once all is read.
   private(set) var made = WallTime(milliseconds: 0)
+  /// Known once all is read.
+  private(set) var format = BackupFile.format
 
   init(_ path: String) throws(CaravanError) {
     guard DiskFile.exists(path) else { throw CaravanError(.invalidData, "there is no backup '\(path)'") }
@@ -154,10 +168,13 @@ private struct BackupReader {
     _ take: (StoreContent) throws(CaravanError) -> Void
   ) throws(CaravanError) -> ArchiveSummary {
     guard case .header(let header)? = try next()?.kind else { throw damaged("it does not begin as a backup") }
-    guard header.format == BackupFile.format else {
+    guard (BackupFile.oldestFormat...BackupFile.format).contains(header.format) else {
       throw CaravanError(
-        .invalidData, "the backup has format \(header.format): this release knows \(BackupFile.format)")
+        .invalidData,
+        "the backup has format \(header.format): this release reads \(BackupFile.oldestFormat) and \(BackupFile.format)"
+          + (header.format > BackupFile.format ? "; restore it with a newer one" : ""))
     }
+    format = header.format
     made = WallTime(milliseconds: Int64(clamping: header.madeMilliseconds))
     while true {
       let (before, count) = (chain, items)

@@ -24,6 +24,10 @@ public struct AppRow: Sendable, Hashable {
   /// Why the cloud does not take the row as it is, which stays dirty; empty: it has not said so. A change is offered
   /// again.
   public let refused: String
+  /// When and by whom the row was made, and when and by whom its version was; nil: it was not asked for, the cloud has
+  /// not seen the row, or it is from before the cloud kept that.
+  public let created: RowAct?
+  public let modified: RowAct?
 
   public subscript(_ column: String) -> Value { cells[column] ?? .null }
 
@@ -41,7 +45,30 @@ public struct AppRow: Sendable, Hashable {
     for cell in row.cells { cells[cell.column] = cell.model }
     self.cells = cells
     refused = row.refused
+    created = RowAct(milliseconds: row.createdMilliseconds, by: row.createdBy)
+    modified = RowAct(milliseconds: row.modifiedMilliseconds, by: row.modifiedBy)
     objects = Dictionary(row.objects.map { ($0.column, $0.size) }, uniquingKeysWith: { $1 })
+  }
+}
+
+/// Something that somebody did to a row, at the cloud.
+public struct RowAct: Sendable, Hashable {
+  /// Unix time on the cloud's clock.
+  public let milliseconds: Int64
+  /// Empty where it was a service of the cloud.
+  public let user: String
+  /// A device of that user, or the name of a service, which begins with an @.
+  public let device: String
+
+  init?(milliseconds: UInt64, by writer: String) {
+    guard milliseconds > 0 else { return nil }
+    self.milliseconds = Int64(clamping: milliseconds)
+    // What sync has settled for a device is that device's.
+    let name = writer.hasPrefix("@sync/") ? writer.dropFirst("@sync/".count) : writer[...]
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    let isDevice = parts.count > 1 && name.first != "@"
+    user = isDevice ? String(parts[0]) : ""
+    device = isDevice ? String(parts[1]) : String(name)
   }
 }
 

@@ -10,6 +10,7 @@ public struct RowCursor: AsyncSequence, Sendable {
   let columns: [String]
   let order: [(column: String, descending: Bool)]
   var isAside = false
+  var authorship = false
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let pages: RowPages
@@ -90,7 +91,7 @@ final class RowPages: Sendable {
     Wire.Select(
       table: rows.table.name, columns: rows.columns, selection: try rows.selection.wire(),
       order: rows.order.map { Wire.OrderBy(column: $0.column, descending: $0.descending) },
-      pageRows: ClientLimits.pageRows, hold: isHeld, aside: rows.isAside)
+      pageRows: ClientLimits.pageRows, hold: isHeld, aside: rows.isAside, authorship: rows.authorship)
   }
 }
 

@@ -142,9 +142,10 @@ public struct Table: Sendable {
 
   /// Rows as they were when the first one was asked for, in pages.
   public func rows(
-    _ selection: Selection = .all, columns: [String] = [], orderBy order: [(column: String, descending: Bool)] = []
+    _ selection: Selection = .all, columns: [String] = [], orderBy order: [(column: String, descending: Bool)] = [],
+    authorship: Bool = false
   ) -> RowCursor {
-    RowCursor(table: self, selection: selection, columns: columns, order: order)
+    RowCursor(table: self, selection: selection, columns: columns, order: order, authorship: authorship)
   }
 
   /// Rows with changes that were not sent when the cloud said that the table's zone does not exist; until it is there

@@ -50,10 +50,11 @@ public struct Entry: Sendable, Hashable {
   public var expires: Int64
   /// Encoded `FieldVersions`, where the record type's conflict policy keeps them; else empty.
   public var fields: [UInt8]
+  public var authorship: Authorship
 
   public init(
     name: String, version: Seq, created: Seq, isDeleted: Bool = false, type: UInt32 = 0, body: [UInt8] = [],
-    writer: String, expires: Int64 = 0, fields: [UInt8] = []
+    writer: String, expires: Int64 = 0, fields: [UInt8] = [], authorship: Authorship = .unknown
   ) {
     self.name = name
     self.version = version
@@ -64,6 +65,26 @@ public struct Entry: Sendable, Hashable {
     self.writer = writer
     self.expires = expires
     self.fields = fields
+    self.authorship = authorship
+  }
+}
+
+/// When and by whom a record was made, and when it was last changed: by the writer of its entry. Times are Unix
+/// milliseconds on the store's clock, and within a zone none is before that of an earlier commit.
+public struct Authorship: Sendable, Hashable {
+  /// 0: not known, as the record was last changed before the store kept it. Then nobody knows by whom, either.
+  public var modified: Int64
+  /// 0: not known, as the record was made before the store kept it.
+  public var created: Int64
+  /// Who made it; empty where the time is not known.
+  public var creator: String
+
+  public static let unknown = Authorship(modified: 0, created: 0, creator: "")
+
+  public init(modified: Int64, created: Int64, creator: String) {
+    self.modified = modified
+    self.created = created
+    self.creator = creator
   }
 }
 
@@ -114,7 +135,8 @@ public enum Outcome: Sendable, Hashable {
 
 /// What became of a commit.
 public enum CommitResult: Sendable, Hashable {
-  case applied(outcomes: [Outcome], zoneSeq: Seq, incarnation: Incarnation)
+  /// - Parameter time: when it was, as `Authorship.modified` says of what it wrote; 0: it wrote nothing, or nobody knows.
+  case applied(outcomes: [Outcome], zoneSeq: Seq, incarnation: Incarnation, time: Int64 = 0)
   /// Nothing was applied: stage these chunks first, then send the same op again.
   case missing([ChunkHash])
   /// The op was settled as aborted before it arrived: it has no effect and never will.

@@ -41,7 +41,7 @@ public struct ChangePageBuilder {
     if shows(head, isStranger) {
       let head = isStranger ? .stranger(head.version) : head
       let (writerName, bodyBytes) = isStranger ? ([], 0) : (writerName, head.isOwn ? 0 : bodyBytes)
-      let size = nameBytes + bodyBytes + writerName.count + head.fields.count + Self.overhead
+      let size = nameBytes + bodyBytes + writerName.count + head.fields.count + head.creator.count + Self.overhead
       guard writer.count < maxRecords, writer.count == 0 || writer.bytes.count + size <= maxBytes else {
         isFull = true
         return false
@@ -77,7 +77,7 @@ public struct ChangePageBuilder {
   public mutating func stop() { isFull = true }
 
   /// Tags and numbers of one entry, at most.
-  private static let overhead = 48
+  private static let overhead = 64
 
   /// A page that is not the last ends where a batch ends, if one does in it.
   public consuming func finish() -> ChangePage {

@@ -4,18 +4,37 @@ public import Model
 
 extension Commit {
   /// What the zone's index now holds of its writes: of a record it wrote twice, the last.
-  public func entries(_ writes: [ZoneCommit.Write]) -> [Entry] {
+  /// - Parameter naming: says who a writer is that has a number.
+  public func entries(
+    _ writes: [ZoneCommit.Write], naming: (Int64) throws(CaravanError) -> String = { _ in "" }
+  ) throws(CaravanError) -> [Entry] {
     let superseded = Set(writes.compactMap(\.replaced?.version))
-    return writes.filter { !superseded.contains($0.version) }.map { write in
+    return try writes.filter { !superseded.contains($0.version) }.map { (write) throws(CaravanError) in
       Entry(
         name: write.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
         type: write.content.type, body: write.content.body, writer: op.writer, expires: write.expires,
-        fields: write.fields)
+        fields: write.fields, authorship: try write.authorship(by: op.writer, naming))
     }
   }
 
   /// About what it adds to a store.
   public var byteCount: Int { mutations.reduce(0) { $0 + $1.byteCount } }
+}
+
+extension ZoneCommit.Write {
+  /// - Parameter naming: says who a writer is that has a number.
+  public func authorship(
+    by writer: String, _ naming: (Int64) throws(CaravanError) -> String = { _ in "" }
+  ) throws(CaravanError) -> Authorship {
+    guard let origin else { return Authorship(modified: time, created: time, creator: writer) }
+    guard origin.time > 0 else { return Authorship(modified: time, created: 0, creator: "") }
+    let creator =
+      switch origin.writer {
+      case .name(let name): name
+      case .number(let number): try naming(number)
+      }
+    return Authorship(modified: time, created: origin.time, creator: creator)
+  }
 }
 
 extension Store {

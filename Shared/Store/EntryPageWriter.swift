@@ -24,6 +24,13 @@ public struct EntryPageWriter: Sendable {
     public var isRegained: Bool
     /// What it has become is nothing to the reader.
     public var isStranger = false
+    /// When it was written and when its record was made, as `Authorship` says.
+    public var modified: Int64 = 0
+    public var made: Int64 = 0
+    /// Who made the record; empty: whoever wrote the entry, or nobody knows.
+    public var creator: [UInt8] = []
+    /// How long ago the record had been made, one up; 0: nobody knows.
+    var age: UInt64 { made > 0 ? UInt64(max(0, modified - made)) + 1 : 0 }
 
     static func stranger(_ version: Seq) -> Head {
       var head = Head(version: version, created: 0, isDeleted: false, type: 0, isOwn: false)
@@ -68,6 +75,11 @@ public struct EntryPageWriter: Sendable {
       bytes.append(0x52, varint: UInt64(head.fields.count)) { $0.append(contentsOf: head.fields) }
     }
     if head.isStranger { bytes.append(0x58, varint: 1) }
+    if head.modified > 0 { bytes.append(0x60, varint: UInt64(head.modified)) }
+    if head.age > 0 { bytes.append(0x68, varint: head.age) }
+    if !head.creator.isEmpty {
+      bytes.append(0x72, varint: UInt64(head.creator.count)) { $0.append(contentsOf: head.creator) }
+    }
     precondition(
       bytes.count - start == size(head, nameBytes: nameBytes, bodyBytes: bodyBytes, writerBytes: writer.count),
       "an entry has another size than it announced")
@@ -75,9 +87,12 @@ public struct EntryPageWriter: Sendable {
   }
 
   public mutating func append(_ entry: Entry, isOwn: Bool = false) {
-    let head = Head(
+    var head = Head(
       version: entry.version, created: entry.created, isDeleted: entry.isDeleted, type: entry.type, isOwn: isOwn,
       expires: entry.expires, fields: entry.fields)
+    let authorship = entry.authorship
+    (head.modified, head.made) = (authorship.modified, authorship.created)
+    if authorship.creator != entry.writer { head.creator = Array(authorship.creator.utf8) }
     append(
       head, writer: Array(entry.writer.utf8), nameBytes: entry.name.utf8.count, bodyBytes: isOwn ? 0 : entry.body.count
     ) {
@@ -100,6 +115,7 @@ public struct EntryPageWriter: Sendable {
     return field(nameBytes) + number(head.version) + number(head.created) + (head.isDeleted ? 2 : 0)
       + number(UInt64(head.type)) + field(bodyBytes) + (head.isOwn ? 2 : 0) + field(writerBytes)
       + number(UInt64(head.expires)) + field(head.fields.count) + (head.isStranger ? 2 : 0)
+      + number(UInt64(head.modified)) + number(head.age) + field(head.creator.count)
   }
 }
 

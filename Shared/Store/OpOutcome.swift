@@ -2,8 +2,10 @@ public import Model
 
 /// What the store keeps of an op until its writer's floor passes it (UNI-07).
 public enum OpOutcome: Sendable, Hashable {
-  /// - Parameter zoneSeq: after the commit.
-  case decided(verdicts: [ZoneCommit.Verdict], zoneSeq: Seq, incarnation: Incarnation)
+  /// - Parameters:
+  ///   - zoneSeq: after the commit.
+  ///   - time: of the commit; 0: it wrote nothing, or layout 4 kept it.
+  case decided(verdicts: [ZoneCommit.Verdict], zoneSeq: Seq, incarnation: Incarnation, time: Int64 = 0)
   /// Settled before it arrived.
   case aborted
 
@@ -19,7 +21,10 @@ public enum OpOutcome: Sendable, Hashable {
   }
 
   private static let abortedTag: UInt8 = 0
+  /// Without a time.
   private static let decidedTag: UInt8 = 2
+  /// With a time at the end.
+  private static let timedTag: UInt8 = 3
 
   /// What a stored verdict is, in the low bits of its first number.
   fileprivate enum Kind: UInt64 {
@@ -38,8 +43,8 @@ public enum OpOutcome: Sendable, Hashable {
   public var encoded: [UInt8] {
     switch self {
     case .aborted: return [Self.abortedTag]
-    case .decided(let verdicts, let zoneSeq, let incarnation):
-      var bytes = [Self.decidedTag]
+    case .decided(let verdicts, let zoneSeq, let incarnation, let time):
+      var bytes = [time > 0 ? Self.timedTag : Self.decidedTag]
       bytes.reserveCapacity(24 + verdicts.count * 4)
       bytes.append(varint: zoneSeq)
       bytes.append(varint: incarnation)
@@ -59,6 +64,7 @@ public enum OpOutcome: Sendable, Hashable {
           bytes.append(contentsOf: error.message.utf8)
         }
       }
+      if time > 0 { bytes.append(varint: UInt64(time)) }
       return bytes
     }
   }
@@ -66,16 +72,18 @@ public enum OpOutcome: Sendable, Hashable {
   /// - Throws: `internalError` when the bytes are not what `encoded` makes: the file is damaged.
   public init(encoded bytes: [UInt8]) throws(CaravanError) {
     var rest = bytes[...]
-    switch rest.popFirst() {
+    let tag = rest.popFirst()
+    switch tag {
     case Self.abortedTag: self = .aborted
-    case Self.decidedTag:
+    case Self.decidedTag, Self.timedTag:
       let zoneSeq = try rest.takeVarint()
       let incarnation = try rest.takeVarint()
       let count = try rest.takeVarint()
       guard count <= UInt64(bytes.count) else { throw Self.damaged }
       var verdicts: [ZoneCommit.Verdict] = []
       for _ in 0..<count { verdicts.append(try rest.takeVerdict()) }
-      self = .decided(verdicts: verdicts, zoneSeq: zoneSeq, incarnation: incarnation)
+      let time = tag == Self.timedTag ? Int64(clamping: try rest.takeVarint()) : 0
+      self = .decided(verdicts: verdicts, zoneSeq: zoneSeq, incarnation: incarnation, time: time)
     default: throw Self.damaged
     }
   }

@@ -7,7 +7,7 @@ internal import Store
 /// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
 /// database. All text is kept as bytes: they have one order on every server, where collations have many.
 enum Layout {
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   static let tables = [
     """
@@ -28,14 +28,14 @@ enum Layout {
     // newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked` is 0, none of its
     // records ever had a row in caravan_refs. `incarnation` is 0 where it follows from the partition's life and the id:
     // else the zone came from another store, and keeps the life that devices know. `lost_through` is where the versions
-    // end that a restore took back, 0 but for a life that was restored.
+    // end that a restore took back, 0 but for a life that was restored. `time` is when the zone was last written to.
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,
       seq bigint NOT NULL CHECK (seq >= 0), records bigint NOT NULL, bytes bigint NOT NULL, stage bigint NOT NULL,
       linked bigint NOT NULL, changed bigint NOT NULL, purged bigint NOT NULL, snapshot bigint NOT NULL,
       oldest_snapshot bigint NOT NULL, incarnation bigint NOT NULL, lost_through bigint NOT NULL,
-      PRIMARY KEY (partition, id))
+      time bigint NOT NULL DEFAULT 0, PRIMARY KEY (partition, id))
     """,
     """
     CREATE INDEX IF NOT EXISTS caravan_zones_lives ON caravan_zones(partition, name, database, id)
@@ -55,13 +55,14 @@ enum Layout {
     """
     CREATE INDEX IF NOT EXISTS caravan_zones_adopted ON caravan_zones(partition, incarnation) WHERE incarnation > 0
     """,
-    // Sync index and records in one.
+    // Sync index and records in one. `time` is when the entry was written; NULL: before layout 5. `born` and `maker` are
+    // when and by whom its record was made, NULL where this entry did it or `time` is NULL; born is 0 where nobody knows.
     """
     CREATE TABLE IF NOT EXISTS caravan_records(
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, name bytea NOT NULL,
       created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL, writer bytea NOT NULL,
       epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea, body bytea NOT NULL,
-      PRIMARY KEY (partition, zone, seq))
+      time bigint, born bigint, maker bytea, PRIMARY KEY (partition, zone, seq))
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_records_named ON caravan_records(partition, zone, name)
@@ -87,7 +88,7 @@ enum Layout {
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, until bigint NOT NULL,
       name bytea NOT NULL, created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL,
       writer bytea NOT NULL, epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea,
-      body bytea NOT NULL, PRIMARY KEY (partition, zone, seq))
+      body bytea NOT NULL, time bigint, born bigint, maker bytea, PRIMARY KEY (partition, zone, seq))
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_superseded_by_end ON caravan_superseded(partition, zone, until)
@@ -221,15 +222,21 @@ enum Layout {
 
   // MARK: Making and checking
 
-  /// Makes the tables of a new database, or checks those of an old one. Any number of processes may do so at once.
-  static func prepare(_ db: Connection, random: any RandomSource) throws(PostgresError) {
+  /// Makes the tables of a new database, or brings those of an older one to this layout (`Migrations`). Any number of
+  /// processes may do so at once.
+  static func prepare(_ db: Connection, host: Host) throws(PostgresError) {
     for attempt in 1... {
       do throws(PostgresError) {
         if let found = try foundVersion(db) {
-          try check(db, found)
-          return try DamageStatements.prepare(db)
+          guard (Migrations.oldest..<version).contains(found) else {
+            try check(db, found)
+            return try DamageStatements.prepare(db)
+          }
+          host.log.info("the store in PostgreSQL goes from layout \(found) to \(version)")
+          if let complaint = try Migrations.run(db, from: found) { host.log.warning(complaint) }
+          continue
         }
-        try make(db, random: random)
+        try make(db, random: host.random)
       } catch {
         // Two that make the same table at once: one of them is told that its name is taken, in one way or another.
         guard error.kind != .lost, error.kind != .notPermitted, attempt < PostgresLimits.layoutAttempts else {
@@ -268,11 +275,7 @@ enum Layout {
 
   private static func check(_ db: Connection, _ found: Int64) throws(PostgresError) {
     guard found == version else {
-      throw PostgresError(
-        state: "",
-        message:
-          "the database has layout \(found): this release knows \(version); go on with the release that made it, "
-          + "or name an empty database to begin anew", kind: .refused)
+      throw refusal(of: found)
     }
     let lacking = try db.run(
       """
@@ -284,6 +287,15 @@ enum Layout {
     throw PostgresError(
       state: "42501", message: "the role lacks \(first)\(lacking.count > 1 ? " and \(lacking.count - 1) more" : "")",
       kind: .notPermitted)
+  }
+
+  /// What to say of a database that this release does not open.
+  static func refusal(of layout: Int64) -> PostgresError {
+    let words =
+      layout > version
+      ? "of a newer release: this one knows \(version); go on with the newer one, or restore a backup from before"
+      : "this release opens \(Migrations.oldest) and \(version); start the release between them on it first"
+    return PostgresError(state: "", message: "the database has layout \(layout), \(words)", kind: .refused)
   }
 
   private static func refusal(_ error: PostgresError, _ db: Connection) -> PostgresError {

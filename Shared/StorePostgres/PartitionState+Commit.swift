@@ -26,7 +26,7 @@ extension PartitionState {
     let facts = try facts(for: commit, in: zone)
     let unread = unread(of: commit, in: zone, trusting: trusted)
     guard unread.isEmpty else { return .mustRead(unread) }
-    switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
+    switch ZoneCommit(zoneSeq: low, now: now, previous: zone?.time ?? 0, facts: facts).plan(commit) {
     case .missing(let hashes):
       let answer: Answer<CommitResult> = { _ throws(CaravanError) in .missing(hashes) }
       return .done(answer)
@@ -58,7 +58,7 @@ extension PartitionState {
 
   func keep(_ outcome: OpOutcome, of op: OpID, in zone: ZoneID, floor: UInt64) {
     var life: Int64 = 0
-    if case .decided(_, _, let incarnation) = outcome, incarnation != 0 { life = newest[zone] ?? 0 }
+    if case .decided(_, _, let incarnation, _) = outcome, incarnation != 0 { life = newest[zone] ?? 0 }
     ops[op] = Op(outcome: outcome, zone: life == 0 ? nil : zone)
     newOps.append((op, life, outcome))
     let writer = Writer(name: op.writer, epoch: op.epoch)
@@ -73,7 +73,7 @@ extension PartitionState {
   private func answer(_ outcome: OpOutcome, _ op: OpID, in zone: ZoneID) -> Answer<CommitResult> {
     switch outcome {
     case .aborted: return { _ throws(CaravanError) in .aborted }
-    case .decided(let verdicts, let zoneSeq, let incarnation):
+    case .decided(let verdicts, let zoneSeq, let incarnation, let time):
       if let row = self.zone(zone) { leaveFootprint(of: op.writer, in: row) }
       var read: [String: Outcome] = [:]
       for verdict in verdicts {
@@ -100,7 +100,7 @@ extension PartitionState {
           case .refused(let error): .refused(error)
           }
         }
-        return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation)
+        return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation, time: time)
       }
     }
   }
@@ -119,7 +119,7 @@ extension PartitionState {
     }
     var zone: Zone
     if let known { zone = known } else { zone = try beginZone(commit.zone) }
-    for write in writes { self.write(write, of: commit, in: zone) }
+    for write in writes { try self.write(write, of: commit, in: zone) }
     for write in writes.ofObjects {
       let group = commit.parts == nil ? nil : commit.op
       objects[RecordKey(zone: zone.id, name: write.name)] = (write.version, group)
@@ -127,15 +127,16 @@ extension PartitionState {
     let growth = writes.growth
     if writes.contains(where: { !$0.references.isEmpty }) { zone.isLinked = true }
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
+    zone.time = writes.last?.time ?? zone.time
     save(zone)
     grow(commit.zone.database, by: growth)
     // Who does not know all of it must hear of it like everybody else.
     let writer = writes.areKnownToWriter ? commit.op.writer : ""
-    append(zone, low: low, writer: writer, entries: commit.entries(writes))
-    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation)
+    append(zone, low: low, writer: writer, entries: try commit.entries(writes))
+    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation, time: zone.time)
   }
 
-  private func write(_ write: ZoneCommit.Write, of commit: Commit, in zone: Zone) {
+  private func write(_ write: ZoneCommit.Write, of commit: Commit, in zone: Zone) throws(CaravanError) {
     let key = RecordKey(zone: zone.id, name: write.name)
     let isKept = write.replaced.map { $0.version <= zone.snapshot } ?? false
     if isKept, let replaced = write.replaced {
@@ -145,11 +146,12 @@ extension PartitionState {
     heads[key] = Head(
       head: RecordHead(
         version: write.version, created: write.created, flags: write.flags, expires: write.expires,
-        bytes: write.bytes),
+        bytes: write.bytes, origin: write.origin ?? RecordOrigin(time: write.time, writer: .name(commit.op.writer))),
       chunks: write.content.chunks)
     rows[key] = Row(
       version: write.version, created: write.created, flags: write.flags, op: commit.op, content: write.content,
-      expires: write.expires, fields: write.fields, isNew: rows[key]?.isNew ?? (write.replaced == nil))
+      expires: write.expires, fields: write.fields, time: write.time, origin: write.origin,
+      authorship: try write.authorship(by: commit.op.writer), isNew: rows[key]?.isNew ?? (write.replaced == nil))
     if write.replaced?.holdsReferences ?? false || !write.references.isEmpty { links[key] = write.references }
   }
 }

@@ -58,7 +58,8 @@ extension PartitionState {
     guard let row = rows[key] else { return looked.entries[key] ?? nil }
     return Entry(
       name: key.name, version: row.version, created: row.created, isDeleted: row.flags.contains(.deleted),
-      type: row.content.type, body: row.content.body, writer: row.op.writer, expires: row.expires, fields: row.fields)
+      type: row.content.type, body: row.content.body, writer: row.op.writer, expires: row.expires, fields: row.fields,
+      authorship: row.authorship)
   }
 
   private func referrers(of target: RecordKey) -> [Referrer] {

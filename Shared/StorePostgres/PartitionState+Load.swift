@@ -206,7 +206,8 @@ private struct PartLoad {
         name: name, id: row.integer(1),
         incarnation: Layout.incarnation(life: state.counts.life, zone: row.integer(1), stored: row.unsigned(8)),
         seq: row.unsigned(2), records: row.integer(3), bytes: row.integer(5),
-        stage: row.integer(4), seqBefore: row.unsigned(2), snapshot: row.unsigned(6), isLinked: row.integer(7) > 0)
+        stage: row.integer(4), seqBefore: row.unsigned(2), snapshot: row.unsigned(6), isLinked: row.integer(7) > 0,
+        time: row.integer(9))
       state.zones[zone.id] = zone
       state.newest[name] = zone.id
     }
@@ -217,7 +218,7 @@ private struct PartLoad {
     for row in rows {
       let head = RecordHead(
         version: row.unsigned(2), created: row.unsigned(3), flags: EntryFlags(rawValue: row.integer(4)),
-        expires: row.integer(5), bytes: row.integer(7))
+        expires: row.integer(5), bytes: row.integer(7), origin: row.origin(writer: 11, from: 8))
       guard let chunks = try? ChunkHash.list(row.bytes(6)) else {
         throw PostgresError(
           state: "", message: "a stored list of chunks is damaged: restore the database", kind: .other)

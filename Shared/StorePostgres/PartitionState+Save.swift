@@ -57,13 +57,13 @@ struct GroupSave {
       pipeline.add(
         Statements.addZones, state.key, new.map(\.id), new.map(\.name.database.key), new.map(\.name.name),
         new.map(\.seq), new.map(\.records), new.map(\.bytes), new.map(\.stage), new.map(\.changed),
-        new.map { Int64($0.isLinked ? 1 : 0) }, new.map(\.lostThrough))
+        new.map { Int64($0.isLinked ? 1 : 0) }, new.map(\.lostThrough), new.map(\.time))
     }
     if !old.isEmpty {
       pipeline.add(
         Statements.saveZones, state.key, old.map(\.id), old.map { $0.seqBefore ?? 0 }, old.map(\.seq),
         old.map(\.records), old.map(\.bytes), old.map(\.stage), old.map(\.changed),
-        old.map { Int64($0.isLinked ? 1 : 0) })
+        old.map { Int64($0.isLinked ? 1 : 0) }, old.map(\.time))
     }
   }
 
@@ -91,7 +91,8 @@ struct GroupSave {
       rows.map(\.value.op.writer), rows.map(\.value.op.epoch), rows.map(\.value.expires),
       rows.map { $0.value.fields.isEmpty ? nil : Bytes($0.value.fields) },
       rows.map { $0.value.content.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.value.content.chunks)) },
-      rows.map { Bytes($0.value.content.body) })
+      rows.map { Bytes($0.value.content.body) }, rows.map(\.value.time), rows.map(\.value.storedBirth),
+      rows.map(\.value.storedMaker))
   }
 
   private mutating func addLinks(_ state: PartitionState) {
@@ -233,7 +234,28 @@ extension PartitionState {
   fileprivate var key: Int32 { Int32(partition.number) }
 }
 
+extension PartitionState.Row {
+  /// NULL: this entry has made its record.
+  fileprivate var storedBirth: Int64? { origin?.time }
+  fileprivate var storedMaker: Bytes? {
+    origin == nil || authorship.creator.isEmpty || authorship.creator == op.writer
+      ? nil : Bytes(Array(authorship.creator.utf8))
+  }
+}
+
 extension Row {
+  /// From columns time, born and maker, beginning at `column`, of an entry whose writer is in another.
+  func authorship(writer: Int32, from column: Int32) -> Authorship {
+    let (time, born) = (integer(column), isNull(column + 1) ? integer(column) : integer(column + 1))
+    let creator = born == 0 ? "" : isNull(column + 2) ? text(writer) : text(column + 2)
+    return Authorship(modified: time, created: born, creator: creator)
+  }
+
+  func origin(writer: Int32, from column: Int32) -> RecordOrigin {
+    let authorship = authorship(writer: writer, from: column)
+    return RecordOrigin(time: authorship.created, writer: .name(authorship.creator))
+  }
+
   /// Whether answers show the entry in these columns.
   func isInSight(at now: Int64) -> Bool {
     RecordHead(version: unsigned(1), created: unsigned(2), flags: EntryFlags(rawValue: integer(3)), expires: integer(7))
@@ -242,12 +264,12 @@ extension Row {
 }
 
 extension Entry {
-  /// From columns -, seq, created, flags, type, writer, body, expires, fields.
+  /// From columns -, seq, created, flags, type, writer, body, expires, fields, -, time, born, maker.
   init(_ row: Row, name: String) {
     self.init(
       name: name, version: row.unsigned(1), created: row.unsigned(2),
       isDeleted: EntryFlags(rawValue: row.integer(3)).contains(.deleted),
       type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(6), writer: row.text(5),
-      expires: row.integer(7), fields: row.bytes(8))
+      expires: row.integer(7), fields: row.bytes(8), authorship: row.authorship(writer: 5, from: 10))
   }
 }

@@ -38,6 +38,8 @@ final class PartitionState {
     var isLinked = false
     /// `PastLife.lostThrough`.
     var lostThrough: Seq = 0
+    /// When it was last written to; 0: before the store kept that.
+    var time: Int64 = 0
 
     var isAlive: Bool { stage == ZoneStage.alive }
   }
@@ -60,6 +62,9 @@ final class PartitionState {
     let content: ZoneCommit.Content
     let expires: Int64
     let fields: [UInt8]
+    let time: Int64
+    let origin: RecordOrigin?
+    let authorship: Authorship
     /// The database has no row of this record.
     let isNew: Bool
   }

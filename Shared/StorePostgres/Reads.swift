@@ -75,10 +75,13 @@ struct Reads {
   /// - Returns: whether there is room for more.
   private func add(_ row: Row, to page: inout ChangePageBuilder, isOwn: Bool) -> Bool {
     let flags = EntryFlags(rawValue: row.integer(2))
-    let head = EntryPageWriter.Head(
+    var head = EntryPageWriter.Head(
       version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
       type: UInt32(truncatingIfNeeded: row.integer(3)), isOwn: isOwn, expires: row.integer(9), fields: row.bytes(10),
       isRegained: flags.contains(.regained))
+    head.modified = row.integer(11)
+    head.made = row.isNull(12) ? head.modified : row.integer(12)
+    head.creator = row.bytes(13)
     return page.add(
       head, endsBatch: flags.contains(.endsBatch), writer: row.bytes(4), nameBytes: row.byteCount(6),
       bodyBytes: Int(row.integer(7))

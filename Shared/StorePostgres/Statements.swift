@@ -16,22 +16,23 @@ enum Statements {
     """
 
   static let newestZones: StaticString = """
-    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes, z.snapshot, z.linked, z.incarnation
+    SELECT w.ordinal, z.id, z.seq, z.records, z.stage, z.bytes, z.snapshot, z.linked, z.incarnation, z.time
     FROM unnest($2, $3) WITH ORDINALITY AS w(database, name, ordinal)
     CROSS JOIN LATERAL (
-      SELECT id, seq, records, stage, bytes, snapshot, linked, incarnation FROM caravan_zones
+      SELECT id, seq, records, stage, bytes, snapshot, linked, incarnation, time FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.name ORDER BY id DESC LIMIT 1) AS z
     """
 
   static let heads: StaticString = """
     SELECT w.ordinal, z.id, r.seq, r.created, r.flags, r.expires, r.chunks,
-      octet_length(r.name) + octet_length(r.body) + coalesce(octet_length(r.fields), 0)
+      octet_length(r.name) + octet_length(r.body) + coalesce(octet_length(r.fields), 0), r.time, r.born, r.maker,
+      r.writer
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, expires, chunks, name, body, fields FROM caravan_records
+      SELECT seq, created, flags, expires, chunks, name, body, fields, time, born, maker, writer FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     """
 
@@ -102,37 +103,39 @@ enum Statements {
 
   static let addZones: StaticString = """
     INSERT INTO caravan_zones(partition, id, database, name, seq, records, bytes, stage, changed, linked, lost_through,
-      purged, snapshot, oldest_snapshot, incarnation)
-    SELECT $1, w.*, 0, 0, 0, 0 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-      AS w(id, database, name, seq, records, bytes, stage, changed, linked, lost_through)
+      time, purged, snapshot, oldest_snapshot, incarnation)
+    SELECT $1, w.*, 0, 0, 0, 0 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      AS w(id, database, name, seq, records, bytes, stage, changed, linked, lost_through, time)
     """
 
   /// -1 undoes the transaction.
   static let saveZones: StaticString = """
     UPDATE caravan_zones z SET seq = CASE WHEN z.seq = w.before THEN w.seq ELSE -1 END, records = w.records,
-      bytes = w.bytes, stage = w.stage, changed = w.changed, linked = w.linked
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS w(id, before, seq, records, bytes, stage, changed, linked)
+      bytes = w.bytes, stage = w.stage, changed = w.changed, linked = w.linked, time = w.time
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+      AS w(id, before, seq, records, bytes, stage, changed, linked, time)
     WHERE z.partition = $1 AND z.id = ANY($2) AND z.id = w.id
     """
 
   /// New ones: the group has looked already whether they are there.
   static let addRecords: StaticString = """
     INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
-      chunks, body)
-    SELECT $1, w.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body)
+      chunks, body, time, born, maker)
+    SELECT $1, w.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker)
     """
 
   static let saveRecords: StaticString = """
     INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
-      chunks, body)
+      chunks, body, time, born, maker)
     SELECT $1, w.zone, w.seq, w.name, w.created, w.flags, w.type, w.writer, w.epoch, w.expires, w.fields, w.chunks,
-      w.body
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body)
+      w.body, w.time, w.born, w.maker
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker)
     ON CONFLICT (partition, zone, name) DO UPDATE SET seq = excluded.seq, created = excluded.created,
       flags = excluded.flags, type = excluded.type, writer = excluded.writer, epoch = excluded.epoch,
-      expires = excluded.expires, fields = excluded.fields, chunks = excluded.chunks, body = excluded.body
+      expires = excluded.expires, fields = excluded.fields, chunks = excluded.chunks, body = excluded.body,
+      time = excluded.time, born = excluded.born, maker = excluded.maker
     """
 
   static let removeRefs: StaticString = """
@@ -214,13 +217,14 @@ enum Statements {
   // MARK: What readers read
 
   static let entries: StaticString = """
-    SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body, r.expires, r.fields, z.id
+    SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body, r.expires, r.fields, z.id, r.time, r.born,
+      r.maker
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, type, writer, body, expires, fields FROM caravan_records
+      SELECT seq, created, flags, type, writer, body, expires, fields, time, born, maker FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     ORDER BY w.ordinal
     """
@@ -246,12 +250,13 @@ enum Statements {
   /// subquery, so that its entries are read in order and no further than needed.
   static let changes: StaticString = """
     SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
-      expires, CASE WHEN is_own THEN NULL ELSE fields END
+      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker
     FROM (
-      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker,
         sum(sent) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
-        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields,
+        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields, time, born,
+          maker,
           writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
           CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
             ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent
@@ -265,12 +270,13 @@ enum Statements {
   /// The same backwards from below $4.
   static let changesBack: StaticString = """
     SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
-      expires, CASE WHEN is_own THEN NULL ELSE fields END
+      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker
     FROM (
-      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker,
         sum(sent) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
-        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields,
+        SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields, time, born,
+          maker,
           writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
           CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
             ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent

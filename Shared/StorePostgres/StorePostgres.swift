@@ -67,9 +67,9 @@ public final class StorePostgres: Store {
     let deadline = host.clock.now + PostgresLimits.openPatience
     while true {
       do throws(CaravanError) {
-        let (random, queuesObjects) = (host.random, options.queuesObjects)
+        let (host, queuesObjects) = (host, options.queuesObjects)
         let isDurable = try await writers[0].perform { (db) throws(PostgresError) in
-          try Layout.prepare(db, random: random)
+          try Layout.prepare(db, host: host)
           if queuesObjects { try Upkeep(db: db).queueRestoredObjects() }
           return try db.run("SELECT 1 WHERE current_setting('fsync', true) = 'off'").isEmpty
         }

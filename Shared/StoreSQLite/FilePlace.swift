@@ -2,22 +2,46 @@ internal import ChunkFiles
 internal import Model
 internal import Runtime
 internal import SQLite
+internal import Store
 
 /// Where one file of a store is: the database, and beside it the file of its long chunks, which a store in memory has
 /// not.
 struct FilePlace: Sendable {
   let database: Connection.Location
   private let chunks: String?
+  /// nil: in memory.
+  private let directory: String?
 
-  static let memory = FilePlace(database: .memory, chunks: nil)
+  static let memory = FilePlace(database: .memory, chunks: nil, directory: nil)
 
   init(_ directory: String, number: Int) {
-    self.init(database: .file("\(directory)/store-\(number).db"), chunks: "\(directory)/store-\(number).chunks")
+    self.init(
+      database: .file("\(directory)/store-\(number).db"), chunks: "\(directory)/store-\(number).chunks",
+      directory: directory)
   }
 
-  private init(database: Connection.Location, chunks: String?) {
+  private init(database: Connection.Location, chunks: String?, directory: String?) {
     self.database = database
     self.chunks = chunks
+    self.directory = directory
+  }
+
+  /// Whose the store's devices are, by its registry: that lies in this file, or in one beside it.
+  /// - Parameter db: of this file.
+  func registeredDevices(beside db: Connection, number: Int, files: Int) throws(CaravanError) -> EnrolledNames {
+    var names = EnrolledNames()
+    let home = Int(Partition(of: EnrolledNames.registry.database).number) % files
+    if home == number {
+      try FileMigrations.learnDevices(db, &names)
+    } else if let directory, DiskFile.exists("\(directory)/store-\(home).db") {
+      var options = ConnectionOptions()
+      options.isReadOnly = true
+      let other = try Connection(FilePlace(directory, number: home).database, options)
+      defer { other.close() }
+      // A file that has no tables yet has no devices.
+      if try other.userVersion > 0 { try FileMigrations.learnDevices(other, &names) }
+    }
+    return names
   }
 
   /// Whether a file of this name in a store's directory may be the store's, or the file system's own.

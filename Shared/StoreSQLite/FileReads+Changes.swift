@@ -43,19 +43,20 @@ extension FileReads {
   }
 
   private static let forward: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
     WHERE key > ? AND key <= ? ORDER BY key
     """
   private static let backward: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
     WHERE key > ? AND key <= ? ORDER BY key DESC
     """
 
   /// Both parts come in order, so they are merged as they are read.
   private static let snapshot: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields FROM entries WHERE key > ?1 AND key <= ?2
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
+    WHERE key > ?1 AND key <= ?2
     UNION ALL
-    SELECT key, writer, created, flags, type, name, body, expires, fields FROM superseded
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM superseded
     WHERE key > ?1 AND key <= ?2 AND until > ?2
     ORDER BY key
     """
@@ -71,6 +72,7 @@ extension FileReads {
     let id = zone?.id ?? 0
     let own = try readerID(query.reader)
     var writers = WriterNames()
+    var makers = WriterNames()
     var page = ChangePageBuilder(scan, query)
     let range = scan.range
     try statement(for: scan).visit(Key.make(id, range.after), Key.make(id, range.through)) {
@@ -78,10 +80,13 @@ extension FileReads {
       let writer = row.integer(1)
       let flags = EntryFlags(rawValue: row.integer(3))
       let isOwn = writer == own && !flags.contains(.unseen)
-      let head = EntryPageWriter.Head(
+      var head = EntryPageWriter.Head(
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
         fields: isOwn ? [] : row.bytes(8), isRegained: flags.contains(.regained))
+      head.modified = row.integer(9)
+      head.made = row.isNull(10) ? head.modified : row.integer(10)
+      if !row.isNull(11), row.integer(11) != writer { head.creator = try makers.name(row.integer(11), db) }
       if page.asksForReach(head) { page.reach = try footprint(of: query.reader, zone)?.reach ?? 0 }
       return page.add(
         head, endsBatch: flags.contains(.endsBatch), writer: try writers.name(writer, db),

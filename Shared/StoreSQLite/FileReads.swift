@@ -67,7 +67,8 @@ struct FileReads {
   }
 
   func head(of name: String, in zone: Int64) throws(CaravanError) -> RecordHead? {
-    let head = try db.statement("SELECT seq, created, flags, size FROM names WHERE zone = ? AND name = ?").first(
+    let select: StaticString = "SELECT seq, created, flags, size, born, maker FROM names WHERE zone = ? AND name = ?"
+    let head = try db.statement(select).first(
       binding: { (row) throws(CaravanError) in
         try row.bind(zone, at: 1)
         try row.bind(name, at: 2)
@@ -75,7 +76,7 @@ struct FileReads {
       read: { row in
         RecordHead(
           version: row.unsigned(0), created: row.unsigned(1), flags: EntryFlags(rawValue: row.integer(2)),
-          bytes: row.integer(3))
+          bytes: row.integer(3), origin: RecordOrigin(time: row.integer(4), writer: .number(row.integer(5))))
       })
     guard var head, head.flags.contains(.expires) else { return head }
     let key = Key.make(zone, head.version)
@@ -91,14 +92,14 @@ struct FileReads {
   func entry(_ name: String, _ head: RecordHead, in zone: Int64) throws(CaravanError) -> Entry {
     let entry = try db.first(
       """
-      SELECT e.type, w.name, e.expires, e.fields, e.body FROM entries e JOIN writers w ON w.id = e.writer
-      WHERE e.key = ?
+      SELECT e.type, w.name, e.expires, e.fields, e.body, e.time, e.born, m.name FROM entries e
+      JOIN writers w ON w.id = e.writer LEFT JOIN writers m ON m.id = e.maker WHERE e.key = ?
       """, Key.make(zone, head.version),
       read: {
         Entry(
           name: name, version: head.version, created: head.created, isDeleted: head.isDeleted,
           type: UInt32(truncatingIfNeeded: $0.integer(0)), body: $0.bytes(4), writer: $0.text(1),
-          expires: $0.integer(2), fields: $0.bytes(3))
+          expires: $0.integer(2), fields: $0.bytes(3), authorship: $0.authorship(writer: 1, from: 5))
       })
     guard let entry else {
       throw CaravanError(.internalError, "record '\(name)' is in the names but not in the index: restore the file")
@@ -203,5 +204,14 @@ struct FileReads {
     try DatabaseID(
       container: ContainerID(unchecked: row.text(column)),
       environment: Model.Environment(rawValue: row.text(column + 1)) ?? .development, ownerText: row.text(column + 2))
+  }
+}
+
+extension Row {
+  /// From columns time, born and the maker's name, beginning at `column`, of an entry whose writer's name is in another.
+  func authorship(writer: Int32, from column: Int32) -> Authorship {
+    let (time, born) = (integer(column), isNull(column + 1) ? integer(column) : integer(column + 1))
+    let creator = born == 0 ? "" : isNull(column + 2) ? text(writer) : text(column + 2)
+    return Authorship(modified: time, created: born, creator: creator)
   }
 }

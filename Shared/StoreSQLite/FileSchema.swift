@@ -8,7 +8,7 @@ internal import Store
 /// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
 /// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
 enum FileSchema {
-  static let version = 4
+  static let version = 5
 
   static let tables = """
     -- `reach`: of what was restored from a backup, no zone was given a later version before that; 0: nothing was.
@@ -25,36 +25,41 @@ enum FileSchema {
     -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
     -- is 0, none of its records ever had a row in refs. `incarnation` is 0 where it follows from the file's life and
     -- the id: else the zone came from another store, or is in one, and keeps the life that devices know. `lost_through`
-    -- is where the versions end that a restore took back, 0 but for a life that was restored.
+    -- is where the versions end that a restore took back, 0 but for a life that was restored. `time` is when the zone was last written to.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
       records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,
       linked INTEGER NOT NULL DEFAULT 0, changed INTEGER NOT NULL DEFAULT 0, purged INTEGER NOT NULL DEFAULT 0,
       snapshot INTEGER NOT NULL DEFAULT 0, oldest_snapshot INTEGER NOT NULL DEFAULT 0,
-      incarnation INTEGER NOT NULL DEFAULT 0, lost_through INTEGER NOT NULL DEFAULT 0);
+      incarnation INTEGER NOT NULL DEFAULT 0, lost_through INTEGER NOT NULL DEFAULT 0,
+      time INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX zones_by_name ON zones(database, name);
     CREATE INDEX zones_to_purge ON zones(state) WHERE state = 1;
     CREATE INDEX zones_to_empty ON zones(state) WHERE state = 4;
     CREATE INDEX zones_adopted ON zones(incarnation) WHERE incarnation > 0;
     CREATE INDEX zones_with_snapshots ON zones(id) WHERE snapshot > 0;
-    -- Sync index and records in one: key is zone << 40 | seq. The body is last, so that what precedes it is read
-    -- without its overflow pages.
+    -- Sync index and records in one: key is zone << 40 | seq. What precedes the body is read without its overflow pages;
+    -- what follows it came later, and is read where the body is. `time` is when the entry was written; NULL: before
+    -- layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it or `time` is
+    -- NULL; born is 0 where nobody knows.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
-      type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL);
+      type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL,
+      time INTEGER, born INTEGER, maker INTEGER);
     CREATE INDEX entries_by_expiry ON entries(expires) WHERE expires IS NOT NULL;
     CREATE INDEX tombstones ON entries(key) WHERE flags & 1;
     -- Entries no more, but of a snapshot: key is zone << 40 | seq, until is zone << 40 | seq of the next of the record.
     CREATE TABLE superseded(
       key INTEGER PRIMARY KEY, until INTEGER NOT NULL, writer INTEGER NOT NULL, created INTEGER NOT NULL,
       flags INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB,
-      body BLOB NOT NULL);
+      body BLOB NOT NULL, time INTEGER, born INTEGER, maker INTEGER);
     CREATE UNIQUE INDEX superseded_by_end ON superseded(until);
-    -- Repeats what a commit must know of a record (created, flags, what it is charged), so that it looks here only and
-    -- not in entries.
+    -- Repeats what a commit must know of a record (created, flags, what it is charged, when and by whom it was made), so
+    -- that it looks here only and not in entries. `born` is NULL where nobody knows.
     CREATE TABLE names(
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL,
-      flags INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (zone, name)) WITHOUT ROWID;
+      flags INTEGER NOT NULL, size INTEGER NOT NULL, born INTEGER, maker INTEGER,
+      PRIMARY KEY (zone, name)) WITHOUT ROWID;
     -- Who refers to whom by owning and validating references: looked up by target when that is deleted, by source when
     -- that is written. kinds: 1 owning, 2 validating.
     CREATE TABLE refs(
@@ -118,27 +123,31 @@ enum FileSchema {
     CREATE INDEX objects_by_op ON objects(op) WHERE op IS NOT NULL;
     """
 
-  /// Makes the tables of a new file, or checks those of an old one.
+  /// Makes the tables of a new file, or brings those of an older one to this layout (`FileMigrations`).
+  /// - Parameters:
+  ///   - names: whose devices are, for a file that does not say; asked where an older file names them without a user.
+  ///   - log: hears of a migration.
   /// - Returns: the file's life: drawn when it is made and part of every incarnation, so that tokens of a lost file
   ///   never fit its successor.
-  static func prepare(_ db: Connection, number: Int, files: Int, random: any RandomSource) throws(CaravanError)
-    -> UInt64
-  {
-    switch try db.userVersion {
+  static func prepare(
+    _ db: Connection, number: Int, files: Int, host: Host, names: (Connection) throws(CaravanError) -> EnrolledNames
+  ) throws(CaravanError) -> UInt64 {
+    let found = try db.userVersion
+    switch found {
     case version: break
     case 0:
       try db.transaction { () throws(CaravanError) in
         try db.execute(tables)
         try db.run(
-          "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + random.below(1 << 32)), number,
+          "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + host.random.below(1 << 32)),
+          number,
           files)
         try db.setUserVersion(version)
       }
-    case let other:
-      throw CaravanError(
-        .internalError,
-        "file \(number) has schema \(other): this release knows \(version); go on with the release that made it, or "
-          + "move the directory away to begin anew")
+    case FileMigrations.oldest..<version:
+      host.log.info("file \(number) of the store goes from layout \(found) to \(version)")
+      if let complaint = try FileMigrations.run(db, from: found, names: names) { host.log.warning(complaint) }
+    default: throw refusal("file \(number)", of: found)
     }
     guard
       let meta = try db.first(
@@ -149,6 +158,20 @@ enum FileSchema {
         .invalidData, "this is file \(meta.1) of \(meta.2), wanted \(number) of \(files): start with --files \(meta.2)")
     }
     return meta.0
+  }
+
+  /// What to say of a file that this release does not open.
+  static func refusal(_ file: String, of layout: Int) -> CaravanError {
+    guard layout > version else {
+      return CaravanError(
+        .invalidData,
+        "\(file) has layout \(layout): this release opens \(FileMigrations.oldest) and \(version); start the release "
+          + "between them on it first")
+    }
+    return CaravanError(
+      .invalidData,
+      "\(file) has layout \(layout), of a newer release: this one knows \(version); go on with the newer one, or "
+        + "restore a backup from before")
   }
 }
 

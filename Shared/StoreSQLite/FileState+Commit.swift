@@ -15,7 +15,7 @@ extension FileState {
     let now = now
     var facts = try facts(for: commit, in: zone, now: now)
     if let unread = try lookForDamage(commit, in: zone, &facts) { return .mustRead(unread) }
-    switch ZoneCommit(zoneSeq: low, now: now, facts: facts).plan(commit) {
+    switch ZoneCommit(zoneSeq: low, now: now, previous: zone?.time ?? 0, facts: facts).plan(commit) {
     case .missing(let hashes): return .done(.missing(hashes))
     case .decided(let writes, let verdicts, let zoneSeq):
       let outcome = try carryOut(commit, writes, verdicts, from: low, to: zoneSeq, zone)
@@ -50,7 +50,7 @@ extension FileState {
       return nil
     }
     let outcome = try OpOutcome(encoded: stored)
-    if case .decided(_, _, let incarnation) = outcome, incarnation != 0 {
+    if case .decided(_, _, let incarnation, _) = outcome, incarnation != 0 {
       if try reads.isForeign(incarnation, to: zone) { throw op.foreign(to: zone) }
     }
     return outcome
@@ -76,7 +76,7 @@ extension FileState {
   private func result(of outcome: OpOutcome, _ op: OpID, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     switch outcome {
     case .aborted: return .aborted
-    case .decided(let verdicts, let zoneSeq, let incarnation):
+    case .decided(let verdicts, let zoneSeq, let incarnation, let time):
       let row = try self.zone(zone)
       if let row { try leaveFootprint(of: op.writer, in: row) }
       var outcomes: [Outcome] = []
@@ -98,7 +98,7 @@ extension FileState {
         case .refused(let error): outcomes.append(.refused(error))
         }
       }
-      return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation)
+      return .applied(outcomes: outcomes, zoneSeq: zoneSeq, incarnation: incarnation, time: time)
     }
   }
 
@@ -180,13 +180,16 @@ extension FileState {
     }
     let growth = writes.growth
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
+    zone.time = writes.last?.time ?? zone.time
     try save(zone, of: commit.zone)
     accounts.grow(commit.zone.database, by: growth)
     // Who does not know all of it must hear of it like everybody else.
     try log(
       commit.zone, zone, low: low, high: high, writer: writes.areKnownToWriter ? commit.op.writer : "",
-      entries: commit.entries(writes))
-    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation)
+      entries: commit.entries(writes) { (writer) throws(CaravanError) in
+        String(decoding: try writerNames.name(writer, db), as: UTF8.self)
+      })
+    return .decided(verdicts: verdicts, zoneSeq: high, incarnation: zone.incarnation, time: zone.time)
   }
 
   private func write(
@@ -206,7 +209,7 @@ extension FileState {
       for hash in hashes { try refer(to: hash, in: zone.database) }
     }
     try add(write, hashes, by: writer, in: zone.id)
-    try name(write, in: zone.id)
+    try name(write, by: writer, in: zone.id)
     try exchangeReferences(of: write, in: zone.id)
   }
 
@@ -215,8 +218,8 @@ extension FileState {
   ) throws(CaravanError) {
     try db.statement(
       """
-      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(borrowing: write.content.body, at: 10) { (row) throws(CaravanError) in
       try row.bind(Key.make(zone, write.version), at: 1)
@@ -228,15 +231,24 @@ extension FileState {
       if write.expires == 0 { try row.bindNull(at: 7) } else { try row.bind(write.expires, at: 7) }
       if write.fields.isEmpty { try row.bindNull(at: 8) } else { try row.bind(write.fields, at: 8) }
       if hashes.isEmpty { try row.bindNull(at: 9) } else { try row.bind(ChunkHash.joined(hashes), at: 9) }
+      try row.bind(write.time, at: 11)
+      if let origin = write.origin { try row.bind(origin.time, at: 12) } else { try row.bindNull(at: 12) }
+      if let maker = write.origin?.number { try row.bind(maker, at: 13) } else { try row.bindNull(at: 13) }
     }
   }
 
   /// What the commits that follow must know of the record.
-  private func name(_ write: ZoneCommit.Write, in zone: Int64) throws(CaravanError) {
+  private func name(_ write: ZoneCommit.Write, by writer: Int64, in zone: Int64) throws(CaravanError) {
     let statement =
       write.replaced == nil
-      ? try db.statement("INSERT INTO names(seq, created, flags, size, zone, name) VALUES (?, ?, ?, ?, ?, ?)")
-      : try db.statement("UPDATE names SET seq = ?, created = ?, flags = ?, size = ? WHERE zone = ? AND name = ?")
+      ? try db.statement(
+        "INSERT INTO names(seq, created, flags, size, zone, name, born, maker) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      : try db.statement(
+        """
+        UPDATE names SET seq = ?1, created = ?2, flags = ?3, size = ?4, born = ?7, maker = ?8
+        WHERE zone = ?5 AND name = ?6
+        """)
+    let origin = write.origin ?? RecordOrigin(time: write.time, writer: .number(writer))
     try statement.run { (row) throws(CaravanError) in
       try row.bind(write.version, at: 1)
       try row.bind(write.created, at: 2)
@@ -244,6 +256,14 @@ extension FileState {
       try row.bind(write.bytes, at: 4)
       try row.bind(zone, at: 5)
       try row.bind(write.name, at: 6)
+      if origin.time > 0 {
+        try row.bind(origin.time, at: 7)
+        // What this commit itself has made goes by a name.
+        try row.bind(origin.number ?? writer, at: 8)
+      } else {
+        try row.bindNull(at: 7)
+        try row.bindNull(at: 8)
+      }
     }
   }
 
@@ -263,5 +283,13 @@ extension FileState {
         ON CONFLICT DO UPDATE SET kinds = kinds | excluded.kinds
         """, zone, reference.target, write.name, Referrer.Kinds(reference.kind).rawValue)
     }
+  }
+}
+
+extension RecordOrigin {
+  /// nil: whoever writes the entry, or nobody knows.
+  fileprivate var number: Int64? {
+    guard case .number(let number) = writer, time > 0 else { return nil }
+    return number
   }
 }

@@ -29,8 +29,10 @@ extension FileState {
   func keep(_ entry: Int64, until next: Int64) throws(CaravanError) {
     try db.run(
       """
-      INSERT INTO superseded(key, until, writer, created, flags, type, name, expires, fields, chunks, body)
-      SELECT key, ?, writer, created, flags, type, name, expires, fields, chunks, body FROM entries WHERE key = ?
+      INSERT INTO superseded(
+        key, until, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker)
+      SELECT key, ?, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker FROM entries
+      WHERE key = ?
       """, next, entry)
   }
 

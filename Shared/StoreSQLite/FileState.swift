@@ -22,6 +22,7 @@ final class FileState {
   var accounts: KnownAccounts
   var footprints: [FootprintKey: Footprint] = [:]
   var knowledge = ChunkKnowledge()
+  var writerNames = WriterNames()
   var compaction = Compaction()
   var turns = Turns()
   /// Committed by the open transaction, for the observer.
@@ -51,6 +52,8 @@ final class FileState {
     var snapshot: Seq = 0
     /// Records of it refer to others, or once did.
     var isLinked = false
+    /// When it was last written to; 0: before the store kept that.
+    var time: Int64 = 0
   }
 
   struct WriterKey: Hashable {
@@ -71,7 +74,9 @@ final class FileState {
     metrics: FileMetrics, wantsChanges: Bool
   ) throws(CaravanError) {
     db = try Connection(place.database, connection)
-    let life = try FileSchema.prepare(db, number: number, files: options.files, random: host.random)
+    let life = try FileSchema.prepare(db, number: number, files: options.files, host: host) {
+      (db) throws(CaravanError) in try place.registeredDevices(beside: db, number: number, files: options.files)
+    }
     try DamageTables.prepare(db)
     longChunks = try place.openChunks(options)
     reads = FileReads(db: db, life: life, chunkFile: try place.readChunks())
@@ -101,6 +106,7 @@ final class FileState {
     accounts.forget()
     footprints = [:]
     knowledge = ChunkKnowledge()
+    writerNames = WriterNames()
   }
 
   /// What the transaction committed, once.
@@ -137,14 +143,14 @@ final class FileState {
     guard let database = try databaseID(of: zone.database) else { return nil }
     let row = try db.first(
       """
-      SELECT id, seq, records, bytes, snapshot, linked, incarnation FROM zones
+      SELECT id, seq, records, bytes, snapshot, linked, incarnation, time FROM zones
       WHERE database = ? AND name = ? AND state = 0
       """, database, zone.name,
       read: {
         ZoneRecord(
           id: $0.integer(0), database: database, incarnation: reads.incarnation($0.integer(0), $0.unsigned(6)),
           seq: $0.unsigned(1), records: $0.integer(2), bytes: $0.integer(3), snapshot: $0.unsigned(4),
-          isLinked: $0.flag(5))
+          isLinked: $0.flag(5), time: $0.integer(7))
       })
     if let row { remember(&zoneRows, zone, row) }
     return row
@@ -190,13 +196,14 @@ final class FileState {
       throw CaravanError(.limitExceeded, "zone \(zone) has used up its versions")
     }
     let position = try nextPosition(in: Partition(of: zone.database).number)
-    try db.statement("UPDATE zones SET seq = ?, records = ?, bytes = ?, changed = ? WHERE id = ?").run {
+    try db.statement("UPDATE zones SET seq = ?, records = ?, bytes = ?, changed = ?, time = ? WHERE id = ?").run {
       (zone) throws(CaravanError) in
       try zone.bind(row.seq, at: 1)
       try zone.bind(row.records, at: 2)
       try zone.bind(row.bytes, at: 3)
       try zone.bind(position, at: 4)
-      try zone.bind(row.id, at: 5)
+      try zone.bind(row.time, at: 5)
+      try zone.bind(row.id, at: 6)
     }
     remember(&zoneRows, zone, row)
   }
@@ -275,7 +282,7 @@ final class FileState {
   /// Appends to the log of the zone's partition, and notes what the observer hears.
   func log(
     _ zone: ZoneID, _ row: ZoneRecord, low: Seq, high: Seq, writer: String, isDeletion: Bool = false,
-    hasEntries: Bool = true, entries: @autoclosure () -> [Entry]
+    hasEntries: Bool = true, entries: @autoclosure () throws(CaravanError) -> [Entry]
   ) throws(CaravanError) {
     let partition = Partition(of: zone.database)
     let position = try nextPosition(in: partition.number)
@@ -295,6 +302,6 @@ final class FileState {
       position: position, zone: zone, low: low, high: high, incarnation: row.incarnation, writer: writer,
       isDeletion: isDeletion)
     changes.append(
-      CommittedChange(partition: partition, log: commit, entries: entries(), hasEntries: hasEntries))
+      CommittedChange(partition: partition, log: commit, entries: try entries(), hasEntries: hasEntries))
   }
 }

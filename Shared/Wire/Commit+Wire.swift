@@ -65,10 +65,13 @@ extension CommitRequest {
 
 extension CommitReply {
   /// An answer that one message carries, however large the conflicts' copies are.
-  public init(_ result: CommitResult) {
+  /// - Parameter writer: of the commit.
+  public init(_ result: CommitResult, to writer: String = "") {
     switch result {
-    case .applied(let outcomes, let zoneSeq, let incarnation):
-      self.init(outcomes: outcomes.map { Outcome($0) }, zoneSeq: zoneSeq, incarnation: incarnation)
+    case .applied(let outcomes, let zoneSeq, let incarnation, let time):
+      self.init(
+        outcomes: outcomes.map { Outcome($0) }, zoneSeq: zoneSeq, incarnation: incarnation,
+        modified: UInt64(max(0, time)), writer: time > 0 ? writer : "")
       limitCopies(to: Limits.frameBytes)
     case .missing(let hashes): self.init(missingChunks: ChunkHash.joined(hashes))
     case .aborted: self.init(aborted: true)
@@ -80,7 +83,7 @@ extension CommitReply {
     if !missingChunks.isEmpty { return .missing(try ChunkHash.list(missingChunks)) }
     var list: [Model.Outcome] = []
     for outcome in outcomes { list.append(try outcome.model()) }
-    return .applied(outcomes: list, zoneSeq: zoneSeq, incarnation: incarnation)
+    return .applied(outcomes: list, zoneSeq: zoneSeq, incarnation: incarnation, time: Int64(clamping: modified))
   }
 }
 

@@ -195,12 +195,24 @@ extension Entry {
       name: entry.name, version: entry.version, created: entry.created, deleted: entry.isDeleted, type: entry.type,
       body: entry.body, writer: entry.writer, expires: entry.expires == 0 ? nil : UInt64(entry.expires),
       fields: entry.fields)
+    let authorship = entry.authorship
+    modified = UInt64(max(0, authorship.modified))
+    if authorship.created > 0 { age = UInt64(max(0, authorship.modified - authorship.created)) + 1 }
+    if authorship.creator != entry.writer { creator = authorship.creator }
+  }
+
+  /// What is not known has no person.
+  private var authorship: Authorship {
+    let time = Int64(clamping: modified)
+    guard age > 0, age <= UInt64(max(0, time)) else { return Authorship(modified: time, created: 0, creator: "") }
+    return Authorship(
+      modified: time, created: time - Int64(age - 1), creator: creator.isEmpty ? writer : creator)
   }
 
   public func model() -> Model.Entry {
     Model.Entry(
       name: name, version: version, created: created, isDeleted: deleted, type: type, body: body, writer: writer,
-      expires: Int64(clamping: expires ?? 0), fields: fields)
+      expires: Int64(clamping: expires ?? 0), fields: fields, authorship: authorship)
   }
 }
 

@@ -27,7 +27,7 @@ import Testing
   ) async throws {
     let op = OpID(writer: "phone", epoch: 1, number: number)
     let commit = Commit(zone: try zone ?? StorageBench.zone(), op: op, isAtomic: false, mutations: mutations)
-    guard case .applied(let outcomes, _, _) = try await store.commit(commit) else {
+    guard case .applied(let outcomes, _, _, _) = try await store.commit(commit) else {
       throw Missing("outcome of the commit")
     }
     #expect(outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }, "\(outcomes)")

@@ -123,7 +123,7 @@ private struct DeviceModel {
   }
 
   private mutating func takeIn(_ result: CommitResult) throws {
-    guard let open, case .applied(let outcomes, _, _) = result else { throw Unexpected(result) }
+    guard let open, case .applied(let outcomes, _, _, _) = result else { throw Unexpected(result) }
     self.open = nil
     for (mutation, outcome) in zip(open.mutations, outcomes) {
       switch (outcome, mutation.change) {

@@ -116,7 +116,7 @@ import Wire
         let op = bench.op()
         let parts = try await bench.stage(mutations, of: op, in: zone)
         let result = try await bench.commit(group: op, mutations, parts: parts, in: zone, atomic: atomic)
-        guard case .applied(let outcomes, _, _) = result, case .conflict(let server?) = outcomes[450] else {
+        guard case .applied(let outcomes, _, _, _) = result, case .conflict(let server?) = outcomes[450] else {
           throw Unexpected(result)
         }
         #expect(outcomes.count == 600 && server.body == [9])

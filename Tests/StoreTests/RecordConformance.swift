@@ -11,7 +11,7 @@ import Wire
       let zone = try Sample.zone()
       let first = try await bench.commit(zone, [Sample.save("a"), Sample.save("b", body: [])])
       #expect(first.accepted == [1, 2])
-      guard case .applied(_, 2, let incarnation) = first else { throw Unexpected(first) }
+      guard case .applied(_, 2, let incarnation, _) = first else { throw Unexpected(first) }
       #expect(incarnation > 0)
       #expect(
         try await bench.outcomes(zone, [Sample.save("a", base: .version(1), body: [9])]) == [.accepted(version: 3)])
@@ -102,7 +102,7 @@ import Wire
       try await bench.commit(zone, [Sample.save("a", body: [2]), Sample.save("x", body: [3])])
       let again = try await bench.commit(zone, mutations, op: op)
       #expect(again.accepted == first.accepted)
-      guard case .applied(let outcomes, let seq, _) = again, case .conflict(let server?) = outcomes[1] else {
+      guard case .applied(let outcomes, let seq, _, _) = again, case .conflict(let server?) = outcomes[1] else {
         throw Unexpected(again)
       }
       #expect(seq == 2 && server.body == [2], "a conflict shows what the store holds now")

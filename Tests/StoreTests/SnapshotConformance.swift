@@ -228,7 +228,7 @@ import Wire
           ? Sample.save("r\(number)") : Sample.delete("r\(number)")
       }
       let result = try await bench.commit(zone, mutations, op: bench.op(writer))
-      guard case .applied(let outcomes, let seq, _) = result else { throw Unexpected(result) }
+      guard case .applied(let outcomes, let seq, _, _) = result else { throw Unexpected(result) }
       var state = history[history.keys.max() ?? 0] ?? [:]
       for (mutation, outcome) in zip(mutations, outcomes) {
         guard case .accepted(let version) = outcome else { throw Unexpected(outcome) }

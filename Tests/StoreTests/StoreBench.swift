@@ -176,7 +176,7 @@ final class StoreBench: Sendable {
     _ zone: ZoneID, _ mutations: [Model.Mutation], op: OpID? = nil, atomic: Bool = false
   ) async throws -> [Model.Outcome] {
     let result = try await commit(zone, mutations, op: op, atomic: atomic)
-    guard case .applied(let outcomes, _, _) = result else { throw Unexpected(result) }
+    guard case .applied(let outcomes, _, _, _) = result else { throw Unexpected(result) }
     return outcomes
   }
 
@@ -211,7 +211,7 @@ final class StoreBench: Sendable {
 
 extension CommitResult {
   var accepted: [Seq] {
-    guard case .applied(let outcomes, _, _) = self else { return [] }
+    guard case .applied(let outcomes, _, _, _) = self else { return [] }
     return outcomes.compactMap { if case .accepted(let version) = $0 { version } else { nil } }
   }
 }

@@ -116,7 +116,7 @@ extension PullResult {
 
 extension CommitResult {
   var outcomes: [Model.Outcome] {
-    if case .applied(let outcomes, _, _) = self { outcomes } else { [] }
+    if case .applied(let outcomes, _, _, _) = self { outcomes } else { [] }
   }
 
   var versions: [Seq] {

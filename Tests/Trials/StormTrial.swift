@@ -189,7 +189,7 @@ final class Tally: Sendable {
     state.withLock { state in
       if state.ofThisLife == 0 { state.first = clock.now }
       state.ofThisLife += 1
-      guard case .applied(let outcomes, _, _) = result, case .accepted(let version)? = outcomes.first else {
+      guard case .applied(let outcomes, _, _, _) = result, case .accepted(let version)? = outcomes.first else {
         return state.oddities.append("\(name) was answered with \(result)")
       }
       state.saved.append(Saved(zone: zone, name: name, version: version))

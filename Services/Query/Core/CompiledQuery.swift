@@ -2,7 +2,9 @@ package import Model
 
 /// A query as one statement. Its columns are `selected` in that order, then one a sort key.
 package struct CompiledQuery: Sendable, Equatable {
-  package static let selected = ["zone", "name", "version", "created", "type", "writer", "body"]
+  package static let selected = [
+    "zone", "name", "version", "created", "type", "writer", "body", "modified", "made", "maker",
+  ]
 
   package let statement: Fragment
   package let sort: [FieldDefinition]

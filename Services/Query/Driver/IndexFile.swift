@@ -5,7 +5,7 @@ import SQLite
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 3
+  private static let version = 4
   let path: String
   let durability: ConnectionOptions.Durability
 

@@ -63,9 +63,10 @@ actor IndexReader {
 
   /// In the order of `CompiledQuery.selected`.
   private static func hit(_ row: SQLite.Row) -> QueryHit {
-    let entry = Wire.Entry(
+    let entry = Model.Entry(
       name: row.text(1), version: row.unsigned(2), created: row.unsigned(3), type: UInt32(clamping: row.integer(4)),
-      body: row.bytes(6), writer: row.text(5))
-    return QueryHit(zone: row.text(0), entry: entry)
+      body: row.bytes(6), writer: row.text(5),
+      authorship: Authorship(modified: row.integer(7), created: row.integer(8), creator: row.text(9)))
+    return QueryHit(zone: row.text(0), entry: Wire.Entry(entry))
   }
 }

@@ -75,7 +75,8 @@ struct IndexTables {
       """
       CREATE TABLE \(table.name)(
         zone TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, created INTEGER NOT NULL,
-        type INTEGER NOT NULL, writer TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY(zone, name))
+        type INTEGER NOT NULL, writer TEXT NOT NULL, body BLOB NOT NULL, modified INTEGER NOT NULL,
+        made INTEGER NOT NULL, maker TEXT NOT NULL, PRIMARY KEY(zone, name))
       """)
     remember(table, as: key)
     return table

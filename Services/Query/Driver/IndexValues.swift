@@ -16,6 +16,7 @@ struct IndexRow: Sendable {
   let type: UInt32
   let writer: String
   let body: [UInt8]
+  let authorship: Authorship
   let definition: UInt32
   /// Of every queryable field of its type.
   let values: [(field: UInt32, value: SQLValue)]
@@ -62,6 +63,7 @@ extension IndexRow {
     self.type = entry.type
     writer = entry.writer
     body = entry.body
+    authorship = entry.authorship
     definition = type.definition
     values = type.fields.filter(\.isQueryable).map { field in
       let value = record[field.id]

@@ -124,10 +124,15 @@ actor IndexWriter {
     let places = String(repeating: ", ?", count: row.values.count)
     let statement = try connection.statement(
       text: """
-        INSERT OR REPLACE INTO \(table.name)(zone, name, version, created, type, writer, body\(columns))
-        VALUES(?, ?, ?, ?, ?, ?, ?\(places))
+        INSERT OR REPLACE INTO \(table.name)(
+          zone, name, version, created, type, writer, body, modified, made, maker\(columns))
+        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(places))
         """)
-    let fixed: [any Bindable] = [zone.name, row.name, row.version, row.created, row.type, row.writer, row.body]
+    let authorship = row.authorship
+    let fixed: [any Bindable] = [
+      zone.name, row.name, row.version, row.created, row.type, row.writer, row.body, authorship.modified,
+      authorship.created, authorship.creator,
+    ]
     var index: Int32 = 0
     for value in fixed + row.values.map(\.value) {
       index += 1

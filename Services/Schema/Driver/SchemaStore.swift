@@ -61,7 +61,7 @@ struct SchemaStore: Sendable {
         save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
       ])
     switch result {
-    case .applied(let outcomes, _, _):
+    case .applied(let outcomes, _, _, _):
       return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
     case .missing, .aborted:
       throw CaravanError(.internalError, "storage answered a commit of the registry with \(result)")
@@ -105,7 +105,7 @@ struct SchemaStore: Sendable {
   /// - Returns: false when somebody else has said them.
   func add(_ settings: Model.ContainerSettings) async throws(CaravanError) -> Bool {
     let mutation = save(SchemaRecords.settings, .absent, SchemaRecords.body(of: settings))
-    guard case .applied(let outcomes, _, _) = try await storage.commit(to: zone, [mutation]) else { return false }
+    guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, [mutation]) else { return false }
     if case .accepted? = outcomes.first { return true } else { return false }
   }
 

@@ -219,7 +219,7 @@ package struct DelayedActions: Sendable {
     let (op, floor) = ops.begin()
     defer { ops.end(op) }
     let commit = Commit(zone: zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
-    guard case .applied(let outcomes, _, _) = try await store.commit(commit),
+    guard case .applied(let outcomes, _, _, _) = try await store.commit(commit),
       case .accepted(let version)? = outcomes.first
     else { return nil }
     return version

@@ -76,7 +76,7 @@ package struct Expiry: Sendable {
       let commit = Commit(
         zone: zone, op: OpID(writer: Self.writer, epoch: epoch, number: number), opFloor: number, isAtomic: false,
         mutations: mutations)
-      if case .applied(let outcomes, _, _) = try await store.commit(commit) {
+      if case .applied(let outcomes, _, _, _) = try await store.commit(commit) {
         deleted += outcomes.count { if case .accepted = $0 { true } else { false } }
       }
     }

@@ -93,16 +93,16 @@ struct StorageMethods: Sendable {
     let commit = try request.model()
     let result =
       brought.isEmpty ? try await store.commit(commit) : try await store.commit(commit, bringing: brought)
-    return reply(result, in: commit.zone)
+    return reply(result, in: commit.zone, to: commit.op.writer)
   }
 
-  private func reply(_ result: CommitResult, in zone: ZoneID) -> CommitReply {
+  private func reply(_ result: CommitResult, in zone: ZoneID, to writer: String) -> CommitReply {
     metrics.count(result, in: zone)
     if case .missing(let hashes) = result {
       // As many as an answer has room for: the rest is missing the next time.
       return CommitReply(.missing(Array(hashes.prefix(StoreLimits.hashesPerRequest))))
     }
-    return CommitReply(result)
+    return CommitReply(result, to: writer)
   }
 
   /// Side by side, so that they share the groups of their files. What brings no chunks, and names no list of any, goes
@@ -146,9 +146,9 @@ struct StorageMethods: Sendable {
     var results = await store.commit(commits.compactMap { try? $0.get() })[...]
     return commits.map { commit in
       do throws(CaravanError) {
-        let zone = try commit.get().zone
+        let commit = try commit.get()
         guard let result = results.popFirst() else { throw CaravanError(.internalError, "a commit has no result") }
-        return CommitAnswer(kind: .reply(reply(try result.get(), in: zone)))
+        return CommitAnswer(kind: .reply(reply(try result.get(), in: commit.zone, to: commit.op.writer)))
       } catch {
         return CommitAnswer(kind: .failure(Failure(error)))
       }
@@ -159,7 +159,7 @@ struct StorageMethods: Sendable {
     let zone = try zone(request.zone, partition)
     guard !request.writer.isEmpty else { throw CaravanError(.invalidData, "\(WireError.missingField("writer"))") }
     let op = OpID(writer: request.writer, epoch: request.epoch, number: request.op)
-    return CommitReply(try await store.settle(op, in: zone))
+    return CommitReply(try await store.settle(op, in: zone), to: op.writer)
   }
 
   private func changes(

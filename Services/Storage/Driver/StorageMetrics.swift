@@ -71,7 +71,7 @@ struct StorageMetrics: Sendable {
   }
 
   func count(_ result: CommitResult, in zone: ZoneID) {
-    guard case .applied(let outcomes, _, _) = result else { return }
+    guard case .applied(let outcomes, _, _, _) = result else { return }
     contention.count(outcomes, in: zone)
     for outcome in outcomes {
       switch outcome {

@@ -43,7 +43,7 @@ extension DeviceSession {
     _ op: OpID, in zone: ZoneID, _ turn: SyncTurn?, _ refusal: DiffSync.Refusal
   ) async throws(CaravanError) -> SyncContinueResult {
     let reply = try await cloud.storage.settle(op, in: zone)
-    guard !reply.aborted, case .applied(let outcomes, let zoneSeq, let incarnation) = try reply.model(),
+    guard !reply.aborted, case .applied(let outcomes, let zoneSeq, let incarnation, _) = try reply.model(),
       !outcomes.contains(where: \.isFailure)
     else { return SyncContinueResult(refusal) }
     let height = turn.map { self.height($0, outcomes, zoneSeq, incarnation) }
@@ -154,7 +154,7 @@ extension DeviceSession {
       zone: ZoneRef(zone), writer: op.writer, epoch: op.epoch, op: op.number, opFloor: op.number, atomic: true,
       mutations: mutations)
     let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
-    guard case .applied(let outcomes, let zoneSeq, let incarnation) = try reply.model() else {
+    guard case .applied(let outcomes, let zoneSeq, let incarnation, _) = try reply.model() else {
       return SyncContinueResult(Self.notTheirTurn)
     }
     if let failed = outcomes.firstIndex(where: \.isFailure) {

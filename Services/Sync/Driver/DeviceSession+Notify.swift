@@ -76,7 +76,7 @@ extension DeviceSession {
       if let stored, !record.succeeds(stored.record) { return stored.record.list == record.list }
       let base: Base = stored.map { .version($0.version) } ?? .absent
       let result = try await cloud.storage.commit(to: zone, [record.save(for: device, over: base)])
-      if case .applied(let outcomes, _, _) = result, case .accepted? = outcomes.first { return true }
+      if case .applied(let outcomes, _, _, _) = result, case .accepted? = outcomes.first { return true }
     }
     throw CaravanError(.serverBusy, "the list is being changed by another request of this device: send it again")
   }

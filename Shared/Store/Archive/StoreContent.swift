@@ -92,15 +92,15 @@ public struct OpContent: Sendable, Hashable {
 
   /// The life of the zone that it wrote to; nil: none.
   public var incarnation: Incarnation? {
-    guard case .decided(_, _, let incarnation) = outcome, incarnation != 0 else { return nil }
+    guard case .decided(_, _, let incarnation, _) = outcome, incarnation != 0 else { return nil }
     return incarnation
   }
 
   /// The outcome in a store where the zone has another life. Of a zone that is not there, the outcome stays known, and
   /// which zone it was does not.
   public func outcome(in incarnation: Incarnation?) -> OpOutcome {
-    guard case .decided(let verdicts, let seq, _) = outcome else { return outcome }
-    return .decided(verdicts: verdicts, zoneSeq: seq, incarnation: incarnation ?? 0)
+    guard case .decided(let verdicts, let seq, _, let time) = outcome else { return outcome }
+    return .decided(verdicts: verdicts, zoneSeq: seq, incarnation: incarnation ?? 0, time: time)
   }
 }
 

@@ -9,13 +9,18 @@ public struct RecordHead: Sendable, Hashable {
   public var expires: Int64
   /// What its account is charged for it; a tombstone is free.
   public var bytes: Int64
+  public var origin: RecordOrigin
 
-  public init(version: Seq, created: Seq, flags: EntryFlags = [], expires: Int64 = 0, bytes: Int64 = 0) {
+  public init(
+    version: Seq, created: Seq, flags: EntryFlags = [], expires: Int64 = 0, bytes: Int64 = 0,
+    origin: RecordOrigin = .unknown
+  ) {
     self.version = version
     self.created = created
     self.flags = flags
     self.expires = expires
     self.bytes = bytes
+    self.origin = origin
   }
 
   public var isDeleted: Bool { flags.contains(.deleted) }
@@ -30,6 +35,26 @@ public struct RecordHead: Sendable, Hashable {
   public func isLive(at now: Int64) -> Bool {
     guard !isDeleted else { return false }
     return expires == 0 || expires > now || !flags.contains(.hidesExpired)
+  }
+}
+
+/// When and by whom a record was made.
+public struct RecordOrigin: Sendable, Hashable {
+  /// Unix milliseconds on the store's clock; 0: not known.
+  public var time: Int64
+  public var writer: Writer
+
+  public enum Writer: Sendable, Hashable {
+    /// As a store that numbers its writers knows them.
+    case number(Int64)
+    case name(String)
+  }
+
+  public static let unknown = RecordOrigin(time: 0, writer: .name(""))
+
+  public init(time: Int64, writer: Writer) {
+    self.time = time
+    self.writer = writer
   }
 }
 

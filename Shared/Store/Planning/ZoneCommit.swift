@@ -11,11 +11,16 @@ public struct ZoneCommit: Sendable {
   public var zoneSeq: Seq
   /// Unix milliseconds on the store's clock.
   public var now: Int64
+  /// When the zone's records change, for those who read them: `now`, or the time of the zone's previous commit, if the
+  /// clock was ahead then.
+  public var time: Int64
   public var facts: ZoneFacts
 
-  public init(zoneSeq: Seq, now: Int64 = 0, facts: ZoneFacts = ZoneFacts()) {
+  /// - Parameter previous: when the zone was last written to.
+  public init(zoneSeq: Seq, now: Int64 = 0, previous: Int64 = 0, facts: ZoneFacts = ZoneFacts()) {
     self.zoneSeq = zoneSeq
     self.now = now
+    time = max(now, previous)
     self.facts = facts
   }
 
@@ -52,6 +57,10 @@ public struct ZoneCommit: Sendable {
 
     /// What its account is charged for it.
     public let bytes: Int64
+    /// When it is written.
+    public let time: Int64
+    /// When and by whom its record was made; nil: this write makes it.
+    public let origin: RecordOrigin?
     /// By how much its account's use changes.
     public var growth: Usage {
       let before = replaced?.usage ?? Usage()

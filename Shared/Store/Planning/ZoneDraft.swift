@@ -4,6 +4,7 @@ internal import Model
 struct ZoneDraft {
   let facts: ZoneFacts
   let now: Int64
+  private let time: Int64
   let writer: String
   /// An atomic commit's references must hold at its end, others' after every mutation.
   let isAtomic: Bool
@@ -33,6 +34,7 @@ struct ZoneDraft {
   init(_ commit: Commit, on zone: ZoneCommit) {
     facts = zone.facts
     now = zone.now
+    time = zone.time
     madeBy = zone.now
     writer = commit.op.writer
     isAtomic = commit.isAtomic
@@ -184,14 +186,25 @@ struct ZoneDraft {
       if regaining.isUnchanged { flags.insert(.unchanged) }
     }
     let bytes = draft.bytes(under: name)
-    heads[name] = RecordHead(version: seq, created: created, flags: flags, expires: expires, bytes: bytes)
+    let origin = origin(of: draft, over: replaced)
+    heads[name] = RecordHead(
+      version: seq, created: created, flags: flags, expires: expires, bytes: bytes,
+      origin: origin ?? RecordOrigin(time: time, writer: .name(writer)))
     let write = ZoneCommit.Write(
       name: name, version: seq, created: created, flags: flags, replaced: replaced,
       content: draft.content ?? ZoneCommit.Content(), references: draft.references, expires: expires,
-      fields: draft.fields, bytes: bytes)
+      fields: draft.fields, bytes: bytes, time: time, origin: origin)
     growth += write.growth
     writes.append(write)
     return seq
+  }
+
+  /// A tombstone keeps that of its record; whatever comes after one, or after what has expired out of sight, is made
+  /// anew.
+  private func origin(of draft: Draft, over replaced: RecordHead?) -> RecordOrigin? {
+    guard let replaced else { return nil }
+    let goesOn = draft.content == nil || replaced.isLive(at: now)
+    return goesOn ? replaced.origin : nil
   }
 
   private func expires(_ expiry: WriteTerms.Expiry, over replaced: RecordHead?) -> Int64 {

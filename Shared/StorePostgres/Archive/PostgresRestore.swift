@@ -12,6 +12,7 @@ public final class PostgresRestore: ArchiveSink {
     let isAlive: Bool
     var usage = Usage()
     var isLinked = false
+    var time: Int64 = 0
   }
 
   /// What is known of a partition until its row is written at the end.
@@ -50,7 +51,7 @@ public final class PostgresRestore: ArchiveSink {
     now = host.clock.wallTime.milliseconds
     do throws(PostgresError) {
       db = try Connection(.archive(address))
-      try Layout.prepare(db, random: host.random)
+      try Layout.prepare(db, host: host)
       _ = try db.run(Pipeline.beginning)
       for row in try db.run(ArchiveStatements.partitions) {
         filled[UInt32(row.integer(0))] = Filled(life: row.unsigned(1))
@@ -181,7 +182,7 @@ public final class PostgresRestore: ArchiveSink {
       pipeline.add(
         Statements.addZones, Int32(Partition(of: zone.id.database).number), [zone.number], [zone.id.database.key],
         [zone.id.name], [zone.life.seq], [zone.usage.records], [zone.usage.bytes], [stage], [UInt64(0)],
-        [Int64(zone.isLinked ? 1 : 0)], [zone.life.lostThrough])
+        [Int64(zone.isLinked ? 1 : 0)], [zone.life.lostThrough], [zone.time])
     }
   }
 
@@ -204,6 +205,7 @@ public final class PostgresRestore: ArchiveSink {
   private func add(_ record: RecordContent) throws(CaravanError) {
     guard let open = zone, open.isAlive, record.entry.version <= open.life.seq else { throw Self.disorder }
     zone?.usage += record.usage
+    zone?.time = max(open.time, record.entry.authorship.modified)
     if !record.links.isEmpty { zone?.isLinked = true }
     for hash in record.chunks { references[hash, default: 0] += 1 }
     records.append(record)

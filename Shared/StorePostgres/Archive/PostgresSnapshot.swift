@@ -16,9 +16,12 @@ public final class PostgresSnapshot: ArchiveSource {
       let at = pipeline.add("SELECT version FROM caravan_layout WHERE partition = 0")
       let found = try db.run(pipeline)[at].first?.integer(0)
       guard found == Layout.version else {
+        let layout = found ?? 0
+        guard (Migrations.oldest..<Layout.version).contains(layout) else { throw Layout.refusal(of: layout) }
         throw PostgresError(
-          state: "", message: "the database has layout \(found ?? 0): this release knows \(Layout.version)",
-          kind: .refused)
+          state: "",
+          message: "the database has layout \(layout): this release reads \(Layout.version); start its storage on it "
+            + "once, or use the release that made it", kind: .refused)
       }
     } catch {
       throw CaravanError(.invalidData, "\(address) holds no store that can be read: \(error.message)")
@@ -123,7 +126,7 @@ private struct PartitionExport {
       let entry = Entry(
         name: row.text(1), version: row.unsigned(0), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10), writer: row.text(8),
-        expires: row.integer(5), fields: row.bytes(6))
+        expires: row.integer(5), fields: row.bytes(6), authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(
         entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7)))
       if flags.contains(.holdsReferences) {

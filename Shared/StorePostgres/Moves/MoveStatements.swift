@@ -61,7 +61,8 @@ enum MoveStatements {
     """
 
   static let growZone: StaticString = """
-    UPDATE caravan_zones SET records = records + $3, bytes = bytes + $4, linked = greatest(linked, $5)
+    UPDATE caravan_zones SET records = records + $3, bytes = bytes + $4, linked = greatest(linked, $5),
+      time = greatest(time, $6)
     WHERE partition = $1 AND id = $2
     """
 

@@ -180,7 +180,7 @@ extension Reads {
       let entry = Entry(
         name: row.text(1), version: row.unsigned(0), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10), writer: row.text(8),
-        expires: row.integer(5), fields: row.bytes(6))
+        expires: row.integer(5), fields: row.bytes(6), authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(entry: entry, flags: flags, epoch: row.unsigned(9), chunks: chunks)
       if flags.contains(.holdsReferences) {
         record.links = try db.run(ArchiveStatements.links, key, id, entry.name).map {
@@ -317,7 +317,9 @@ extension Upkeep {
       }
       pipeline.add(
         references.map { ChunkChange(hash: $0.key, references: $0.value, keptUntil: 0) }, to: database, key)
-      pipeline.add(MoveStatements.growZone, key, id, usage.records, usage.bytes, Int64(links.isEmpty ? 0 : 1))
+      pipeline.add(
+        MoveStatements.growZone, key, id, usage.records, usage.bytes, Int64(links.isEmpty ? 0 : 1),
+        records.map(\.entry.authorship.modified).max() ?? 0)
       pipeline.add(MoveStatements.countZones, key, Int64(0), Int64(0), usage.records)
       if let account = Account(of: zone.database) { pipeline.add([account: usage], key) }
       return pipeline
@@ -352,7 +354,17 @@ extension Pipeline {
       records.map(\.entry.name), records.map(\.entry.created), records.map(\.flags.rawValue),
       records.map { Int64($0.entry.type) }, records.map(\.entry.writer), records.map(\.epoch),
       records.map(\.entry.expires), records.map { $0.entry.fields.isEmpty ? nil : Bytes($0.entry.fields) },
-      records.map { $0.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.chunks)) }, records.map { Bytes($0.entry.body) }
-    )
+      records.map { $0.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.chunks)) },
+      records.map { Bytes($0.entry.body) }, records.map(\.entry.storedTime), records.map(\.entry.storedBirth),
+      records.map(\.entry.storedMaker))
+  }
+}
+
+extension Entry {
+  /// As `caravan_records` has it.
+  fileprivate var storedTime: Int64? { authorship.modified > 0 ? authorship.modified : nil }
+  fileprivate var storedBirth: Int64? { authorship.modified > 0 ? authorship.created : nil }
+  fileprivate var storedMaker: Bytes? {
+    authorship.created > 0 && authorship.creator != writer ? Bytes(Array(authorship.creator.utf8)) : nil
   }
 }

@@ -27,11 +27,15 @@ public final class SQLiteSnapshot: HomeSource {
       // Until the file is closed, no place in it that this snapshot knows is used again.
       chunks?.share()
       try db.begin(.read)
-      guard try db.userVersion == FileSchema.version else {
+      let layout = try db.userVersion
+      guard layout == FileSchema.version else {
+        guard (FileMigrations.oldest..<FileSchema.version).contains(layout) else {
+          throw FileSchema.refusal("file \(opened.count) of \(directory)", of: layout)
+        }
         throw CaravanError(
           .invalidData,
-          "file \(opened.count) of \(directory) has schema \(try db.userVersion): this release knows "
-            + "\(FileSchema.version); use the release that made it")
+          "file \(opened.count) of \(directory) has layout \(layout): this release reads \(FileSchema.version); start "
+            + "its storage on the directory once, or use the release that made it")
       }
       guard let meta = try db.first("SELECT life, files FROM meta", read: { ($0.unsigned(0), Int($0.integer(1))) })
       else { throw CaravanError(.invalidData, "file \(opened.count) of \(directory) has no meta row: restore it") }
@@ -124,15 +128,18 @@ extension FileReads {
   ) throws(CaravanError) {
     try db.statement(
       """
-      SELECT e.key, e.name, e.created, e.flags, e.type, e.expires, e.fields, e.chunks, w.name, w.epoch, e.body
-      FROM entries e JOIN writers w ON w.id = e.writer WHERE e.key > ? AND e.key <= ? ORDER BY e.key
+      SELECT e.key, e.name, e.created, e.flags, e.type, e.expires, e.fields, e.chunks, w.name, w.epoch, e.body, e.time,
+        e.born, m.name
+      FROM entries e JOIN writers w ON w.id = e.writer LEFT JOIN writers m ON m.id = e.maker
+      WHERE e.key > ? AND e.key <= ? ORDER BY e.key
       """
     ).visit(Key.make(zone, seq), Key.make(zone, StoreLimits.highestNumber)) { (row) throws(CaravanError) in
       let flags = EntryFlags(rawValue: row.integer(3))
       let entry = Entry(
         name: row.text(1), version: Key.counter(row.integer(0)), created: row.unsigned(2),
         isDeleted: flags.contains(.deleted), type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10),
-        writer: row.text(8), expires: row.integer(5), fields: row.bytes(6))
+        writer: row.text(8), expires: row.integer(5), fields: row.bytes(6),
+        authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(
         entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7)))
       if flags.contains(.holdsReferences) {

@@ -62,7 +62,8 @@ extension FileState {
     let isLinked = row.isLinked || records.contains { !$0.links.isEmpty }
     row.isLinked = isLinked
     try db.run(
-      "UPDATE zones SET records = ?, bytes = ?, linked = ? WHERE id = ?", row.records, row.bytes, isLinked, row.id)
+      "UPDATE zones SET records = ?, bytes = ?, linked = ?, time = ? WHERE id = ?", row.records, row.bytes, isLinked,
+      row.time, row.id)
     forget()
   }
 

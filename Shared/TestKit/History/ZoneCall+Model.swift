@@ -23,7 +23,7 @@ extension ZoneCall.Answer {
   public init(_ result: CommitResult, value: ([UInt8]) -> String = ZoneCall.text) {
     switch result {
     case .aborted, .missing: self = .failed
-    case .applied(let outcomes, let seq, _):
+    case .applied(let outcomes, let seq, _, _):
       self = .committed(outcomes.map { ZoneCall.Verdict($0, value: value) }, seq: seq)
     }
   }

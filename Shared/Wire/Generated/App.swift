@@ -1743,6 +1743,7 @@ public struct Select: WireMessage, Equatable {
   public var pageRows: UInt32
   public var hold: Bool
   public var aside: Bool
+  public var authorship: Bool
 
   public init(
     table: String = "",
@@ -1751,7 +1752,8 @@ public struct Select: WireMessage, Equatable {
     order: [OrderBy] = [],
     pageRows: UInt32 = 0,
     hold: Bool = false,
-    aside: Bool = false
+    aside: Bool = false,
+    authorship: Bool = false
   ) {
     self.table = table
     self.columns = columns
@@ -1760,6 +1762,7 @@ public struct Select: WireMessage, Equatable {
     self.pageRows = pageRows
     self.hold = hold
     self.aside = aside
+    self.authorship = authorship
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Select> {
@@ -1771,6 +1774,7 @@ public struct Select: WireMessage, Equatable {
     if pageRows != 0 { m.pointee.has_page_rows = 1; m.pointee.page_rows = pageRows }
     if hold { m.pointee.has_hold = 1; m.pointee.hold = hold ? 1 : 0 }
     if aside { m.pointee.has_aside = 1; m.pointee.aside = aside ? 1 : 0 }
+    if authorship { m.pointee.has_authorship = 1; m.pointee.authorship = authorship ? 1 : 0 }
     return m
   }
 
@@ -1782,6 +1786,7 @@ public struct Select: WireMessage, Equatable {
     pageRows = m.pointee.has_page_rows != 0 ? m.pointee.page_rows : 0
     hold = m.pointee.has_hold != 0 ? m.pointee.hold != 0 : false
     aside = m.pointee.has_aside != 0 ? m.pointee.aside != 0 : false
+    authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
   static let shape = 117
@@ -1918,6 +1923,10 @@ public struct Row: WireMessage, Equatable {
   public var cells: [Cell]
   public var objects: [ObjectInfo]
   public var refused: String
+  public var createdMilliseconds: UInt64
+  public var createdBy: String
+  public var modifiedMilliseconds: UInt64
+  public var modifiedBy: String
 
   public init(
     id: String = "",
@@ -1925,7 +1934,11 @@ public struct Row: WireMessage, Equatable {
     state: RowState = .clean,
     cells: [Cell] = [],
     objects: [ObjectInfo] = [],
-    refused: String = ""
+    refused: String = "",
+    createdMilliseconds: UInt64 = 0,
+    createdBy: String = "",
+    modifiedMilliseconds: UInt64 = 0,
+    modifiedBy: String = ""
   ) {
     self.id = id
     self.version = version
@@ -1933,6 +1946,10 @@ public struct Row: WireMessage, Equatable {
     self.cells = cells
     self.objects = objects
     self.refused = refused
+    self.createdMilliseconds = createdMilliseconds
+    self.createdBy = createdBy
+    self.modifiedMilliseconds = modifiedMilliseconds
+    self.modifiedBy = modifiedBy
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Row> {
@@ -1943,6 +1960,16 @@ public struct Row: WireMessage, Equatable {
     (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
     (m.pointee.n_objects, m.pointee.objects) = arena.messages(objects) { $0.pack(into: &$1) }
     if !refused.isEmpty { m.pointee.refused = arena.string(refused) }
+    if createdMilliseconds != 0 {
+      m.pointee.has_created_milliseconds = 1
+      m.pointee.created_milliseconds = createdMilliseconds
+    }
+    if !createdBy.isEmpty { m.pointee.created_by = arena.string(createdBy) }
+    if modifiedMilliseconds != 0 {
+      m.pointee.has_modified_milliseconds = 1
+      m.pointee.modified_milliseconds = modifiedMilliseconds
+    }
+    if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
     return m
   }
 
@@ -1953,6 +1980,10 @@ public struct Row: WireMessage, Equatable {
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
     objects = try copyMessages(m.pointee.n_objects, m.pointee.objects) { (p) throws(WireError) in try ObjectInfo(c: p) }
     refused = try copyText(m.pointee.refused)
+    createdMilliseconds = m.pointee.has_created_milliseconds != 0 ? m.pointee.created_milliseconds : 0
+    createdBy = try copyText(m.pointee.created_by)
+    modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
+    modifiedBy = try copyText(m.pointee.modified_by)
   }
 
   static let shape = 121

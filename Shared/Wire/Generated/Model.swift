@@ -484,6 +484,9 @@ public struct Entry: WireMessage, Equatable {
   public var expires: UInt64?
   public var fields: [UInt8]
   public var stranger: Bool
+  public var modified: UInt64
+  public var age: UInt64
+  public var creator: String
 
   public init(
     name: String = "",
@@ -496,7 +499,10 @@ public struct Entry: WireMessage, Equatable {
     writer: String = "",
     expires: UInt64? = nil,
     fields: [UInt8] = [],
-    stranger: Bool = false
+    stranger: Bool = false,
+    modified: UInt64 = 0,
+    age: UInt64 = 0,
+    creator: String = ""
   ) {
     self.name = name
     self.version = version
@@ -509,6 +515,9 @@ public struct Entry: WireMessage, Equatable {
     self.expires = expires
     self.fields = fields
     self.stranger = stranger
+    self.modified = modified
+    self.age = age
+    self.creator = creator
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Entry> {
@@ -524,6 +533,9 @@ public struct Entry: WireMessage, Equatable {
     if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
     if !fields.isEmpty { m.pointee.has_fields = 1; m.pointee.fields = arena.bytes(fields) }
     if stranger { m.pointee.has_stranger = 1; m.pointee.stranger = stranger ? 1 : 0 }
+    if modified != 0 { m.pointee.has_modified = 1; m.pointee.modified = modified }
+    if age != 0 { m.pointee.has_age = 1; m.pointee.age = age }
+    if !creator.isEmpty { m.pointee.creator = arena.string(creator) }
     return m
   }
 
@@ -539,6 +551,9 @@ public struct Entry: WireMessage, Equatable {
     expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
     fields = m.pointee.has_fields != 0 ? copyBytes(m.pointee.fields) : []
     stranger = m.pointee.has_stranger != 0 ? m.pointee.stranger != 0 : false
+    modified = m.pointee.has_modified != 0 ? m.pointee.modified : 0
+    age = m.pointee.has_age != 0 ? m.pointee.age : 0
+    creator = try copyText(m.pointee.creator)
   }
 
   static let shape = 8

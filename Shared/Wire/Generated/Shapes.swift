@@ -65,6 +65,9 @@ extension WireShape {
       WireField(9, .varint),
       WireField(10, .bytes),
       WireField(11, .varint),
+      WireField(12, .varint),
+      WireField(13, .varint),
+      WireField(14, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__FieldVersions>.size + MemoryLayout<FieldVersions>.stride, [
       WireField(1, .message, repeated: true, shape: 10),
@@ -197,6 +200,8 @@ extension WireShape {
       WireField(3, .varint),
       WireField(4, .bytes),
       WireField(5, .varint),
+      WireField(6, .varint),
+      WireField(7, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__CommitBatch>.size + MemoryLayout<CommitBatch>.stride, [
       WireField(1, .message, repeated: true, shape: 24),
@@ -716,6 +721,7 @@ extension WireShape {
       WireField(5, .varint),
       WireField(6, .varint),
       WireField(7, .varint),
+      WireField(8, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__OrderBy>.size + MemoryLayout<OrderBy>.stride, [
       WireField(1, .text),
@@ -735,6 +741,10 @@ extension WireShape {
       WireField(4, .message, repeated: true, shape: 107),
       WireField(5, .message, repeated: true, shape: 120),
       WireField(6, .text),
+      WireField(7, .varint),
+      WireField(8, .text),
+      WireField(9, .varint),
+      WireField(10, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__RowPage>.size + MemoryLayout<RowPage>.stride, [
       WireField(1, .varint),

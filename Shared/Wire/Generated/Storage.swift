@@ -390,19 +390,25 @@ public struct CommitReply: WireMessage, Equatable {
   public var incarnation: UInt64
   public var missingChunks: [UInt8]
   public var aborted: Bool
+  public var modified: UInt64
+  public var writer: String
 
   public init(
     outcomes: [Outcome] = [],
     zoneSeq: UInt64 = 0,
     incarnation: UInt64 = 0,
     missingChunks: [UInt8] = [],
-    aborted: Bool = false
+    aborted: Bool = false,
+    modified: UInt64 = 0,
+    writer: String = ""
   ) {
     self.outcomes = outcomes
     self.zoneSeq = zoneSeq
     self.incarnation = incarnation
     self.missingChunks = missingChunks
     self.aborted = aborted
+    self.modified = modified
+    self.writer = writer
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitReply> {
@@ -415,6 +421,8 @@ public struct CommitReply: WireMessage, Equatable {
       m.pointee.missing_chunks = arena.bytes(missingChunks)
     }
     if aborted { m.pointee.has_aborted = 1; m.pointee.aborted = aborted ? 1 : 0 }
+    if modified != 0 { m.pointee.has_modified = 1; m.pointee.modified = modified }
+    if !writer.isEmpty { m.pointee.writer = arena.string(writer) }
     return m
   }
 
@@ -424,6 +432,8 @@ public struct CommitReply: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
     aborted = m.pointee.has_aborted != 0 ? m.pointee.aborted != 0 : false
+    modified = m.pointee.has_modified != 0 ? m.pointee.modified : 0
+    writer = try copyText(m.pointee.writer)
   }
 
   static let shape = 26

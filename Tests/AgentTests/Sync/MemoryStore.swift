@@ -166,7 +166,7 @@ final class MemoryStore: SyncStore {
 
   func plansInFlight() -> [PushPlan] { state.withLock { $0.plans.values.sorted { $0.op < $1.op } } }
 
-  func record(_ outcomes: [Outcome], of op: UInt64) -> PushSummary {
+  func record(_ outcomes: [Outcome], of op: UInt64, by stamp: CommitStamp?) -> PushSummary {
     state.withLock { state in
       var summary = PushSummary()
       guard let plan = state.plans.removeValue(forKey: op) else { return summary }

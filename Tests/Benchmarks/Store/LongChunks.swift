@@ -75,7 +75,7 @@ struct LongChunks {
     let save = Mutation(
       name: "row-\(row)", base: .absent, change: .save(type: 1, body: [1], chunks: chunks.map(\.hash)))
     let commit = Commit(zone: zone, op: op, opFloor: 0, isAtomic: false, mutations: [save])
-    guard case .applied(let outcomes, _, _) = try await store.commit(commit), case .accepted? = outcomes.last else {
+    guard case .applied(let outcomes, _, _, _) = try await store.commit(commit), case .accepted? = outcomes.last else {
       throw CaravanError(.internalError, "a save of the benchmark was not accepted")
     }
   }

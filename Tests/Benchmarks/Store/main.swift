@@ -47,7 +47,7 @@ func measure(_ workload: String, rows: Int, _ mutations: @escaping @Sendable (In
           let op = OpID(writer: "\(workload)-\(client)", epoch: 1, number: UInt64(number + 1))
           let commit = Commit(
             zone: zone, op: op, opFloor: op.number, isAtomic: false, mutations: mutations(number))
-          guard case .applied(let outcomes, _, _) = try await store.commit(commit), case .accepted? = outcomes.last
+          guard case .applied(let outcomes, _, _, _) = try await store.commit(commit), case .accepted? = outcomes.last
           else { throw CaravanError(.internalError, "a save of the benchmark was not accepted") }
           number += 1
         }

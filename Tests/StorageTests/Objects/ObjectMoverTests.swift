@@ -152,7 +152,7 @@ private actor ScriptedLane: ObjectLane {
         for number in 1...5 {
           let name = "\(failure.message)\(number)"
           let result = try await world.save(name, [[UInt8(number)]], op: UInt64.random(in: 1...1 << 30))
-          guard case .applied(let outcomes, _, _) = result, case .accepted = outcomes[0] else {
+          guard case .applied(let outcomes, _, _, _) = result, case .accepted = outcomes[0] else {
             Issue.record("a row was harmed: \(result)")
             continue
           }

@@ -64,7 +64,7 @@ struct Deed: Sendable, CustomStringConvertible {
     switch result {
     case .aborted: "aborted"
     case .missing(let hashes): "missing \(hashes)"
-    case .applied(let outcomes, let seq, _): "\(seq): \(outcomes.map(text))"
+    case .applied(let outcomes, let seq, _, _): "\(seq): \(outcomes.map(text))"
     }
   }
 

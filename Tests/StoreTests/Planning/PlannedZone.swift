@@ -58,7 +58,8 @@ struct PlannedZone {
     for name in questions.heads {
       guard let entry = entries[name] else { continue }
       facts.heads[name] = RecordHead(
-        version: entry.version, created: entry.created, flags: flags[name] ?? [], expires: entry.expires)
+        version: entry.version, created: entry.created, flags: flags[name] ?? [], expires: entry.expires,
+        origin: RecordOrigin(time: entry.authorship.created, writer: .name(entry.authorship.creator)))
     }
     for name in questions.entries { facts.entries[name] = entries[name] }
     for name in questions.referrers { facts.referrers[name] = referrers(of: name) }
@@ -71,7 +72,8 @@ struct PlannedZone {
   private mutating func apply(_ write: ZoneCommit.Write, by writer: String) {
     entries[write.name] = Model.Entry(
       name: write.name, version: write.version, created: write.created, isDeleted: write.isDeleted,
-      type: write.content.type, body: write.content.body, writer: writer, expires: write.expires, fields: write.fields)
+      type: write.content.type, body: write.content.body, writer: writer, expires: write.expires, fields: write.fields,
+      authorship: (try? write.authorship(by: writer)) ?? .unknown)
     flags[write.name] = write.flags
     for reference in references[write.name] ?? [] { referrers[reference.target]?[write.name] = nil }
     references[write.name] = write.references

@@ -103,7 +103,9 @@ import Testing
     guard case .decided(let writes, let verdicts, _) = plan else { throw Unexpected(plan) }
     #expect(verdicts == [.accepted(version: 1), .conflict(name: "a"), .accepted(version: 2)])
     // Its name and three bytes.
-    #expect(writes.last?.replaced == RecordHead(version: 1, created: 1, bytes: 4) && writes.last?.created == 1)
+    let origin = RecordOrigin(time: 0, writer: .name("phone"))
+    #expect(writes.last?.replaced == RecordHead(version: 1, created: 1, bytes: 4, origin: origin))
+    #expect(writes.last?.created == 1)
   }
 
   @Test("missing chunks: each once, only of what would be written; nothing is decided")

@@ -84,6 +84,7 @@ extension ReadRequest {
       table: table, columns: request.columns, selection: request.selection?.store,
       order: request.order.map { OrderTerm($0.column, isDescending: $0.descending) }, pageRows: Int(request.pageRows),
       isHeld: request.hold, isAside: request.aside)
+    wantsAuthorship = request.authorship
   }
 }
 
@@ -99,6 +100,9 @@ extension Wire.Row {
     self.init(
       id: view.id, version: view.version, state: state, cells: view.cells.map { Cell($0) },
       objects: view.objects.map { ObjectInfo(column: $0.column, size: $0.size) }, refused: view.refused)
+    guard let authorship = view.authorship else { return }
+    (modifiedMilliseconds, modifiedBy) = (UInt64(max(0, authorship.modified)), authorship.writer)
+    (createdMilliseconds, createdBy) = (UInt64(max(0, authorship.created)), authorship.creator)
   }
 }
 

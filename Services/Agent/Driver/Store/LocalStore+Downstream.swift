@@ -66,8 +66,11 @@ extension LocalStore {
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, isStranger: incoming.isStranger, row, in: state)
     switch decision {
-    case .hold: try wait(entry, &state, &summary)
+    case .hold:
+      try noteAuthorship(of: entry, in: state)
+      try wait(entry, &state, &summary)
     case .insert, .apply:
+      try noteAuthorship(of: entry, in: state)
       let content = try state.codec.content(entry.body)
       guard try absentChunks(of: content.objects, in: state).isEmpty else {
         return try wait(entry, &state, &summary)
@@ -75,7 +78,11 @@ extension LocalStore {
       try take(content, entry, over: row, in: state)
       if isBehindAll { newest = entry.name }
       summary.applied += 1
-    case .ignore, .unexplained, .remove, .conflict, .adopt: try carryOut(decision, entry, row, in: state, &summary)
+    case .ignore, .unexplained, .remove, .conflict, .adopt:
+      // The answer to what it wrote itself may have been lost.
+      let isEcho = incoming.isOwn && row?.head.version == entry.version
+      if isEcho || decision == .adopt { try noteAuthorship(of: entry, in: state) }
+      try carryOut(decision, entry, row, in: state, &summary)
     }
   }
 

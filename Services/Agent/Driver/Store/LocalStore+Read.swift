@@ -29,6 +29,8 @@ public struct RowView: Sendable, Hashable {
   public let objects: [ObjectSize]
   /// Why the cloud does not take the row as it is (SIM-83); empty: it has not said so.
   public var refused = ""
+  /// When and by whom it was made and last changed at the cloud, where that was asked for; nil: nobody knows.
+  public var authorship: RowAuthorship?
 }
 
 public struct RowsPage: Sendable, Hashable {
@@ -51,6 +53,8 @@ public struct ReadRequest: Sendable, Hashable {
   public var isHeld: Bool
   /// The changes that are kept aside since the table's zone is said not to exist, in place of its rows.
   public var isAside: Bool
+  /// With `RowView.authorship`.
+  public var wantsAuthorship = false
 
   public struct OrderTerm: Sendable, Hashable {
     public var column: String
@@ -112,7 +116,8 @@ extension LocalStore {
     }
     let shape = PageShape(
       schema: state.schema, columns: columns, refusals: state.refusals,
-      rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows)
+      rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
+      authorshipOf: request.wantsAuthorship ? state.number : nil)
     let reader = try takeReader()
     let cursor: ReadCursor
     do {
@@ -288,7 +293,9 @@ extension LocalStore {
     let shape = cursor.shape
     var skipped = 0
     if !cursor.isSlow {
-      let page = try cursor.reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement) }
+      let reader = cursor.reader
+      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement, reader.connection)
+      }
       if let page { return page }
       statement.reset()
       (cursor.isSlow, skipped) = (true, cursor.steps)
@@ -300,7 +307,9 @@ extension LocalStore {
     do throws(CaravanError) {
       result = .success(
         try await beside(cursor.reader, for: cursor.table.app) { () throws(CaravanError) in
-          try lent.reader.bounded { () throws(CaravanError) in try shape.page(of: lent.statement, after: after) }
+          try lent.reader.bounded { () throws(CaravanError) in
+            try shape.page(of: lent.statement, lent.reader.connection, after: after)
+          }
         })
     } catch { result = .failure(error) }
     guard cursors[handle] != nil else {

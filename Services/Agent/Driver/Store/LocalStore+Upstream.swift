@@ -115,7 +115,9 @@ extension LocalStore {
   /// That all rows were accepted survives a power cut only with the next change that does: until then the plan would be
   /// found in flight, and its outcomes asked for again.
   @discardableResult
-  public func record(_ outcomes: [Outcome], of op: UInt64) throws(CaravanError) -> PushSummary {
+  public func record(
+    _ outcomes: [Outcome], of op: UInt64, by stamp: CommitStamp? = nil
+  ) throws(CaravanError) -> PushSummary {
     guard let table = table(ofOp: op) else { return PushSummary() }
     let rows = try plannedRows(of: op)
     guard rows.count == outcomes.count else {
@@ -129,6 +131,7 @@ extension LocalStore {
       let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
       for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
       try settle(op, rows, outcomes, in: &state, &summary)
+      if let stamp { try note(stamp, of: rows, outcomes, in: state) }
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }
       state.lastSync = now
       state.refused = ""
@@ -138,6 +141,15 @@ extension LocalStore {
     if durability == .later { settledLater = min(settledLater ?? op, op) }
     try afterSettling(table)
     return summary
+  }
+
+  private func note(
+    _ stamp: CommitStamp, of rows: [PlannedRow], _ outcomes: [Outcome], in state: TableState
+  ) throws(CaravanError) {
+    for (row, outcome) in zip(rows, outcomes) {
+      guard case .accepted(let version) = outcome, row.body != nil else { continue }
+      try noteAuthorship(of: row.id, stamp, at: version, over: row.base, in: state)
+    }
   }
 
   public func abort(_ op: UInt64) throws(CaravanError) {
@@ -288,6 +300,7 @@ extension LocalStore {
     } else {
       state.waiting += 1
     }
+    try noteAuthorship(of: server, in: state)
     let lacking = try keepIncoming(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }

@@ -10,6 +10,8 @@ struct PageShape: Sendable {
   /// By row, when the read began.
   let refusals: [Int64: RowRefusal]
   let rows: Int
+  /// The table's number, where it is asked when and by whom rows were changed.
+  let authorshipOf: Int64?
 
   struct Page: Sendable {
     var rows: [RowView] = []
@@ -22,8 +24,12 @@ struct PageShape: Sendable {
     var steps: Int { rows.count + damaged.count }
   }
 
-  /// - Parameter skipped: rows of earlier pages, where the statement begins anew.
-  func page(of statement: Statement, after skipped: Int = 0) throws(CaravanError) -> Page {
+  /// - Parameters:
+  ///   - database: in whose snapshot the statement runs.
+  ///   - skipped: rows of earlier pages, where the statement begins anew.
+  func page(
+    of statement: Statement, _ database: Connection, after skipped: Int = 0
+  ) throws(CaravanError) -> Page {
     for _ in 0..<skipped { guard try statement.next() != nil else { return Page(isLast: true) } }
     var page = Page()
     var bytes = 0
@@ -37,7 +43,11 @@ struct PageShape: Sendable {
         row.isNull(5)
         || StoredRow.isSound(row.unsigned(5), id: row.text(0), extra: row.bytes(4), cells: cells)
       if isSound {
-        page.rows.append(try view(row, cells, bytes: &bytes))
+        var view = try view(row, cells, bytes: &bytes)
+        if let authorshipOf {
+          view.authorship = try AuthorshipTable.find(view.id, at: view.version, of: authorshipOf, database)
+        }
+        page.rows.append(view)
       } else {
         page.damaged.append(row.integer(3))
       }

@@ -68,8 +68,10 @@ public protocol SyncStore: Sendable {
   func plansInFlight() async throws(CaravanError) -> [PushPlan]
   /// The outcomes of a plan, one a mutation in its order: accepted rows become clean, conflicts are staged and the app
   /// is told. Recording a plan that is not in flight does nothing.
+  ///
+  /// - Parameter stamp: of what was accepted; nil: not known.
   @discardableResult
-  func record(_ outcomes: [Outcome], of op: UInt64) async throws(CaravanError) -> PushSummary
+  func record(_ outcomes: [Outcome], of op: UInt64, by stamp: CommitStamp?) async throws(CaravanError) -> PushSummary
   /// The plan was not applied and never will be: its rows are dirty again (E1).
   func abort(_ op: UInt64) async throws(CaravanError)
   /// Chunks that a plan's rows name and the versions they are based on do not: what the cloud is likely to lack, and

@@ -224,7 +224,8 @@ struct Upstream: Sendable {
       stage = .pushing
       try await crew.store.agree(on: type.model(), for: table)
     case (.agreeing, .failure(let failure)): try await refuse(failure.model(), isWhole: true)
-    case (.pushing, .commit(let reply)): try await answered(reply.model())
+    case (.pushing, .commit(let reply)):
+      try await answered(reply.model(), by: CommitStamp(time: reply.modified, writer: reply.writer))
     case (.pushing, .operation(let state)): begun(state)
     case (.pushing, .part(let part)): try await staged(part)
     case (.pushing, .failure(let failure)): try await refused(failure.model())
@@ -235,16 +236,16 @@ struct Upstream: Sendable {
 
   // MARK: Answers
 
-  private mutating func answered(_ result: CommitResult) async throws(CaravanError) {
+  private mutating func answered(_ result: CommitResult, by stamp: CommitStamp?) async throws(CaravanError) {
     guard let current = pending else { return }
     if current.mustSettle { crew.metrics.settled(result.outcomeName) }
     switch result {
-    case .applied(let outcomes, _, _):
+    case .applied(let outcomes, _, _, _):
       guard outcomes.count == current.plan.mutations.count else {
         throw CaravanError(
           .internalError, "a push of \(current.plan.mutations.count) rows has \(outcomes.count) outcomes")
       }
-      let summary = try await crew.store.record(outcomes, of: current.plan.op)
+      let summary = try await crew.store.record(outcomes, of: current.plan.op, by: stamp)
       crew.tallies.add(SessionTally(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       pending = nil
       if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(through: gate)) != true }
@@ -324,7 +325,7 @@ struct Upstream: Sendable {
       let outcomes = ended.plan.mutations.indices.map { index in
         ended.plan.isAtomic && index > 0 ? Model.Outcome.aborted : .refused(refusal)
       }
-      _ = try await crew.store.record(outcomes, of: ended.plan.op)
+      _ = try await crew.store.record(outcomes, of: ended.plan.op, by: nil)
     } else {
       try await crew.store.abort(ended.plan.op)
     }

@@ -24,6 +24,7 @@ extension AppRow {
     return [
       "id": .string(id), "version": .int(Int64(clamping: version)), "state": .string(state.name),
       "cells": .object(cells), "objects": .object(sizes), "refused": refused.isEmpty ? .null : .string(refused),
+      "created": created?.json ?? .null, "modified": modified?.json ?? .null,
     ]
   }
 
@@ -35,4 +36,10 @@ extension AppRow {
 
   /// Columns that there are, where the schema is not known.
   var columns: [String] { (Array(cells.keys) + Array(objects.keys)).sorted() }
+}
+
+extension RowAct {
+  fileprivate var json: JSON {
+    ["time": .int(milliseconds), "user": user.isEmpty ? .null : .string(user), "device": .string(device)]
+  }
 }

@@ -104,7 +104,8 @@ enum AppRowCommands {
       session.options[aside]
       ? session.table.rowsAside(selected.selection, columns: names)
       : session.table.rows(
-        selected.selection, columns: names, orderBy: keys.map { (column: $0.field, descending: $0.isDescending) })
+        selected.selection, columns: names, orderBy: keys.map { (column: $0.field, descending: $0.isDescending) },
+        authorship: session.asJSON)
     let folder = try session.options[out].map { path throws(CaravanError) in try OutFolder(path) }
     var list = JSONList(session.terminal)
     var table = TextTable(["ROW", "STATE"] + shown)

@@ -47,7 +47,7 @@ struct SystemRecords: Sendable {
     _ name: String, base: Base, _ change: Model.Mutation.Change, in zone: ZoneID
   ) async throws(CaravanError) -> Bool {
     let mutation = Model.Mutation(name: name, base: base, change: change)
-    guard case .applied(let outcomes, _, _) = try await storage.commit(to: zone, [mutation]) else {
+    guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, [mutation]) else {
       throw CaravanError(.internalError, "storage did not apply a record of the gateway")
     }
     if case .accepted = outcomes.first { return true }

@@ -86,7 +86,7 @@ struct GroupDesk: Sendable {
         parts: Int(request.parts), fence: fence))
     metrics.count(result, in: zone)
     if group.isOpen { metrics.groups.add() }
-    return GroupReply(commit: CommitReply(result))
+    return GroupReply(commit: CommitReply(result, to: op.writer))
   }
 
   private func mutations(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [Model.Mutation] {

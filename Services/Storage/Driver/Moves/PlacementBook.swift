@@ -57,7 +57,7 @@ struct PlacementBook: Sendable {
     defer { ops.end(op) }
     let mutation = Model.Mutation(name: owner.text, base: .any, change: change)
     let commit = Commit(zone: Self.zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
-    guard case .applied(let outcomes, _, _) = try await store.commit(commit), case .accepted? = outcomes.first else {
+    guard case .applied(let outcomes, _, _, _) = try await store.commit(commit), case .accepted? = outcomes.first else {
       throw CaravanError(.internalError, "where user '\(owner)' is could not be written")
     }
   }

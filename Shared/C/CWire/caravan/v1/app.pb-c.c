@@ -4887,7 +4887,7 @@ const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor =
   (ProtobufCMessageInit) caravan__v1__write_closed__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[8] =
 {
   {
     "table",
@@ -4973,9 +4973,22 @@ static const ProtobufCFieldDescriptor caravan__v1__select__field_descriptors[7] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "authorship",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Select, has_authorship),
+    offsetof(Caravan__V1__Select, authorship),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__select__field_indices_by_name[] = {
   6,   /* field[6] = aside */
+  7,   /* field[7] = authorship */
   1,   /* field[1] = columns */
   5,   /* field[5] = hold */
   3,   /* field[3] = order */
@@ -4986,7 +4999,7 @@ static const unsigned caravan__v1__select__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__select__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
 {
@@ -4996,7 +5009,7 @@ const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
   "Caravan__V1__Select",
   "caravan.v1",
   sizeof(Caravan__V1__Select),
-  7,
+  8,
   caravan__v1__select__field_descriptors,
   caravan__v1__select__field_indices_by_name,
   1,  caravan__v1__select__number_ranges,
@@ -5143,7 +5156,7 @@ const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor =
   (ProtobufCMessageInit) caravan__v1__object_info__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[10] =
 {
   {
     "id",
@@ -5217,10 +5230,62 @@ static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "created_milliseconds",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Row, has_created_milliseconds),
+    offsetof(Caravan__V1__Row, created_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "created_by",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Row, created_by),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "modified_milliseconds",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Row, has_modified_milliseconds),
+    offsetof(Caravan__V1__Row, modified_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "modified_by",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Row, modified_by),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__row__field_indices_by_name[] = {
   3,   /* field[3] = cells */
+  7,   /* field[7] = created_by */
+  6,   /* field[6] = created_milliseconds */
   0,   /* field[0] = id */
+  9,   /* field[9] = modified_by */
+  8,   /* field[8] = modified_milliseconds */
   4,   /* field[4] = objects */
   5,   /* field[5] = refused */
   2,   /* field[2] = state */
@@ -5229,7 +5294,7 @@ static const unsigned caravan__v1__row__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__row__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
 {
@@ -5239,7 +5304,7 @@ const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
   "Caravan__V1__Row",
   "caravan.v1",
   sizeof(Caravan__V1__Row),
-  6,
+  10,
   caravan__v1__row__field_descriptors,
   caravan__v1__row__field_indices_by_name,
   1,  caravan__v1__row__number_ranges,

@@ -1331,7 +1331,7 @@ const ProtobufCMessageDescriptor caravan__v1__fields__descriptor =
   (ProtobufCMessageInit) caravan__v1__fields__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[14] =
 {
   {
     "name",
@@ -1465,13 +1465,52 @@ static const ProtobufCFieldDescriptor caravan__v1__entry__field_descriptors[11] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "modified",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Entry, has_modified),
+    offsetof(Caravan__V1__Entry, modified),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "age",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Entry, has_age),
+    offsetof(Caravan__V1__Entry, age),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "creator",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Entry, creator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__entry__field_indices_by_name[] = {
+  12,   /* field[12] = age */
   5,   /* field[5] = body */
   2,   /* field[2] = created */
+  13,   /* field[13] = creator */
   3,   /* field[3] = deleted */
   8,   /* field[8] = expires */
   9,   /* field[9] = fields */
+  11,   /* field[11] = modified */
   0,   /* field[0] = name */
   6,   /* field[6] = own */
   10,   /* field[10] = stranger */
@@ -1482,7 +1521,7 @@ static const unsigned caravan__v1__entry__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__entry__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
 {
@@ -1492,7 +1531,7 @@ const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
   "Caravan__V1__Entry",
   "caravan.v1",
   sizeof(Caravan__V1__Entry),
-  11,
+  14,
   caravan__v1__entry__field_descriptors,
   caravan__v1__entry__field_indices_by_name,
   1,  caravan__v1__entry__number_ranges,

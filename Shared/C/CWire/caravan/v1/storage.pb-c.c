@@ -3553,7 +3553,7 @@ const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor =
   (ProtobufCMessageInit) caravan__v1__outcome__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__commit_reply__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__commit_reply__field_descriptors[7] =
 {
   {
     "outcomes",
@@ -3615,18 +3615,44 @@ static const ProtobufCFieldDescriptor caravan__v1__commit_reply__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "modified",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__CommitReply, has_modified),
+    offsetof(Caravan__V1__CommitReply, modified),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "writer",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CommitReply, writer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__commit_reply__field_indices_by_name[] = {
   4,   /* field[4] = aborted */
   2,   /* field[2] = incarnation */
   3,   /* field[3] = missing_chunks */
+  5,   /* field[5] = modified */
   0,   /* field[0] = outcomes */
+  6,   /* field[6] = writer */
   1,   /* field[1] = zone_seq */
 };
 static const ProtobufCIntRange caravan__v1__commit_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor =
 {
@@ -3636,7 +3662,7 @@ const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor =
   "Caravan__V1__CommitReply",
   "caravan.v1",
   sizeof(Caravan__V1__CommitReply),
-  5,
+  7,
   caravan__v1__commit_reply__field_descriptors,
   caravan__v1__commit_reply__field_indices_by_name,
   1,  caravan__v1__commit_reply__number_ranges,

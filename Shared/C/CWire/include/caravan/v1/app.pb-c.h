@@ -888,10 +888,15 @@ struct  Caravan__V1__Select
    */
   protobuf_c_boolean has_aside;
   protobuf_c_boolean aside;
+  /*
+   * rows say when and by whom they were made and last changed
+   */
+  protobuf_c_boolean has_authorship;
+  protobuf_c_boolean authorship;
 };
 #define CARAVAN__V1__SELECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__select__descriptor) \
-    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0, 0, 0 }
+    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__OrderBy
@@ -948,10 +953,20 @@ struct  Caravan__V1__Row
    * why the cloud does not take the row as it is; empty: it has not said so
    */
   char *refused;
+  /*
+   * Where it was asked for, of the version that is above; absent: nobody knows. Times are the cloud's; who it was is
+   * <user>/<device>/<enrolment of the device>, or the name of a service, which begins with an @.
+   */
+  protobuf_c_boolean has_created_milliseconds;
+  uint64_t created_milliseconds;
+  char *created_by;
+  protobuf_c_boolean has_modified_milliseconds;
+  uint64_t modified_milliseconds;
+  char *modified_by;
 };
 #define CARAVAN__V1__ROW__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__row__descriptor) \
-    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL, NULL }
+    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL, NULL, 0, 0, NULL, 0, 0, NULL }
 
 
 struct  Caravan__V1__RowPage

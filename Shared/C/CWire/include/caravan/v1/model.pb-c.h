@@ -336,10 +336,25 @@ struct  Caravan__V1__Entry
    */
   protobuf_c_boolean has_stranger;
   protobuf_c_boolean stranger;
+  /*
+   * By the store's clock, in Unix milliseconds: when this version was written. Absent: before the store kept that, and
+   * then nobody knows by whom, either.
+   */
+  protobuf_c_boolean has_modified;
+  uint64_t modified;
+  /*
+   * milliseconds from the record's creation to `modified`, plus 1; absent: not known
+   */
+  protobuf_c_boolean has_age;
+  uint64_t age;
+  /*
+   * who made the record; absent: `writer`, if the age is there
+   */
+  char *creator;
 };
 #define CARAVAN__V1__ENTRY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__entry__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, {0,NULL}, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL }
 
 
 /*

@@ -350,10 +350,16 @@ struct  Caravan__V1__CommitReply
    */
   protobuf_c_boolean has_aborted;
   protobuf_c_boolean aborted;
+  /*
+   * What was accepted has these from now on: Entry.modified and Entry.writer. Absent: not known, or nothing was written.
+   */
+  protobuf_c_boolean has_modified;
+  uint64_t modified;
+  char *writer;
 };
 #define CARAVAN__V1__COMMIT_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_reply__descriptor) \
-    , 0,NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0 }
+    , 0,NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, NULL }
 
 
 /*
