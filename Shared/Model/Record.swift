@@ -135,7 +135,8 @@ public enum Outcome: Sendable, Hashable {
 
 /// What became of a commit.
 public enum CommitResult: Sendable, Hashable {
-  /// - Parameter time: when it was, as `Authorship.modified` says of what it wrote; 0: it wrote nothing, or nobody knows.
+  /// - Parameter time: when it was, as `Authorship.modified` says of what it wrote; 0: it wrote nothing, or nobody
+  ///   knows.
   case applied(outcomes: [Outcome], zoneSeq: Seq, incarnation: Incarnation, time: Int64 = 0)
   /// Nothing was applied: stage these chunks first, then send the same op again.
   case missing([ChunkHash])

@@ -55,8 +55,9 @@ enum Layout {
     """
     CREATE INDEX IF NOT EXISTS caravan_zones_adopted ON caravan_zones(partition, incarnation) WHERE incarnation > 0
     """,
-    // Sync index and records in one. `time` is when the entry was written; NULL: before layout 5. `born` and `maker` are
-    // when and by whom its record was made, NULL where this entry did it or `time` is NULL; born is 0 where nobody knows.
+    // Sync index and records in one. `time` is when the entry was written; NULL: before layout 5. `born` and `maker`
+    // are when and by whom its record was made, NULL where this entry did it or `time` is NULL; born is 0 where nobody
+    // knows.
     """
     CREATE TABLE IF NOT EXISTS caravan_records(
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, name bytea NOT NULL,

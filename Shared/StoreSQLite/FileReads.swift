@@ -208,7 +208,8 @@ struct FileReads {
 }
 
 extension Row {
-  /// From columns time, born and the maker's name, beginning at `column`, of an entry whose writer's name is in another.
+  /// From columns time, born and the maker's name, beginning at `column`, of an entry whose writer's name is in
+  /// another.
   func authorship(writer: Int32, from column: Int32) -> Authorship {
     let (time, born) = (integer(column), isNull(column + 1) ? integer(column) : integer(column + 1))
     let creator = born == 0 ? "" : isNull(column + 2) ? text(writer) : text(column + 2)

@@ -25,7 +25,8 @@ enum FileSchema {
     -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
     -- is 0, none of its records ever had a row in refs. `incarnation` is 0 where it follows from the file's life and
     -- the id: else the zone came from another store, or is in one, and keeps the life that devices know. `lost_through`
-    -- is where the versions end that a restore took back, 0 but for a life that was restored. `time` is when the zone was last written to.
+    -- is where the versions end that a restore took back, 0 but for a life that was restored.
+    -- `time` is when the zone was last written to.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
       records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -38,9 +39,9 @@ enum FileSchema {
     CREATE INDEX zones_to_empty ON zones(state) WHERE state = 4;
     CREATE INDEX zones_adopted ON zones(incarnation) WHERE incarnation > 0;
     CREATE INDEX zones_with_snapshots ON zones(id) WHERE snapshot > 0;
-    -- Sync index and records in one: key is zone << 40 | seq. What precedes the body is read without its overflow pages;
-    -- what follows it came later, and is read where the body is. `time` is when the entry was written; NULL: before
-    -- layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it or `time` is
+    -- Sync index and records in one: key is zone << 40 | seq. What precedes the body is read without its overflow
+    -- pages; what follows it came later, and is read where the body is. `time` is when the entry was written; NULL:
+    -- before layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it or `time` is
     -- NULL; born is 0 where nobody knows.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
@@ -54,8 +55,8 @@ enum FileSchema {
       flags INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB,
       body BLOB NOT NULL, time INTEGER, born INTEGER, maker INTEGER);
     CREATE UNIQUE INDEX superseded_by_end ON superseded(until);
-    -- Repeats what a commit must know of a record (created, flags, what it is charged, when and by whom it was made), so
-    -- that it looks here only and not in entries. `born` is NULL where nobody knows.
+    -- Repeats what a commit must know of a record (created, flags, what it is charged, when and by whom it was made),
+    -- so that it looks here only and not in entries. `born` is NULL where nobody knows.
     CREATE TABLE names(
       zone INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, created INTEGER NOT NULL,
       flags INTEGER NOT NULL, size INTEGER NOT NULL, born INTEGER, maker INTEGER,
@@ -126,7 +127,6 @@ enum FileSchema {
   /// Makes the tables of a new file, or brings those of an older one to this layout (`FileMigrations`).
   /// - Parameters:
   ///   - names: whose devices are, for a file that does not say; asked where an older file names them without a user.
-  ///   - log: hears of a migration.
   /// - Returns: the file's life: drawn when it is made and part of every incarnation, so that tokens of a lost file
   ///   never fit its successor.
   static func prepare(
@@ -140,8 +140,7 @@ enum FileSchema {
         try db.execute(tables)
         try db.run(
           "INSERT INTO meta(id, life, number, files) VALUES (0, ?, ?, ?)", Int64(1 + host.random.below(1 << 32)),
-          number,
-          files)
+          number, files)
         try db.setUserVersion(version)
       }
     case FileMigrations.oldest..<version:

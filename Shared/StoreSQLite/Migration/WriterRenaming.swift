@@ -4,8 +4,8 @@ internal import Store
 
 /// Gives the writers, readers and holders of locks of a file of layout 4 the names that they have in layout 5.
 ///
-/// Records refer to a row of `writers`, so hardly any of them is touched: that row gets the new name. Where users shared
-/// a device's name and its store's epoch, all but one of them get a row of their own.
+/// Records refer to a row of `writers`, so hardly any of them is touched: that row gets the new name. Where users
+/// shared a device's name and its store's epoch, all but one of them get a row of their own.
 struct WriterRenaming {
   private let db: Connection
   var names: EnrolledNames

@@ -51,7 +51,7 @@ struct AuthorshipTests {
       #expect(try await Self.authorships(f) == [nil], "the cloud has not seen it")
       let plan = try #require(try await f.collect())
       let stamp = CommitStamp(time: 5_000, writer: "ada/phone/1")
-      try await f.store.record([.accepted(version: 1)], of: plan.op, bytesUp: 0, by: stamp)
+      try await f.store.record([.accepted(version: 1)], of: plan.op, by: stamp)
       let made = RowAuthorship(modified: 5_000, writer: "ada/phone/1", created: 5_000, creator: "ada/phone/1")
       #expect(try await Self.authorships(f) == [made])
       // Changed here it is still what the cloud has of it.
@@ -60,14 +60,14 @@ struct AuthorshipTests {
       #expect(try await Self.authorships(f) == [made])
       let second = try #require(try await f.collect())
       try await f.store.record(
-        [.accepted(version: 2)], of: second.op, bytesUp: 0, by: CommitStamp(time: 6_000, writer: "ada/phone/1"))
+        [.accepted(version: 2)], of: second.op, by: CommitStamp(time: 6_000, writer: "ada/phone/1"))
       let changed = RowAuthorship(modified: 6_000, writer: "ada/phone/1", created: 5_000, creator: "ada/phone/1")
       #expect(try await Self.authorships(f) == [changed])
       // A cloud of the release before says nothing; the echo of a later one does.
       try await f.store.write(
         F.photos, cells: [CellValue("date", .integer(8))], selection: Selection("name = ?", [.text("mine")]))
       let third = try #require(try await f.collect())
-      try await f.store.record([.accepted(version: 3)], of: third.op, bytesUp: 0)
+      try await f.store.record([.accepted(version: 3)], of: third.op)
       #expect(try await Self.authorships(f) == [nil])
       var echo = Self.entry(id, 3, Authorship(modified: 7_000, created: 5_000, creator: "ada/phone/1"))
       (echo.entry.body, echo.entry.writer, echo.isOwn) = ([], "ada/phone/1", true)
@@ -75,6 +75,33 @@ struct AuthorshipTests {
       #expect(
         try await Self.authorships(f)
           == [RowAuthorship(modified: 7_000, writer: "ada/phone/1", created: 5_000, creator: "ada/phone/1")])
+    }
+  }
+
+  @Test("issue 5, C18: a row in conflict is of the version it was; resolved, it is still known who made it")
+  func conflicts() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let old = Authorship(modified: 2_000, created: 1_000, creator: "ada/phone/1")
+      try await f.apply([Self.entry("a", 1, old)])
+      let before = RowAuthorship(modified: 2_000, writer: "ada/tablet/1", created: 1_000, creator: "ada/phone/1")
+      try await f.store.write(
+        F.photos, cells: [CellValue("date", .integer(7))], selection: Selection("name = ?", [.text("named")]))
+      let plan = try #require(try await f.collect())
+      let server = Self.entry("a", 2, Authorship(modified: 3_000, created: 1_000, creator: "ada/phone/1")).entry
+      var other = server
+      other.body = F.entry("a", 2, "theirs").entry.body
+      try await f.store.record([.conflict(server: other)], of: plan.op, by: nil)
+      #expect(try await Self.authorships(f) == [before])
+      try await f.store.beginResolution(F.photos, owner: f.owner)
+      try await f.store.resolve(F.photos, row: "a", .mine, owner: f.owner)
+      try await f.store.endResolution(F.photos, isAbandoned: false, owner: f.owner)
+      let second = try #require(try await f.collect())
+      try await f.store.record(
+        [.accepted(version: 3)], of: second.op, by: CommitStamp(time: 4_000, writer: "ada/laptop/1"))
+      #expect(
+        try await Self.authorships(f)
+          == [RowAuthorship(modified: 4_000, writer: "ada/laptop/1", created: 1_000, creator: "ada/phone/1")])
     }
   }
 }

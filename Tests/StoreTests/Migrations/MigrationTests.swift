@@ -11,8 +11,8 @@ import TestKit
 import Testing
 import Wire
 
-/// Goal: a store opens what the release before it wrote, shows what that showed, and goes on. Method: real files, a real
-/// dump and a real archive of that release, against what its own commands said.
+/// Goal: a store opens what the release before it wrote, shows what that showed, and goes on. Method: real files, a
+/// real dump and a real archive of that release, against what its own commands said.
 @Suite(.timeLimit(.minutes(5))) struct MigrationTests {
   typealias Engine = BackupTests.Engine
 
@@ -174,11 +174,11 @@ import Wire
       // A snapshot's reader goes on, also to what was superseded.
       let photos = try Self.photos(of: "ada")
       let head = try await bench.page(ChangeQuery(zone: photos)).page
-      #expect(head.head == 12)
+      #expect(head.head == (try Self.shown(engine).filter { $0.zone == photos }.map(\.version).max()))
       var query = ChangeQuery(zone: photos, position: head.next?.moved(to: 0).aiming(at: 10), bySnapshots: true)
       query.reader = ChangeQuery.Reader(writer: "ada/probe/1", epoch: 77)
       let snapshot = try await bench.page(query)
-      // The snapshot is of version 10, a deletion; two of its entries are superseded.
+      // The snapshot is of version 10, a deletion; at least one of its entries is superseded.
       #expect(snapshot.entries.map(\.version) == Array(3...9))
       for step in 0..<50 where try await bench.store.collect() { #expect(step < 49, "upkeep comes to an end") }
       await bench.close()
@@ -251,11 +251,13 @@ import Wire
       let db = try SQLite.Connection(.file("\(place.address)/store-\(file).db"))
       try db.execute(
         """
-        INSERT INTO databases(partition, container, environment, owner) VALUES (\(file), 'journal', 'development', 'eve');
+        INSERT INTO databases(partition, container, environment, owner)
+          VALUES (\(file), 'journal', 'development', 'eve');
         INSERT INTO zones(database, name, seq, records, bytes, state)
           SELECT id, 'days', 1, 1, 10, 0 FROM databases WHERE owner = 'eve';
         INSERT INTO entries(key, writer, created, flags, type, name, body)
-          SELECT z.id << 40 | 1, w.id, 1, 0, 1, 'hers', x'01' FROM zones z JOIN databases d ON d.id = z.database, writers w
+          SELECT z.id << 40 | 1, w.id, 1, 0, 1, 'hers', x'01'
+          FROM zones z JOIN databases d ON d.id = z.database, writers w
           WHERE d.owner = 'eve' AND w.name = 'probe';
         INSERT INTO names(zone, name, seq, created, flags, size)
           SELECT z.id, 'hers', 1, 1, 0, 10 FROM zones z JOIN databases d ON d.id = z.database WHERE d.owner = 'eve';

@@ -2,18 +2,19 @@ internal import AgentCore
 internal import Model
 internal import SQLite
 
-/// When and by whom rows were made and last changed, as the cloud has told. What is here is of one version of its row: a
-/// row at another version has none. So a release that does not know this table does no harm, and what is left over
-/// tells nothing false.
+/// When and by whom rows were made and last changed, as the cloud has told: of the version that a row is at, and of a
+/// newer one that it waits to become or is in conflict with. What is left over tells nothing false, as it is of another
+/// version; so a release that does not know this table does no harm.
 enum AuthorshipTable {
   static func install(in database: Connection) throws(CaravanError) {
     try database.execute(
       """
-      -- `writer` made this version; `creator` made the row: NULL where it was the writer, and `created` is 0 where nobody
-      -- knows.
+      -- `writer` made this version; `creator` made the row: NULL where it was the writer, and `created` is 0 where
+      -- nobody knows.
       CREATE TABLE IF NOT EXISTS authorships (
         table_id INTEGER NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, modified INTEGER NOT NULL,
-        created INTEGER NOT NULL, writer TEXT NOT NULL, creator TEXT, PRIMARY KEY (table_id, name)) WITHOUT ROWID;
+        created INTEGER NOT NULL, writer TEXT NOT NULL, creator TEXT,
+        PRIMARY KEY (table_id, name, version)) WITHOUT ROWID;
       """)
   }
 
@@ -60,16 +61,34 @@ public struct RowAuthorship: Sendable, Hashable {
     self.created = created
     self.creator = creator
   }
+
+  /// - Returns: nil: nobody knows, or the entry has no row.
+  init?(of entry: Entry) {
+    let known = entry.authorship
+    guard known.modified > 0, !entry.isDeleted else { return nil }
+    self.init(modified: known.modified, writer: entry.writer, created: known.created, creator: known.creator)
+  }
 }
 
 extension LocalStore {
-  /// Of an entry that a row is, or waits to become.
-  func noteAuthorship(of entry: Entry, in state: TableState) throws(CaravanError) {
-    let known = entry.authorship
-    guard known.modified > 0, !entry.isDeleted else { return }
-    try note(
-      RowAuthorship(modified: known.modified, writer: entry.writer, created: known.created, creator: known.creator),
-      of: entry.name, at: entry.version, in: state)
+  /// Of an entry that a row is now.
+  /// - Parameter isNew: there was no row of that name.
+  func noteAuthorship(of entry: Entry, isNew: Bool = false, in state: TableState) throws(CaravanError) {
+    guard let authorship = RowAuthorship(of: entry) else { return }
+    if !isNew { try forgetAuthorship(of: entry.name, before: entry.version, in: state) }
+    try note(authorship, of: entry.name, at: entry.version, in: state)
+  }
+
+  /// Of an entry that waits: what is known of the version that its row is at stays.
+  func noteAuthorship(ofWaiting entry: Entry, in state: TableState) throws(CaravanError) {
+    guard let authorship = RowAuthorship(of: entry) else { return }
+    try database.statement(
+      text: """
+        DELETE FROM authorships WHERE table_id = ? AND name = ? AND version < ?
+          AND version NOT IN (SELECT _version FROM \(state.rows.quotedName) WHERE _id = ?)
+        """
+    ).run(state.number, entry.name, entry.version, entry.name)
+    try note(authorship, of: entry.name, at: entry.version, in: state)
   }
 
   /// Of a row that the cloud has accepted at `version`.
@@ -84,6 +103,7 @@ extension LocalStore {
       let before = try AuthorshipTable.find(row, at: base, of: state.number, try database)
       (new.created, new.creator) = (before?.created ?? 0, before?.creator ?? "")
     }
+    try forgetAuthorship(of: row, before: version, in: state)
     try note(new, of: row, at: version, in: state)
   }
 
@@ -100,8 +120,11 @@ extension LocalStore {
       """, state.number, row, version, authorship.modified, authorship.created, authorship.writer, creator)
   }
 
-  func forgetAuthorship(of row: String, in state: TableState) throws(CaravanError) {
-    try database.run("DELETE FROM authorships WHERE table_id = ? AND name = ?", state.number, row)
+  func forgetAuthorship(
+    of row: String, before version: Seq = Seq(Int64.max), in state: TableState
+  ) throws(CaravanError) {
+    try database.run(
+      "DELETE FROM authorships WHERE table_id = ? AND name = ? AND version < ?", state.number, row, version)
   }
 
   func forgetAuthorships(of state: TableState) throws(CaravanError) {

@@ -66,15 +66,13 @@ extension LocalStore {
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, isStranger: incoming.isStranger, row, in: state)
     switch decision {
-    case .hold:
-      try noteAuthorship(of: entry, in: state)
-      try wait(entry, &state, &summary)
+    case .hold: try wait(entry, &state, &summary)
     case .insert, .apply:
-      try noteAuthorship(of: entry, in: state)
       let content = try state.codec.content(entry.body)
       guard try absentChunks(of: content.objects, in: state).isEmpty else {
         return try wait(entry, &state, &summary)
       }
+      try noteAuthorship(of: entry, isNew: isBehindAll, in: state)
       try take(content, entry, over: row, in: state)
       if isBehindAll { newest = entry.name }
       summary.applied += 1

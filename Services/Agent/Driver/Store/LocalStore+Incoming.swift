@@ -48,6 +48,7 @@ extension LocalStore {
     try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
     let absent = if let wanted { wanted } else { try absentChunks(entry.body, in: state) }
     try dropIncoming(named: entry.name, role: role, of: state)
+    try noteAuthorship(ofWaiting: entry, in: state)
     try database.run(
       "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
       state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count)

@@ -13,7 +13,6 @@ extension LocalStore {
   ) throws(CaravanError) {
     // Of what was deleted here since, nothing comes back.
     if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return }
-    try noteAuthorship(of: entry, in: state)
     if try keepIncoming(entry, role: .waiting, of: state) > 0 { summary.staged += 1 }
     state.waiting += 1
   }

@@ -229,6 +229,7 @@ extension LocalStore {
       try adopt(server, by: row, in: state)
       return true
     }
+    if let server, case .accepted(server.version, _) = result { try noteAuthorship(of: server, in: state) }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
@@ -300,7 +301,6 @@ extension LocalStore {
     } else {
       state.waiting += 1
     }
-    try noteAuthorship(of: server, in: state)
     let lacking = try keepIncoming(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }
