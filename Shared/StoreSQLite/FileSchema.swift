@@ -41,7 +41,8 @@ enum FileSchema {
     CREATE INDEX zones_with_snapshots ON zones(id) WHERE snapshot > 0;
     -- Sync index and records in one: key is zone << 40 | seq. What precedes the body is read without its overflow
     -- pages; what follows it came later, and is read where the body is. `time` is when the entry was written; NULL:
-    -- before layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it or `time` is
+    -- before layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it
+    -- or `time` is
     -- NULL; born is 0 where nobody knows.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
