@@ -23,8 +23,13 @@ public struct TicketGrant: Sendable, Hashable {
   }
 }
 
-/// Chunk tickets: sync issues them, storage checks them, and neither asks the other.
+/// Chunk tickets: sync issues them by storage's time, storage checks them. Whatever storage's clock is worth, both mean
+/// the same one.
 public struct TicketSeal: Sendable {
+  /// How long a ticket may be used.
+  public static let lifetime: Duration = .seconds(900)
+  /// What clocks of several storage processes may differ by.
+  private static let tolerance: Duration = .seconds(60)
   private let key: TicketKey
 
   public init(key: TicketKey) { self.key = key }
@@ -50,7 +55,9 @@ public struct TicketSeal: Sendable {
     guard key.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
       throw CaravanError(.notAuthenticated, "the ticket is not one for this device: ask sync for another")
     }
-    guard now < grant.expiresMilliseconds else {
+    // One that would last longer than any was issued before storage's time went back.
+    let latest = now + (Self.lifetime + Self.tolerance).components.seconds * 1_000
+    guard (now + 1...latest).contains(grant.expiresMilliseconds) else {
       throw CaravanError(.leaseExpired, "the ticket's time is over: ask sync for another")
     }
     return grant

@@ -358,6 +358,12 @@ extension StorageClient {
     try await call(.clock, in: Partition.all[0], ClockRequest(accept: isAccepted))
   }
 
+  /// What storage holds tickets against.
+  public func time(of partition: Partition) async throws(CaravanError) -> WallTime {
+    let reply: ClockReply = try await call(.time, in: partition, Empty())
+    return WallTime(milliseconds: Int64(clamping: reply.storageMilliseconds))
+  }
+
   public func status(of partition: Partition) async throws(CaravanError) -> StorageStatus {
     try await call(.status, in: partition, Empty())
   }

@@ -53,6 +53,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   case damage
   /// `ClockRequest` → `ClockReply`, whatever the partition
   case clock
+  /// `Empty` → `ClockReply`, whatever the partition: the time that tickets end by
+  case time
 
   public func subject(in partition: Partition) -> Subject { .partitioned(.storage, partition, method: rawValue) }
 
@@ -63,7 +65,8 @@ public enum StorageMethod: String, Sendable, Hashable, CaseIterable {
   var isRepeatable: Bool {
     switch self {
     case .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .missing, .parcel,
-      .log, .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions, .damage, .clock:
+      .log, .heads, .lease, .cursor, .quota, .move, .status, .schedule, .actions, .damage, .clock,
+      .time:
       true
     case .drop: false  // a zone made anew meanwhile would go too
     case .cancel: false  // the answer would be that there is nothing to call off

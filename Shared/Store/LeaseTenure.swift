@@ -15,6 +15,12 @@ public struct LeaseTenure: Sendable, Hashable {
     self.expires = expires
   }
 
+  /// Whether it still holds. One that would outlast the longest that is given was given before the store's time went
+  /// back: its holder has long stopped counting on it, and nobody should wait for the years between.
+  public func isLive(at now: Int64) -> Bool {
+    expires > now && expires - now <= StoreLimits.longestLease.components.seconds * 1_000
+  }
+
   /// What the asker is told, and what is to be written.
   public struct Decision: Sendable, Hashable {
     public let answer: Lease
@@ -27,7 +33,7 @@ public struct LeaseTenure: Sendable, Hashable {
   public static func decide(
     _ name: String, _ known: LeaseTenure?, holder: String, ttl: Duration, now: Int64
   ) -> Decision {
-    let isLive = known.map { $0.expires > now } ?? false
+    let isLive = known?.isLive(at: now) ?? false
     if let known, isLive, known.holder != holder {
       let left = Duration.milliseconds(known.expires - now)
       return Decision(
@@ -83,7 +89,7 @@ extension LeaseTenure {
       try LeaseProof(lease: name, token: token).check(known, holder: holder, now: now)
       return decide(name, known, holder: holder, ttl: max(ttl, .milliseconds(1)), now: now)
     case .release(let token):
-      let isMeant = known.map { $0.token == token && $0.holder == holder && $0.expires > now } ?? false
+      let isMeant = known.map { $0.token == token && $0.holder == holder && $0.isLive(at: now) } ?? false
       return Decision(
         answer: Lease(name: name, isGranted: false, token: token, holder: "", remaining: .zero),
         next: isMeant ? LeaseTenure(holder: "", token: token, expires: 0) : nil)
@@ -94,7 +100,7 @@ extension LeaseTenure {
 extension LeaseProof {
   /// - Throws: `lockNotHeld` unless the lease lives under this token.
   public func check(_ tenure: LeaseTenure?, now: Int64, for consumer: String) throws(CaravanError) {
-    guard let tenure, tenure.expires > now, tenure.token == token else {
+    guard let tenure, tenure.isLive(at: now), tenure.token == token else {
       throw CaravanError(
         .lockNotHeld, "the cursor of \(consumer) moves only under lease '\(lease)': take it again and use its token")
     }
@@ -105,7 +111,7 @@ extension LeaseProof {
     guard let tenure, tenure.token == token, tenure.holder == holder else {
       throw CaravanError(.lockNotHeld, "the lock is not held under token \(token): take it again")
     }
-    guard tenure.expires > now else {
+    guard tenure.isLive(at: now) else {
       throw CaravanError(.leaseExpired, "the lock's time is over: take it again")
     }
   }

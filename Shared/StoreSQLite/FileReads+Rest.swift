@@ -99,8 +99,10 @@ extension FileReads {
   func leases(beginning prefix: String, now: Int64) throws(CaravanError) -> [Lease] {
     // Every UTF-8 text that begins with the prefix sorts below the prefix with this behind it.
     try db.all(
-      "SELECT name, holder, token, expires FROM leases WHERE name >= ? AND name < ? AND expires > ? ORDER BY name",
-      prefix, prefix + "\u{10FFFF}", now,
+      """
+      SELECT name, holder, token, expires FROM leases
+      WHERE name >= ? AND name < ? AND expires > ? AND expires <= ? ORDER BY name
+      """, prefix, prefix + "\u{10FFFF}", now, now + StoreLimits.longestLease.components.seconds * 1_000,
       read: {
         Lease(
           name: $0.text(0), isGranted: true, token: $0.unsigned(2), holder: $0.text(1),

@@ -57,8 +57,8 @@ extension FileState {
   /// Only what no record holds: a chunk that loses its last record gets its own grace then.
   private func keep(_ hash: ChunkHash, in database: Int64, until: Int64) throws(CaravanError) {
     try db.run(
-      "UPDATE chunks SET staged = ? WHERE database = ? AND hash = ? AND refs = 0 AND staged < ?", until, database, hash,
-      until)
+      "UPDATE chunks SET staged = ? WHERE database = ? AND hash = ? AND refs = 0 AND staged <> ?", until, database,
+      hash, until)
   }
 
   func count(chunks: Int, bytes: Int, in database: Int64) throws(CaravanError) {
@@ -79,8 +79,7 @@ extension FileState {
 
   func release(_ hash: ChunkHash, in database: Int64) throws(CaravanError) {
     try db.run(
-      "UPDATE chunks SET refs = refs - 1, staged = max(staged, ?) WHERE database = ? AND hash = ?", keepUntil, database,
-      hash)
+      "UPDATE chunks SET refs = refs - 1, staged = ? WHERE database = ? AND hash = ?", keepUntil, database, hash)
   }
 
   /// Moves references from the entry that goes to the one that comes; what both name is not touched, so an edit of one
@@ -112,9 +111,22 @@ extension FileState {
       })
   }
 
+  /// What is to be kept for longer than anything is was staged before the time went back (issue 5, B12): it is kept for
+  /// as long as if it came now, and not for the years between.
+  /// - Returns: whether there may be more.
+  private func redateChunks() throws(CaravanError) -> Bool {
+    try db.run(
+      """
+      UPDATE chunks SET staged = ? WHERE (database, hash) IN
+        (SELECT database, hash FROM chunks WHERE refs = 0 AND staged > ? LIMIT ?)
+      """, keepUntil, keepUntil + FileLimits.clockStep, FileLimits.collectedChunks)
+    return db.changedRows == FileLimits.collectedChunks
+  }
+
   /// Removes chunks that no record holds and nobody waits for.
   /// - Returns: whether there may be more.
   func collectChunks() throws(CaravanError) -> Bool {
+    let isRedating = try redateChunks()
     let dead = try db.all(
       "SELECT database, hash, id, place, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?",
       now - StoreLimits.stagingGrace.components.seconds * 1_000, FileLimits.collectedChunks,
@@ -135,6 +147,6 @@ extension FileState {
       accounts.forget()
       knowledge.hasDamage = nil
     }
-    return dead.count == FileLimits.collectedChunks
+    return isRedating || dead.count == FileLimits.collectedChunks
   }
 }

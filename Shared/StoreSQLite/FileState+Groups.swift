@@ -89,14 +89,16 @@ extension FileState {
 
   // MARK: Upkeep
 
-  /// Gives up groups that nobody goes on with, removes parts of those that have ended, and forgets the oldest.
+  /// Gives up groups that nobody goes on with, and those to be kept for longer than any is, which were begun before the
+  /// time went back (issue 5, B12); removes parts of those that have ended, and forgets the oldest.
   /// - Returns: whether there may be more.
   func collectGroups() throws(CaravanError) -> Bool {
     let expired = try db.all(
       """
       SELECT g.key, w.name, w.epoch FROM groups g JOIN writers w ON w.id = g.key >> 40
-      WHERE g.until < ? AND g.stage = 0 LIMIT ?
-      """, now, FileLimits.collectedGroups,
+      WHERE (g.until < ? OR g.until > ?) AND g.stage = 0 LIMIT ?
+      """, now, now + StoreLimits.groupLease.components.seconds * 1_000 + FileLimits.clockStep,
+      FileLimits.collectedGroups,
       read: { OpID(writer: $0.text(1), epoch: $0.unsigned(2), number: Key.counter($0.integer(0))) })
     for op in expired {
       let writer = try self.writer(op)

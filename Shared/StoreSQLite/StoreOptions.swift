@@ -54,6 +54,8 @@ enum FileLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Milliseconds that the time may step back in daily use.
+  static let clockStep: Int64 = 60_000
   static let collectedGroups = 64
   /// Bytes of chunks that a write reads to see whether they are whole; more of them a reader reads before it, in
   /// portions of so many chunks.

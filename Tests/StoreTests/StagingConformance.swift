@@ -105,6 +105,26 @@ import Testing
   }
 
   @Test(
+    "issue 5, B12: what was staged while the clock was years ahead is collected once it is right",
+    arguments: [StoreKind.memory, .files])
+  func stagedAhead(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let (zone, years) = (try Sample.zone(), Duration.seconds(10 * 365 * 86_400))
+      bench.clock.adjustWallTime(by: years)
+      try await bench.store.stage([Sample.chunk(1), Sample.chunk(2)], in: zone.database)
+      #expect(try await bench.commit(zone, [Sample.save("photo", chunks: [Sample.hash(2)])]).accepted == [1])
+      _ = try await bench.store.beginGroup(bench.op(), floor: 0, in: zone)
+      bench.clock.adjustWallTime(by: .zero - years)
+      try await bench.commit(zone, [Sample.delete("photo")])
+      try await bench.collectAll()
+      #expect(try await bench.store.status().chunks == 2, "somebody may still want them")
+      bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(120))
+      try await bench.collectAll()
+      #expect(try await bench.store.status().chunks == 0)
+    }
+  }
+
+  @Test(
     "UNI-06: a commit that lacks chunks says which; those it found are there when they have come",
     arguments: StoreKind.allCases)
   func slowUpload(kind: StoreKind) async throws {

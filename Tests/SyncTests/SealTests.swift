@@ -82,6 +82,9 @@ import Wire
       return nil
     }
     #expect(code(50) == .leaseExpired)
+    let span = TicketSeal.lifetime.components.seconds * 1_000
+    #expect(code(-span) == nil, "as long as tickets last")
+    #expect(code(-span - 120_000) == .leaseExpired, "issue 5, B12: issued before storage's time went back")
     #expect(code(from: EnrolledDevice("ann", "tablet")) == .notAuthenticated)
     #expect(code(from: EnrolledDevice("bob", "phone")) == .notAuthenticated, "issue 5, A1: another user's of that name")
     let again = EnrolledDevice(user: device.user, device: device.device, enrolment: 2)

@@ -15,12 +15,18 @@ struct StorageMethods: Sendable {
   let moves: OwnerMover?
   /// nil: the store's clock is not this machine's.
   let clock: TrustedClock?
+  /// What tickets are held against.
+  let ticketClock: any Clock
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
   private let groups: GroupDesk
 
-  init(store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?, clock: TrustedClock?) {
+  init(
+    store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?, clock: TrustedClock?,
+    ticketClock: any Clock
+  ) {
     self.clock = clock
+    self.ticketClock = ticketClock
     self.store = store
     self.moves = moves
     self.actions = actions
@@ -59,6 +65,7 @@ struct StorageMethods: Sendable {
     case .actions: serve(method, StorageLimits.leasesInFlight, list)
     case .damage: serve(method, StorageLimits.leasesInFlight, damage)
     case .clock: serve(method, StorageLimits.leasesInFlight, tellTime)
+    case .time: serve(method, StorageLimits.leasesInFlight, time)
     }
   }
 
@@ -305,6 +312,10 @@ struct StorageMethods: Sendable {
     return ClockReply(
       machineMilliseconds: UInt64(clamping: time + error), storageMilliseconds: UInt64(clamping: time),
       problem: clock.problem ?? "")
+  }
+
+  private func time(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> ClockReply {
+    ClockReply(storageMilliseconds: UInt64(clamping: ticketClock.wallTime.milliseconds))
   }
 
   private func status(_ request: Empty, _ partition: Partition) async throws(CaravanError) -> StorageStatus {

@@ -40,7 +40,8 @@ package final class StorageService: Service {
     self.host = host
     metrics = StorageMetrics(host.metrics)
     let actions = DelayedActions(store: store, host: host)
-    let methods = StorageMethods(store: store, actions: actions, metrics: metrics, moves: moves, clock: clock)
+    let methods = StorageMethods(
+      store: store, actions: actions, metrics: metrics, moves: moves, clock: clock, ticketClock: host.clock)
     let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
     let service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,

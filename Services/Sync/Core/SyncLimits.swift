@@ -25,7 +25,6 @@ package enum SyncLimits {
   /// A reply from here on is compressed at zstd's quickest level: half the time, and of so many rows not a byte in a
   /// hundred more (measured).
   package static let largeReply = 128 << 10
-  package static let ticketLifetime: Duration = .seconds(900)
   /// Most bytes that one ticket moves: an object of the greatest size.
   package static let ticketBytes = UInt64(Limits.chunksPerObject * Limits.chunkBytes)
   /// When a refusal may be gone and its author did not say.

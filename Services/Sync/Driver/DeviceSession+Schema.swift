@@ -2,6 +2,7 @@ import Model
 import Runtime
 import SchemaClient
 import Sealing
+import StorageClient
 import SyncCore
 import Wire
 
@@ -19,13 +20,15 @@ extension DeviceSession {
     return registered
   }
 
-  /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition.
+  /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition. It ends by storage's
+  /// time, which is not this machine's while either clock is wrong.
   func ticket(_ request: RequestTicket) async throws(CaravanError) -> Ticket {
     var database = try database(request.container, request.database)
     if !request.record.isEmpty {
       database = try await home(of: request.record, in: ZoneID(database, DefaultZone.name)).database
     }
-    let expires = cloud.host.clock.wallTime.milliseconds + SyncLimits.ticketLifetime.wholeMilliseconds
+    let now = try await cloud.storage.time(of: Partition(of: database))
+    let expires = now.milliseconds + TicketSeal.lifetime.wholeMilliseconds
     let bytes = request.bytes == 0 ? SyncLimits.ticketBytes : min(request.bytes, SyncLimits.ticketBytes)
     return cloud.tickets.issue(
       TicketGrant(

@@ -208,7 +208,7 @@ struct SaveRules {
     if case .version(let seen) = base, item.seq <= seen { return true }
     // A whole record does not say which fields its writer touched; only stamps of their own do.
     if case .version = base, terms.scope != .changed, terms.fieldStamps[id] == nil { return false }
-    return terms.stamp(of: id, now: now) > item.stamp
+    return terms.isLater(id, than: item, now: now)
   }
 }
 
@@ -271,10 +271,19 @@ extension WriteTerms {
     return min(fieldStamps[id] ?? stamp ?? here, here)
   }
 
+  /// Whether an edit is later than the one that left `item`. A stamp ahead of the store's own time was made by a clock
+  /// of the store's that was wrong: it says nothing, and whoever comes now is later (issue 5, B12).
+  fileprivate func isLater(_ id: UInt32, than item: FieldHistory.Item, now: Int64) -> Bool {
+    item.stamp > HybridStamp(milliseconds: now + Self.tolerance) || stamp(of: id, now: now) > item.stamp
+  }
+
+  /// Milliseconds that the store's time may step back in daily use.
+  private static let tolerance: Int64 = 60_000
+
   /// Whether a write with these terms is later than the one that made `entry`.
   fileprivate func isLater(than entry: Entry?, now: Int64) -> Bool {
     guard let entry, let item = FieldHistory(of: entry).items[FieldHistory.wholeRecord] else { return true }
-    return stamp(of: FieldHistory.wholeRecord, now: now) > item.stamp
+    return isLater(FieldHistory.wholeRecord, than: item, now: now)
   }
 }
 

@@ -147,9 +147,10 @@ struct Turmoil: Sendable {
     }
   }
 
-  /// Devices may be hours off, machines of the cloud seconds.
+  /// Devices may be hours off, machines of the cloud seconds; storage's any time, until somebody sets it right.
   private mutating func jump() -> Repair {
     let part = dice.pick(suite.parts)
+    if part.name == "storage" { return jumpFar(part) }
     let isDevice = suite.people.contains { $0.name == part.name }
     let reach = isDevice ? 7_200_000 : 20_000
     let jump = Duration.milliseconds(dice.within(0...(2 * reach)) - reach)
@@ -158,5 +159,19 @@ struct Turmoil: Sendable {
     ground.sentry.ration(part.name, nil)
     part.machine.adjustWallTime(by: jump)
     return { _ in }
+  }
+
+  private mutating func jumpFar(_ part: Part) -> Repair {
+    let hour = Duration.seconds(3_600)
+    let reach = dice.pick([hour, hour * 24, hour * 24 * 30, hour * 24 * 365, hour * 24 * 3_650])
+    let jump = dice.happens(500) ? reach : .zero - reach
+    ground.recorder.note("\(part.name)'s wall clock jumps by \(jump)")
+    part.machine.adjustWallTime(by: jump)
+    let pause = duration()
+    return { [ground] clock in
+      try? await clock.sleep(for: pause)
+      ground.recorder.note("\(part.name)'s wall clock is set right")
+      part.machine.adjustWallTime(by: .zero - jump)
+    }
   }
 }

@@ -154,6 +154,20 @@ import Wire
     }
   }
 
+  @Test("issue 5, B12: stamps of a clock that was years ahead do not beat what is edited once it is right")
+  func storeClockAhead() {
+    for policy in [Model.ConflictPolicy.fieldMerge, .lastWriterWins] {
+      var zone = Self.zone(policy, from: [1: .text("a")], to: [1: .text("b")], edited: 500)
+      zone.now = 1 << 40
+      let wrong = WriteTerms(policy: policy, stamp: HybridStamp(milliseconds: 1 << 40))
+      zone.commit(Sample.save("r", base: .version(2), [1: .text("wrong")], wrong), by: "one")
+      zone.now = 100_000
+      let later = WriteTerms(scope: .changed, policy: policy, stamp: HybridStamp(milliseconds: 99_000))
+      zone.commit(Sample.save("r", base: .version(2), [1: .text("later")], later), by: "two")
+      #expect(zone["r"] == [1: .text("later")])
+    }
+  }
+
   @Test("E16: a clock that is behind loses against what it did not know, never against what it knew")
   func slowClock() {
     for policy in [Model.ConflictPolicy.fieldMerge, .lastWriterWins] {

@@ -47,7 +47,7 @@ enum Holder: String, Sendable, CaseIterable {
     case .sync:
       Self.storage([
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
-        .schedule, .cancel, .parcel, .damage,
+        .schedule, .cancel, .parcel, .damage, .time,
       ])
         + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
