@@ -59,10 +59,13 @@ enum DamageStatements {
     WHERE m.partition = $1 AND m.database = $2 ORDER BY m.hash LIMIT $3
     """
 
+  /// Zone by zone: without OFFSET 0 the server joins both tables as it likes, and may begin with all records of the
+  /// partition.
   static let namers: StaticString = """
-    SELECT z.name, r.name, r.chunks, r.seq FROM caravan_zones z
-    JOIN caravan_records r ON r.partition = z.partition AND r.zone = z.id
-    WHERE z.partition = $1 AND z.database = $2 AND z.stage = 0 AND r.chunks IS NOT NULL ORDER BY z.id, r.seq
+    SELECT z.name, r.name, r.chunks, r.seq FROM caravan_zones z CROSS JOIN LATERAL (
+      SELECT name, chunks, seq FROM caravan_records WHERE partition = z.partition AND zone = z.id
+      AND chunks IS NOT NULL OFFSET 0) r
+    WHERE z.partition = $1 AND z.database = $2 AND z.stage = 0 ORDER BY z.id, r.seq
     """
 
   static let scrubbed: StaticString = "SELECT reached, database, hash FROM caravan_scrub WHERE partition = 0"

@@ -84,6 +84,7 @@ import Wire
       for week in 1...3 as ClosedRange<Int64> {
         while world.asked.withLock({ $0 }) < week { try await world.pass(.seconds(3_600)) }
         let now = world.clock.wallTime.milliseconds / 1_000
+        #expect(now <= Self.made + week * (Self.week / 2 + 7_200), "in the middle, not at the end")
         try await eventually("it has others") {
           (world.own.current.jwt.claims.expires ?? 0) > now + Self.week - 7_200
         }

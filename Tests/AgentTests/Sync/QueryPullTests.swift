@@ -18,8 +18,8 @@ import Testing
 
   @Test(
     "UNI-15: of a thousand rows, of which ten match, ten travel; where the query is not understood, all",
-    arguments: [("number < 10", 507), ("number + 0 < 10", 21_043)])
-  func thousand(text: String, figure: Int) throws {
+    arguments: [("number < 10", 400...650), ("number + 0 < 10", 20_000...22_000)])
+  func thousand(text: String, figure: ClosedRange<Int>) throws {
     let suite = try SuiteWorld(seed: 5)
     try suite.world.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
@@ -34,7 +34,7 @@ import Testing
       try await b.until("it has its part") { try await b.numbers().count == 10 }
       try await b.until("it is told all") { try await !b.store.syncState(of: Self.table).token.isEmpty }
       let bytes = try await Self.bytes(b)
-      #expect(bytes == figure)
+      #expect(figure.contains(bytes))
     }
   }
 

@@ -33,7 +33,7 @@ import Testing
     let arrays = unnested.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let texts: Set = [
       "database", "zone_name", "name", "writer", "hash", "outcome", "bytes", "chunks", "body", "holder", "consumer",
-      "source", "target", "fields", "account", "device",
+      "source", "target", "fields", "account", "device", "maker",
     ]
     return (1...max(1, count)).prefix(count).map { number in
       if let at = arrays.firstIndex(of: "$\(number)"), at < names.count {

@@ -100,10 +100,23 @@ enum QueryCommands {
         for field in type.fields { values[field.name] = fields[field.id].json }
         list.add([
           "zone": .string(hit.zone), "record": .string(entry.name), "version": .int(Int64(clamping: entry.version)),
-          "fields": .object(values),
+          "fields": .object(values), "created": act(entry.authorship.created, by: entry.authorship.creator),
+          "modified": act(entry.authorship.modified, by: entry.writer),
         ])
       }
     }
     list.finish()
+  }
+
+  /// When and by whom, as `caravan app read --json` shows it; null: it is from before the store kept that.
+  private static func act(_ milliseconds: Int64, by writer: String) -> JSON {
+    guard milliseconds > 0 else { return .null }
+    // What sync has settled for a device is that device's.
+    guard let device = try? EnrolledDevice(writer.hasPrefix("@sync/") ? String(writer.dropFirst(6)) : writer) else {
+      return ["time": .int(milliseconds), "user": .null, "device": .string(writer)]
+    }
+    return [
+      "time": .int(milliseconds), "user": .string(device.user.text), "device": .string(device.device.text),
+    ]
   }
 }

@@ -3,7 +3,8 @@ internal import Encoding
 internal import GatewayCore
 internal import Model
 
-/// Asks over HTTPS for credentials that the bus does not let in any more (face.md 3). The key that is enrolled signs it.
+/// Asks over HTTPS for credentials in the place of those that the bus does not let in any more. The key that is
+/// enrolled signs it.
 struct RenewalRequest: Sendable {
   let device: EnrolledDevice
   let key: PublicNKey
