@@ -15,6 +15,8 @@ final class ConnectionLimiter: Service {
   private static let retry: Duration = .seconds(5)
   /// Events may be lost: so often the broker is asked which connections there are.
   private static let recount: Duration = .seconds(60)
+  /// The broker is asked that often anyway; pings beside it would only wake a suite at rest.
+  private static let pings: Duration = .seconds(300)
   private static let backlog = 65_536
 
   let keys: KeyDirectory
@@ -55,9 +57,10 @@ final class ConnectionLimiter: Service {
   func shutDown() { stop.open() }
 
   private func session(_ holder: Holder) async throws(CaravanError) -> NATSBus {
-    let session = try BusSession(
+    var session = try BusSession(
       url: url, tls: tls, allowsClear: allowsClear, credentials: keys.credentialsFile(holder),
       name: "caravan connections")
+    session.options.pingInterval = Self.pings
     let bus = try await NATSBus.connect(session.options, host: host)
     do throws(CaravanError) { try await bus.waitUntilConnected(deadline: BusSession.connectDeadline) } catch {
       await bus.drain(deadline: .milliseconds(100))
