@@ -9,15 +9,22 @@ import Testing
 /// format before, with everything in it that the format has.
 @Suite("Store formats")
 struct FormatTests {
-  /// In format 5 each row goes to the cloud by itself; in format 4 no table shows its zone as it once was; in format 3
-  /// pushes in vain are not remembered; in format 2 rows have no checksum and tables no properties; in format 1 all
-  /// chunks are in the database, and have none either.
+  /// In format 6 nobody asks who changed rows; in format 5 each row goes to the cloud by itself; in format 4 no table
+  /// shows its zone as it once was; in format 3 pushes in vain are not remembered; in format 2 rows have no checksum and
+  /// tables no properties; in format 1 all chunks are in the database, and have none either.
   private static func make(format: Int, in directory: String) throws {
     let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
     defer { database.close() }
+    let table = "\(StoreFixture.photos.app)/\(StoreFixture.photos.name)"
+    for altered in [table, "incoming"] {
+      for column in ["_authored", "_modified", "_created", "_writer", "_creator"] {
+        try database.statement(text: "ALTER TABLE \"\(altered)\" DROP COLUMN \(column)").run()
+      }
+    }
+    try database.setUserVersion(format)
+    guard format < 6 else { return }
     try database.statement(text: "DROP TABLE batch_rows").run()
     try database.statement(text: "ALTER TABLE plans DROP COLUMN batch").run()
-    try database.setUserVersion(format)
     guard format < 5 else { return }
     for index in ["incoming_by_version", "incoming_lacking"] {
       try database.statement(text: "DROP INDEX \(index)").run()
@@ -25,7 +32,6 @@ struct FormatTests {
     try database.statement(text: "ALTER TABLE tables DROP COLUMN point").run()
     if format < 4 { try database.statement(text: "DROP TABLE pushed").run() }
     guard format < 3 else { return }
-    let table = "\(StoreFixture.photos.app)/\(StoreFixture.photos.name)"
     try database.statement(text: "ALTER TABLE \"\(table)\" DROP COLUMN _sum").run()
     for column in ["properties", "fault"] {
       try database.statement(text: "ALTER TABLE tables DROP COLUMN \(column)").run()
@@ -37,8 +43,8 @@ struct FormatTests {
   }
 
   @Test(
-    "formats 1 to 5 become format 6: rows, dirty ones, plans and objects are there; what is new gets checksums",
-    arguments: [1, 2, 3, 4, 5])
+    "formats 1 to 6 become format 7: rows, dirty ones, plans and objects are there; what is new gets checksums",
+    arguments: [1, 2, 3, 4, 5, 6])
   func older(format: Int) async throws {
     var options = LocalStoreOptions()
     options.inlineBytes = 1 << 30

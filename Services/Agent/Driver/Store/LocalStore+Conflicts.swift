@@ -47,7 +47,8 @@ extension LocalStore {
     guard state.absence == nil else { return [] }
     let copies = try database.all(
       """
-      SELECT id, name, version, deleted, body, lacking FROM incoming
+      SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
+      FROM incoming
       WHERE table_id = ? AND role = 1 AND lacking = 0 AND name > ? ORDER BY name LIMIT ?
       """, state.number, after, min(limit, StoreLimits.conflictsPerPage)
     ) { row in StoredIncoming(row) }
@@ -157,6 +158,9 @@ extension LocalStore {
     try dropIncoming(named: id, role: .serverCopy, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)
+    if let authorship = copy.authorship {
+      try state.rows.note(authorship, ofRow: row.key, at: copy.version, database)
+    }
   }
 
   private func merge(

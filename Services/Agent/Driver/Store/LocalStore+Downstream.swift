@@ -72,14 +72,15 @@ extension LocalStore {
       guard try absentChunks(of: content.objects, in: state).isEmpty else {
         return try wait(entry, &state, &summary)
       }
-      try noteAuthorship(of: entry, isNew: isBehindAll, in: state)
       try take(content, entry, over: row, in: state)
       if isBehindAll { newest = entry.name }
       summary.applied += 1
     case .ignore, .unexplained, .remove, .conflict, .adopt:
-      // The answer to what it wrote itself may have been lost.
-      let isEcho = incoming.isOwn && row?.head.version == entry.version
-      if isEcho || decision == .adopt { try noteAuthorship(of: entry, in: state) }
+      // The row may have become this without anybody having said by whom: an answer was lost, or the store is from a
+      // release that did not ask.
+      if let row, row.head.version == entry.version {
+        try note(entry, ofRow: row.key, isMissing: true, in: state)
+      }
       try carryOut(decision, entry, row, in: state, &summary)
     }
   }
@@ -153,21 +154,30 @@ extension LocalStore {
     _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
   ) throws(CaravanError) {
     state.draft.note(.changed, entry.name)
-    if let old { return try overwrite(old, with: content, version: entry.version, in: state) }
+    if let old { return try overwrite(old, with: content, entry, in: state) }
     try chunkTable.retain(content.chunks)
     let new = StoredRow(
       key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
       cells: content.cells)
-    try state.rows.insert(new, database)
+    try state.rows.insert(new, by: RowAuthorship(of: entry), database)
   }
 
   /// The row becomes what the cloud has.
   func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
-    try overwrite(old, with: state.codec.content(entry.body), version: entry.version, in: state)
+    try overwrite(old, with: state.codec.content(entry.body), entry, in: state)
+  }
+
+  /// What the entry says of when and by whom it was made is kept with the row.
+  /// - Parameter isMissing: only where nobody has said it of this version.
+  func note(
+    _ entry: Entry, ofRow key: Int64, isMissing: Bool = false, in state: TableState
+  ) throws(CaravanError) {
+    guard let authorship = RowAuthorship(of: entry) else { return }
+    try state.rows.note(authorship, ofRow: key, at: entry.version, isMissing: isMissing, database)
   }
 
   private func overwrite(
-    _ old: StoredRow, with content: RowCodec.Content, version: Seq, in state: TableState
+    _ old: StoredRow, with content: RowCodec.Content, _ entry: Entry, in state: TableState
   ) throws(CaravanError) {
     var row = old
     try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
@@ -179,8 +189,9 @@ extension LocalStore {
     if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }
     row.cells = content.cells
     row.extra = content.extra
-    row.head = RowHead(version: version)
+    row.head = RowHead(version: entry.version)
     try state.rows.update(row, database)
+    try note(entry, ofRow: row.key, in: state)
   }
 
   // MARK: What waited

@@ -22,6 +22,7 @@ struct StoredIncoming {
   let body: [UInt8]
   /// Chunks that are not here.
   let lacking: Int
+  let authorship: RowAuthorship?
 
   init(_ row: Row) {
     number = row.integer(0)
@@ -30,10 +31,14 @@ struct StoredIncoming {
     isDeleted = row.flag(3)
     body = row.bytes(4)
     lacking = Int(row.integer(5))
+    authorship = RowAuthorship(row, first: 6, at: version)
   }
 
   var entry: Entry {
-    Entry(name: name, version: version, created: 0, isDeleted: isDeleted, body: body, writer: "")
+    let known = authorship.map { Authorship(modified: $0.modified, created: $0.created, creator: $0.creator) }
+    return Entry(
+      name: name, version: version, created: 0, isDeleted: isDeleted, body: body, writer: authorship?.writer ?? "",
+      authorship: known ?? .unknown)
   }
 }
 
@@ -48,10 +53,14 @@ extension LocalStore {
     try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
     let absent = if let wanted { wanted } else { try absentChunks(entry.body, in: state) }
     try dropIncoming(named: entry.name, role: role, of: state)
-    try noteAuthorship(ofWaiting: entry, in: state)
+    let authorship = RowAuthorship(of: entry)
     try database.run(
-      "INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count)
+      """
+      INSERT INTO incoming (table_id, role, name, version, deleted, body, lacking, _authored, _modified, _created,
+        _writer, _creator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, state.number, role.rawValue, entry.name, entry.version, entry.isDeleted, entry.body, absent.count,
+      authorship.map { _ in entry.version }, authorship?.modified, authorship?.created, authorship?.writer,
+      authorship?.creator)
     let number = try database.lastInsertedRow
     for hash in absent { try database.run("INSERT INTO wants VALUES (?, ?)", hash, number) }
     if role == .serverCopy, absent.isEmpty { state.draft.note(.conflict, entry.name) }
@@ -82,8 +91,10 @@ extension LocalStore {
 
   func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
     try database.first(
-      "SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND name = ?",
-      state.number, role.rawValue, name
+      """
+      SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
+      FROM incoming WHERE table_id = ? AND role = ? AND name = ?
+      """, state.number, role.rawValue, name
     ) { row in StoredIncoming(row) }
   }
 
@@ -91,7 +102,8 @@ extension LocalStore {
   func completeIncoming(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> [StoredIncoming] {
     try database.all(
       """
-      SELECT id, name, version, deleted, body, lacking FROM incoming WHERE table_id = ? AND role = ? AND lacking = 0
+      SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
+      FROM incoming WHERE table_id = ? AND role = ? AND lacking = 0
       ORDER BY version
       """, state.number, role.rawValue
     ) { row in StoredIncoming(row) }

@@ -117,7 +117,7 @@ extension LocalStore {
     let shape = PageShape(
       schema: state.schema, columns: columns, refusals: state.refusals,
       rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
-      authorshipOf: request.wantsAuthorship ? state.number : nil)
+      hasAuthorship: request.wantsAuthorship)
     let reader = try takeReader()
     let cursor: ReadCursor
     do {
@@ -210,7 +210,7 @@ extension LocalStore {
     // All columns, for the checksum is of the whole row.
     let names =
       ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"]
-      + state.schema.columns.map { RowTable.quoted($0.name) }
+      + state.schema.columns.map { RowTable.quoted($0.name) } + (request.wantsAuthorship ? RowAuthorship.columns : [])
     var order: [String] = []
     for term in request.order {
       let column = state.schema.columns[try state.column(named: term.column)]
@@ -294,7 +294,7 @@ extension LocalStore {
     var skipped = 0
     if !cursor.isSlow {
       let reader = cursor.reader
-      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement, reader.connection)
+      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement)
       }
       if let page { return page }
       statement.reset()
@@ -308,7 +308,7 @@ extension LocalStore {
       result = .success(
         try await beside(cursor.reader, for: cursor.table.app) { () throws(CaravanError) in
           try lent.reader.bounded { () throws(CaravanError) in
-            try shape.page(of: lent.statement, lent.reader.connection, after: after)
+            try shape.page(of: lent.statement, after: after)
           }
         })
     } catch { result = .failure(error) }

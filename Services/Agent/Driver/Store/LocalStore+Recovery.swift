@@ -120,7 +120,6 @@ extension LocalStore {
     try leaveBatch(row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     try forgetAncestor(of: row.key, in: state)
-    try forgetAuthorship(of: row.id, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
     if state.repairs > 0 { try dropIncoming(named: row.id, role: .wanted, of: state) }

@@ -54,7 +54,8 @@ extension LocalStore {
   ) throws(CaravanError) -> [StoredIncoming] {
     try database.all(
       """
-      SELECT id, name, version, deleted, body, lacking FROM incoming
+      SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
+      FROM incoming
       WHERE table_id = ? AND role = 0 AND version <= ? AND (version, id) > (?, ?) ORDER BY version, id LIMIT ?
       """, state.number, state.point, last.version, last.number, StoreLimits.shownAtOnce
     ) { row in StoredIncoming(row) }

@@ -154,7 +154,6 @@ extension LocalStore {
       try transaction { () throws(CaravanError) in
         try releaseEverything(of: dropped)
         try dropped.rows.drop(database)
-        try forgetAuthorships(of: dropped)
         try unregisterAll(dropped)
         try database.run("DELETE FROM tables WHERE id = ?", dropped.number)
         try chunkTable.sweep()

@@ -148,7 +148,7 @@ extension LocalStore {
   ) throws(CaravanError) {
     for (row, outcome) in zip(rows, outcomes) {
       guard case .accepted(let version) = outcome, row.body != nil else { continue }
-      try noteAuthorship(of: row.id, stamp, at: version, over: row.base, in: state)
+      try state.rows.note(stamp, ofRow: row.key, at: version, over: row.base, database)
     }
   }
 
@@ -229,7 +229,7 @@ extension LocalStore {
       try adopt(server, by: row, in: state)
       return true
     }
-    if let server, case .accepted(server.version, _) = result { try noteAuthorship(of: server, in: state) }
+    if let server, case .accepted(server.version, _) = result { try note(server, ofRow: row.key, in: state) }
     if result != .notApplied { try settleTolerated(row: row.key, in: state) }
     if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
@@ -289,6 +289,7 @@ extension LocalStore {
     }
     row.head = row.head.adopting(copy.version)
     try state.rows.updateHead(row, database)
+    try note(copy, ofRow: row.key, in: state)
   }
 
   /// Waits for the row to be settled, like an entry that came while it was in flight.

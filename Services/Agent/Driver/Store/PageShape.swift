@@ -10,8 +10,8 @@ struct PageShape: Sendable {
   /// By row, when the read began.
   let refusals: [Int64: RowRefusal]
   let rows: Int
-  /// The table's number, where it is asked when and by whom rows were changed.
-  let authorshipOf: Int64?
+  /// The statement reads when and by whom rows were changed, behind the table's columns.
+  let hasAuthorship: Bool
 
   struct Page: Sendable {
     var rows: [RowView] = []
@@ -25,10 +25,9 @@ struct PageShape: Sendable {
   }
 
   /// - Parameters:
-  ///   - database: in whose snapshot the statement runs.
   ///   - skipped: rows of earlier pages, where the statement begins anew.
   func page(
-    of statement: Statement, _ database: Connection, after skipped: Int = 0
+    of statement: Statement, after skipped: Int = 0
   ) throws(CaravanError) -> Page {
     for _ in 0..<skipped { guard try statement.next() != nil else { return Page(isLast: true) } }
     var page = Page()
@@ -44,8 +43,8 @@ struct PageShape: Sendable {
         || StoredRow.isSound(row.unsigned(5), id: row.text(0), extra: row.bytes(4), cells: cells)
       if isSound {
         var view = try view(row, cells, bytes: &bytes)
-        if let authorshipOf {
-          view.authorship = try AuthorshipTable.find(view.id, at: view.version, of: authorshipOf, database)
+        if hasAuthorship {
+          view.authorship = RowAuthorship(row, first: Int32(cells.count) + 7, at: view.version)
         }
         page.rows.append(view)
       } else {

@@ -95,8 +95,9 @@ struct RowTable {
     quotedName = "\"\(name)\""
     let own = ["_id", "_version", "_flags", "_change", "_presence", "_extra", "_sum"]
     let all = own + columns.map { Self.quoted($0.name) }
-    let marks = Array(repeating: "?", count: all.count).joined(separator: ", ")
-    insertText = "INSERT INTO \(quotedName) (\(all.joined(separator: ", "))) VALUES (\(marks))"
+    let inserted = all + RowAuthorship.columns
+    let marks = Array(repeating: "?", count: inserted.count).joined(separator: ", ")
+    insertText = "INSERT INTO \(quotedName) (\(inserted.joined(separator: ", "))) VALUES (\(marks))"
     updateText = "UPDATE \(quotedName) SET \(all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE _row = ?"
     updateHeadText =
       "UPDATE \(quotedName) SET _version = ?, _flags = ?, _change = ?, _presence = ? WHERE _row = ?"
@@ -127,7 +128,7 @@ struct RowTable {
       CREATE TABLE \(quotedName) (
         _row INTEGER PRIMARY KEY, _id TEXT NOT NULL, _version INTEGER NOT NULL, _flags INTEGER NOT NULL,
         _change INTEGER NOT NULL, _presence INTEGER NOT NULL, _extra BLOB NOT NULL, _sum INTEGER,
-        \(declared.joined(separator: ", ")));
+        \((RowAuthorship.declarations + declared).joined(separator: ", ")));
       CREATE UNIQUE INDEX "\(name)/id" ON \(quotedName) (_id);
       CREATE INDEX "\(name)/state" ON \(quotedName) (_flags, _change) WHERE _flags <> 0;
       CREATE INDEX "\(name)/hidden" ON \(quotedName) (_presence) WHERE _presence <> 0;
@@ -284,11 +285,15 @@ struct RowTable {
     }
   }
 
+  /// - Parameter authorship: of the version that it is at; nil: nobody knows.
   /// - Returns: the row's key.
   @discardableResult
-  func insert(_ row: StoredRow, _ database: Connection) throws(CaravanError) -> Int64 {
+  func insert(
+    _ row: StoredRow, by authorship: RowAuthorship? = nil, _ database: Connection
+  ) throws(CaravanError) -> Int64 {
     let statement = try database.statement(text: insertText)
-    _ = try bind(row, to: statement)
+    let last = try bind(row, to: statement)
+    try RowAuthorship.bind(authorship, at: row.head.version, to: statement, from: last + 1)
     try finish(statement)
     return database.lastInsertedRow
   }

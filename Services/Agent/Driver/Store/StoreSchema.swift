@@ -3,7 +3,7 @@ internal import SQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {
-  static let version = 6
+  static let version = 7
   /// How a refusal begins that no salvage helps against.
   static let newerFormat = "the store is of format"
   /// Beyond it, a number is damage.
@@ -17,7 +17,6 @@ enum StoreSchema {
     try RefusalTable.install(in: database)
     try EventTable.install(in: database)
     try AbsenceTable.install(in: database)
-    try AuthorshipTable.install(in: database)
   }
 
   private static func installBase(in database: Connection) throws(CaravanError) {
@@ -27,7 +26,8 @@ enum StoreSchema {
     if (1...2).contains(found) { try addRowSums(to: database) }
     if (1...3).contains(found) { try addPushes(to: database) }
     if (1...4).contains(found) { try addPoints(to: database) }
-    if (1...5).contains(found) { return try addBatches(to: database) }
+    if (1...5).contains(found) { try addBatches(to: database) }
+    if (1...6).contains(found) { return try addAuthorship(to: database) }
     guard found == 0 else {
       let isNewer = (Int64(version)...farthestVersion).contains(Int64(found))
       throw CaravanError(
@@ -88,6 +88,19 @@ enum StoreSchema {
     try database.transaction { () throws(CaravanError) in
       try database.execute("ALTER TABLE plans ADD COLUMN batch INTEGER NOT NULL DEFAULT 0")
       try database.execute(BatchTable.statements)
+      try database.setUserVersion(6)
+    }
+  }
+
+  /// Until then nobody asked when and by whom rows were changed.
+  private static func addAuthorship(to database: Connection) throws(CaravanError) {
+    try database.transaction { () throws(CaravanError) in
+      let tables = try database.all("SELECT app || '/' || name FROM tables", read: { row in row.text(0) })
+      for name in ["incoming"] + tables {
+        for column in RowAuthorship.declarations {
+          try database.execute("ALTER TABLE \(RowTable.quoted(name)) ADD COLUMN \(column)")
+        }
+      }
       try database.setUserVersion(version)
     }
   }
@@ -144,7 +157,7 @@ enum StoreSchema {
     CREATE TABLE incoming (
       id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, role INTEGER NOT NULL, name TEXT NOT NULL,
       version INTEGER NOT NULL, deleted INTEGER NOT NULL, body BLOB NOT NULL, lacking INTEGER NOT NULL,
-      UNIQUE (table_id, role, name));
+      \(RowAuthorship.declarations.joined(separator: ", ")), UNIQUE (table_id, role, name));
     \(incomingIndexes)
     CREATE TABLE wants (
       hash BLOB NOT NULL, incoming INTEGER NOT NULL, PRIMARY KEY (hash, incoming)) WITHOUT ROWID;

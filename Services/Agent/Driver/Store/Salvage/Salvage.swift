@@ -199,9 +199,12 @@ struct Salvage {
 
   /// Where a table's rows have their checksum. Until format 3 there was none: it was added behind the columns there
   /// were, and columns that a table gained are behind it.
-  private static func placeOfSum(in sql: String) -> Int {
-    let columns = sql.split(separator: ",")
-    return columns.firstIndex { $0.drop { $0 == " " || $0 == "\n" }.hasPrefix("_sum INTEGER") } ?? 7
+  private static func placeOfSum(in sql: String) -> Int { places(of: ["_sum INTEGER"], in: sql).first ?? 7 }
+
+  private static func places(of declarations: [String], in sql: String) -> [Int] {
+    sql.split(separator: ",").enumerated().filter { _, column in
+      declarations.contains { column.drop { $0 == " " || $0 == "\n" }.hasPrefix($0) }
+    }.map(\.offset)
   }
 
   private mutating func carryRows(
@@ -211,9 +214,12 @@ struct Salvage {
     guard let root = roots[state.rows.name] else { return report.lostTables.append(state.rows.name) }
     let columns = state.schema.columns.count
     let sumPlace = Self.placeOfSum(in: root.sql)
+    // The cloud says it again; always behind the sum.
+    let authorship = Self.places(of: RowAuthorship.declarations, in: root.sql)
     var (kept, lost) = (0, 0)
     try tree.visit(root: root.page) { (found) throws(CaravanError) in
       var values = found.values
+      for place in authorship.reversed() where place < values.count { values.remove(at: place) }
       let sum = values.indices.contains(sumPlace) ? values.remove(at: sumPlace) : .null
       values.insert(sum, at: min(7, values.count))
       // A row that was written before its table gained columns ends before them.
