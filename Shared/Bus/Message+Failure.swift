@@ -42,7 +42,7 @@ extension ErrorCode {
     switch self {
     case .invalidData, .schemaViolation, .schemaNotAdditive, .invalidSyncToken, .customZoneNeeded: 400
     case .notAuthenticated: 401
-    case .networkNotPermitted, .lockNotHeld: 403
+    case .accessDenied, .networkNotPermitted, .lockNotHeld: 403
     case .tableNotFound, .noSuchObject, .noOperationId, .zoneDoesNotExist: 404
     case .objectExists, .serverRecordChanged, .referenceViolation, .rowTorn, .rowInConflict, .notInConflictResolution,
       .chunksMissing:

@@ -22,6 +22,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case resetRequired
   /// Absent, or not for you: the two are indistinguishable (CK-65).
   case zoneDoesNotExist
+  /// It is there for you to see, and somebody else's to change (CK-65 is about what is not).
+  case accessDenied
   /// Chunks named by a row are not at the server: stage them.
   case chunksMissing
   /// A chunk's bytes do not have its hash: send it again.
@@ -80,8 +82,8 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
       .lockAlreadyHeld, .storageFull, .quotaExceeded, .cancelled:
       true
     case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
-      .serverRecordChanged, .customZoneNeeded, .referenceViolation, .resetRequired, .zoneDoesNotExist, .chunksMissing,
-      .chunkDamaged,
+      .serverRecordChanged, .customZoneNeeded, .referenceViolation, .resetRequired, .zoneDoesNotExist, .accessDenied,
+      .chunksMissing, .chunkDamaged,
       .invalidSyncToken,
       .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .featureDisabled, .rowTorn, .rowInConflict,
       .notInConflictResolution,

@@ -66,6 +66,9 @@ public struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
     self.shard = shard
   }
 
+  /// Whether it is the container's, for all its users.
+  public var isPublic: Bool { owner == nil }
+
   public var description: String { "\(container)/\(environment.rawValue)/\(ownerText)" }
 }
 

@@ -126,7 +126,10 @@ extension FileState {
     var facts = ZoneFacts()
     facts.account = try limitedAccount(of: commit.zone.database)
     while let questions = inquiry.next(knowing: facts) {
-      if let zone { try answer(questions, about: zone, &facts) }
+      if let zone {
+        try answer(questions, about: zone, &facts)
+        if commit.zone.database.isPublic { try nameMakers(of: questions.heads, &facts) }
+      }
       if questions.past { facts.past = try past(of: commit.zone, zone) }
       try find(questions.chunks, in: commit.zone.database, &facts)
       guard !questions.lists.isEmpty, let database = try databaseID(of: commit.zone.database) else { continue }
@@ -145,6 +148,16 @@ extension FileState {
     for name in questions.referrers {
       facts.referrers[name] =
         zone.isLinked ? try reads.referrers(of: name, in: zone.id, atMost: StoreLimits.referrersAsked) : []
+    }
+  }
+
+  /// Each is read once, and remembered.
+  private func nameMakers(of records: [String], _ facts: inout ZoneFacts) throws(CaravanError) {
+    for record in records {
+      guard let origin = facts.heads[record]?.origin, origin.time > 0, case .number(let number) = origin.writer,
+        facts.makers[number] == nil
+      else { continue }
+      facts.makers[number] = String(decoding: try writerNames.name(number, db), as: UTF8.self)
     }
   }
 

@@ -13,11 +13,14 @@ import Wire
 @Suite(.timeLimit(.minutes(2))) struct DefaultZoneHistoryTests {
   private static let names = (0..<6).map { "r\($0)" }
   private static let rounds = 60
+  private static let users = 3
 
   private struct Client {
     let device: Device
     let type: Model.RecordType
     let recorder: CallRecorder
+    /// Which of the records its user's devices write more than others do: who made one changes it, and no other user.
+    let part: Int
     var chance: SplitMix64
     var op: UInt64 = 0
     var known: [String: Seq] = [:]
@@ -25,7 +28,9 @@ import Wire
     mutating func below(_ bound: UInt64) -> UInt64 { chance.next() % bound }
 
     mutating func act() async throws {
-      let name = names[Int(below(UInt64(names.count)))]
+      let own = names.enumerated().filter { $0.offset % users == part }.map(\.element)
+      let some = below(5) == 0 ? names : own
+      let name = some[Int(below(UInt64(some.count)))]
       if below(3) == 0 { try await read(name) } else { try await write(name) }
     }
 
@@ -82,10 +87,11 @@ import Wire
         let recorder = CallRecorder()
         try await withThrowingTaskGroup(of: Void.self) { group in
           for number in 0..<6 {
-            let device = number == 0 ? first : try cloud.device("d\(number)", of: "u\(number % 3)")
+            let device = number == 0 ? first : try cloud.device("d\(number)", of: "u\(number % Self.users)")
             group.addTask {
               let chance = SplitMix64(seed: UInt64(shards) * 100 + UInt64(number))
-              var client = Client(device: device, type: type, recorder: recorder, chance: chance)
+              let part = number % Self.users
+              var client = Client(device: device, type: type, recorder: recorder, part: part, chance: chance)
               for _ in 0..<Self.rounds { try await client.act() }
               for name in Self.names { try await client.read(name) }
             }
@@ -115,6 +121,11 @@ import Wire
       guard case .committed(let verdicts, _) = call.answer, case .conflict? = verdicts.first else { return false }
       return true
     }
+    let refusals = calls.count { call in
+      guard case .committed(let verdicts, _) = call.answer else { return false }
+      return verdicts.first == .refused
+    }
+    #expect(refusals > 5, "they met what others had made: \(refusals)")
     #expect(conflicts > 20 && conflicts < calls.count / 2, "they met one another, and not always: \(conflicts)")
   }
 }

@@ -70,7 +70,7 @@ import Wire
   func single() async throws {
     try await CloudWorld.with { cloud in
       try await Self.said(cloud, Model.ContainerSettings(publicShards: 3))
-      let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
+      let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("name", .text)])
       for name in (0..<6).map({ "r\($0)" }) {
         let op = UInt64(name.dropFirst()).map { $0 * 10 } ?? 0

@@ -192,6 +192,7 @@ extension HTTPResponse {
       .notInConflictResolution:
       400
     case .notAuthenticated: 401
+    case .accessDenied: 403
     case .tableNotFound, .noSuchObject, .noOperationId, .zoneDoesNotExist: 404
     case .objectExists, .serverRecordChanged, .referenceViolation, .resetRequired, .rowInConflict, .rowTorn,
       .lockNotHeld, .lockAlreadyHeld, .leaseExpired:

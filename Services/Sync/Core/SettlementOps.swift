@@ -27,5 +27,5 @@ package struct SettlementOps: Sendable, Hashable {
   }
 
   /// No device can be called so.
-  package static func writer(for device: String) -> String { "@sync/\(device)" }
+  package static func writer(for device: String) -> String { WriterName.settling(for: device) }
 }

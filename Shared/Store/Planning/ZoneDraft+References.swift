@@ -16,7 +16,8 @@ extension ZoneDraft {
     return referrers + added.sorted { $0.name < $1.name }
   }
 
-  /// The records that go with a record: those it owns, those they own, and so on, each once, itself left out.
+  /// The records that go with a record: those it owns, those they own, and so on, each once, itself left out. What the
+  /// writer may not change stays, and so does what that owns.
   /// - Throws: `limitExceeded` when they are too many for one commit.
   func owned(by name: String) throws(CaravanError) -> [String] {
     var met: Set<String> = [name]
@@ -28,6 +29,7 @@ extension ZoneDraft {
       var isKnown = facts.heads[current].map(\.isDeleted) ?? true || facts.referrers[current] != nil
       for referrer in referrers(of: current) where referrer.isOwning && met.insert(referrer.name).inserted {
         let head = heads[referrer.name]
+        guard mayChange(head) else { continue }
         if head == nil { isKnown = false }
         if let head, !head.isDeleted { owned.append(referrer.name) }
       }

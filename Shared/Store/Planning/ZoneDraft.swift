@@ -6,6 +6,8 @@ struct ZoneDraft {
   let now: Int64
   private let time: Int64
   let writer: String
+  /// nil: every record is the writer's to change.
+  let rule: AuthorRule?
   /// An atomic commit's references must hold at its end, others' after every mutation.
   let isAtomic: Bool
   private let start: Seq
@@ -37,6 +39,7 @@ struct ZoneDraft {
     time = zone.time
     madeBy = zone.now
     writer = commit.op.writer
+    rule = AuthorRule(commit, zone.facts)
     isAtomic = commit.isAtomic
     start = zone.zoneSeq
     seq = zone.zoneSeq
@@ -67,6 +70,8 @@ struct ZoneDraft {
       case .known, .contested, nil: break
       }
     }
+    // First of all: another base, or a policy, does not make it the writer's.
+    if let denial = denial(of: mutation, head) { return .refused(denial) }
     switch mutation.change {
     case .read:
       return fits ? .read(name: mutation.name, version: shown(mutation.name)) : .conflict(name: mutation.name)

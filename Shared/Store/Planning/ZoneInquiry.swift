@@ -36,6 +36,9 @@ public struct ZoneFacts: Sendable, Hashable {
   public var account: AccountState?
   /// nil: no restore took anything from the zone.
   public var past: ZonePast?
+  /// Names of writers who made records, where heads have their numbers. Only of public databases: who made a record of
+  /// a private one decides nothing.
+  public var makers: [Int64: String] = [:]
   /// What lists name.
   private(set) var lists: [ChunkHash: [ChunkHash]] = [:]
 

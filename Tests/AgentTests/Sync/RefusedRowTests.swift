@@ -75,6 +75,26 @@ struct RefusedRowTests {
     }
   }
 
+  @Test("issue 5, A4: a row that is another user's to change stays here and says so; it is no conflict, and not lost")
+  func foreign() throws {
+    try AgentWorld.run { device in
+      let denied = CaravanError(.accessDenied, "another user made it")
+      device.cloud.state.withLock { state in
+        state.refusal = { String(decoding: $0.body, as: UTF8.self).contains("bad") ? Failure(denied) : nil }
+      }
+      try await device.register(Self.chat)
+      for name in ["bad", "good"] { try await device.write(name, to: Self.chat) }
+      try await device.pass(.seconds(600))
+      #expect(device.rows(in: Self.chat) == 1)
+      let status = try #require(try await device.agent.store.status(of: AgentWorld.app).first { $0.table == Self.chat })
+      #expect(status.rows == 2 && status.dirty == 1 && status.conflicts == 0 && status.fault == nil)
+      #expect(status.refused == denied.message)
+      let pushed = Self.pushes(device).count
+      try await device.pass(.seconds(600))
+      #expect(Self.pushes(device).count == pushed, "it rests")
+    }
+  }
+
   @Test("many refused rows hold back no row beyond what a push takes")
   func many() throws {
     try AgentWorld.run { device in

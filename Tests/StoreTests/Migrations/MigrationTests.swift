@@ -145,6 +145,23 @@ import Wire
     }
   }
 
+  @Test("issue 5, A4: of a public record of layout 4 nobody knows whose it is: anyone changes it, as before")
+  func publicRecords() async throws {
+    for engine in Engine.allCases {
+      let record = try #require(try Self.shown(engine).first { $0.zone.database.isPublic })
+      try await Fixture.with(engine) { bench, _ in
+        try await bench.open()
+        for writer in ["anna/phone", "eve/phone"] {
+          let outcomes = try await bench.outcomes(record.zone, [Sample.save(record.name)], op: bench.op(writer))
+          guard case .accepted? = outcomes.first else { throw Fixture.Failure(message: "\(engine): \(outcomes)") }
+        }
+        let entry = try await bench.store.fetch([record.name], in: record.zone).first
+        #expect(entry?.writer == "eve/phone" && entry?.authorship.creator == "")
+        await bench.close()
+      }
+    }
+  }
+
   @Test(
     "issue 5, C18: it is written to and read as ever; what was there stays of unknown time",
     arguments: Engine.allCases)
