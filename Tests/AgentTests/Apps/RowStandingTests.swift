@@ -2,6 +2,7 @@ import AgentCore
 import AgentDriver
 import Client
 import Model
+import SQLite
 import TestKit
 import Testing
 
@@ -70,21 +71,80 @@ struct RowStandingTests {
     }
   }
 
-  @Test("SIM-83: refusals outlive the agent, and the oldest beyond the limit are forgotten")
+  @Test("SIM-83, issue 5, C19: 5,000 refusals outlive the agent, and go with their rows")
   func kept() async throws {
     try await StoreFixture.with { f in
       try await f.agree()
-      let limit = StoreLimits.refusedRows
-      for number in 0...limit { try await f.write("\(number)") }
-      let plan = try #require(try await f.store.collect(Self.photos, maximumRows: limit + 1, maximumBytes: 1 << 20))
-      let no = Outcome.refused(CaravanError(.referenceViolation, "no"))
-      try await f.store.record(plan.mutations.map { _ in no }, of: plan.op)
+      let all = 5_000
+      for number in 0..<all { try await f.write("\(number)") }
+      try await f.refuse(rows: all)
+      let everyThird = AgentDriver.Selection("name LIKE '%3'")
+      for isFirst in [true, false] {
+        #expect(try await f.rows().allSatisfy { $0.refused == "no" })
+        #expect(try await f.rows(AgentDriver.Selection("name = '0'")).map(\.refused) == ["no"])
+        #expect(try await f.collect(retriesRefused: false) == nil)
+        if isFirst { try await f.store.delete(Self.photos, selection: everyThird) }
+        try await f.crash {
+          let database = try Connection(.file("\($0)/agent.db"), ConnectionOptions())
+          defer { database.close() }
+          let known = try database.first("SELECT count(*) FROM refusals") { row in row.integer(0) }
+          #expect(known == Int64(all - all / 10))
+        }
+      }
+      try await f.write("new")
+      #expect(try f.names(of: try await f.collect(retriesRefused: false)) == ["new"], "it does not wait for the others")
+    }
+  }
+
+  @Test("SIM-83, issue 5, C19: what was refused longest ago goes first, behind what was changed since")
+  func inTurn() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      for number in 0..<9 { try await f.write("\(number)") }
+      try await f.refuse(rows: 6)
+      try await f.refuse(rows: 3)
+      try await f.store.write(
+        Self.photos, cells: [CellValue("date", .integer(1))], selection: AgentDriver.Selection("name = '4'"))
+      try await f.crash()
+      var seen: [String] = []
+      while let plan = try await f.store.collect(Self.photos, maximumRows: 2, maximumBytes: 1 << 20) {
+        seen += try f.names(of: plan)
+        try await f.accept(plan, from: UInt64(seen.count))
+      }
+      #expect(seen == ["4", "0", "1", "2", "3", "5", "6", "7", "8"])
+      #expect(try await f.rows().allSatisfy { $0.refused.isEmpty && $0.state == .clean })
+    }
+  }
+
+  @Test("SIM-83, REC-23: a batch that was refused rests whole, also with the next agent, until a row of it is changed")
+  func refusedBatch() async throws {
+    try await StoreFixture.with { f in
+      try await f.agree()
+      var held: [UInt64] = []
+      for name in ["a", "b"] {
+        held.append(
+          try await f.store.openWrite(
+            Self.photos, cells: [CellValue("name", .text(name))], objects: [], owner: f.owner, isHeld: true
+          ).handle)
+      }
+      try await f.store.closeWrites(held, isAtomic: true, owner: f.owner)
+      let plan = try #require(try await f.collect(retriesRefused: false))
+      #expect(plan.isAtomic)
+      try await f.store.record([.refused(CaravanError(.referenceViolation, "no")), .aborted], of: plan.op)
       for _ in 0...1 {
-        let marks =
-          try await f.rows().map(\.refused) + f.rows(AgentDriver.Selection("name = '\(limit)'")).map(\.refused)
-        #expect(marks.first == "" && marks.dropFirst().allSatisfy { $0 == "no" })
+        #expect(try await f.collect(retriesRefused: false) == nil)
         try await f.crash()
       }
+      try await f.write("new")
+      let others = try #require(try await f.collect(retriesRefused: false))
+      #expect(try f.names(of: others) == ["new"])
+      try await f.accept(others, from: 1)
+      let again = try #require(try await f.collect())
+      #expect(try f.names(of: again) == ["a", "b"] && again.isAtomic, "with nothing else to go")
+      try await f.store.record([.refused(CaravanError(.referenceViolation, "no")), .aborted], of: again.op)
+      try await f.store.write(
+        Self.photos, cells: [CellValue("date", .integer(1))], selection: AgentDriver.Selection("name = 'b'"))
+      #expect(try f.names(of: try await f.collect(retriesRefused: false)) == ["a", "b"])
     }
   }
 
@@ -134,5 +194,19 @@ struct RowStandingTests {
       try await f.store.stage(StoreFixture.chunks(photo), for: Self.photos)
       #expect(try await f.status().tornRows == [])
     }
+  }
+}
+
+extension StoreFixture {
+  fileprivate func collect(retriesRefused: Bool) async throws -> PushPlan? {
+    try await store.collect(Self.photos, maximumRows: 400, maximumBytes: 1 << 20, retriesRefused: retriesRefused)
+  }
+
+  /// What goes next, at most so many rows, is what the cloud does not take.
+  fileprivate func refuse(rows: Int) async throws {
+    let plan = try #require(try await store.collect(Self.photos, maximumRows: rows, maximumBytes: 1 << 24))
+    #expect(plan.mutations.count == rows)
+    let no = Outcome.refused(CaravanError(.referenceViolation, "no"))
+    try await store.record(plan.mutations.map { _ in no }, of: plan.op)
   }
 }

@@ -146,6 +146,16 @@ final class StoreFixture {
     try await store.apply(page, to: Self.photos, token: token, end: end, point: point)
   }
 
+  /// Of the plan's rows, as they go.
+  func names(of plan: PushPlan?) throws -> [String] {
+    var names: [String] = []
+    for mutation in plan?.mutations ?? [] {
+      guard case .save(_, let body, _) = mutation.change else { continue }
+      if case .text(let name) = try RecordFields(body: body)[3] { names.append(name) }
+    }
+    return names
+  }
+
   func accept(_ plan: PushPlan, from version: UInt64) async throws {
     let outcomes = plan.mutations.indices.map { Outcome.accepted(version: version + UInt64($0)) }
     try await store.record(outcomes, of: plan.op)

@@ -109,4 +109,24 @@ struct RefusedRowTests {
       #expect(Self.pushes(device).count == 4)
     }
   }
+
+  @Test("issue 5, C19: 5,000 refused rows hold back no new one, and none goes again before its rest is over")
+  func thousands() throws {
+    try AgentWorld.run { device in
+      Self.refuse(device, whole: false)
+      await device.agent.engine.linkChanged(to: nil)
+      try await device.register(Self.chat)
+      for number in 0..<5_000 { try await device.write("bad \(number)", to: Self.chat) }
+      await device.agent.engine.linkChanged(to: .wifi)
+      while Set(Self.pushes(device).joined()).count < 5_000 { try await device.pass(.seconds(1)) }
+      for number in 1...3 {
+        try await device.write("good", to: Self.chat)
+        try await device.pass(.seconds(900))
+        #expect(device.rows(in: Self.chat) == number)
+      }
+      #expect(Self.pushes(device).joined().count == 5_003, "no row has gone twice")
+      try await device.pass(.seconds(1_000))
+      #expect(Self.pushes(device).joined().count > 5_003, "the hour is over")
+    }
+  }
 }

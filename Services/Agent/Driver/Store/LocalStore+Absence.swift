@@ -88,7 +88,7 @@ extension LocalStore {
     // What is left is damaged.
     try releaseEverything(of: state, keepingLog: true)
     try database.statement(text: "DELETE FROM \(state.rows.quotedName)").run()
-    state.refusals = [:]
+    state.hasRefusals = false
     (state.absence, state.refused, state.fault) = (nil, "", nil)
     (state.token, state.isResyncing, state.mustStartOver) = ([], false, false)
     (state.lacksOwnRows, state.hasStrangers, state.skipsStrangers) = (false, false, false)

@@ -93,18 +93,19 @@ extension LocalStore {
     var choice = Choice()
     var (bytes, room, passedOver) = (0, bounds.room, 0)
     var seen: Set<Int64> = []
-    let refused = try refusedRows(in: state)
-    try state.rows.visitCollectable(database, after: bounds.start) { (row) throws(CaravanError) in
+    let refusedOf = state.hasRefusals ? state.number : nil
+    try state.rows.visitCollectable(database, after: bounds.start, refusedOf: refusedOf) {
+      (row) throws(CaravanError) in
       let batch = try batch(of: row.key, in: state)
       // What goes by itself and was changed before goes first.
       if let batch, !choice.rows.isEmpty || !seen.insert(batch).inserted { return true }
       var rows = [row]
       if let batch {
+        guard try !isRefused(batch: batch, in: state) else { return true }
         guard let others = try self.rows(of: batch, in: state) else { return true }
         rows = others
       }
       guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
-      guard refused.isDisjoint(with: rows.lazy.map(\.key)) else { return true }
       if let left = room {
         let cost = try cost(of: rows, in: state)
         guard cost <= left else {
@@ -128,34 +129,39 @@ extension LocalStore {
     }
     // Nothing waits behind what the cloud would not have.
     guard bounds.retriesRefused, choice.rows.isEmpty, choice.rest == nil else { return choice }
-    return try chooseRefused(refused, in: state, within: bounds)
+    return try chooseRefused(in: state, within: bounds)
   }
 
   /// What was refused longest ago goes first.
-  private func chooseRefused(
-    _ refused: Set<Int64>, in state: TableState, within bounds: PlanBounds
-  ) throws(CaravanError) -> Choice {
+  private func chooseRefused(in state: TableState, within bounds: PlanBounds) throws(CaravanError) -> Choice {
     var choice = Choice()
     var (bytes, room) = (0, bounds.room)
-    for key in try refusalsInTurn(in: state) where refused.contains(key) && choice.rows.count < bounds.rows {
+    var seen: Set<Int64> = []
+    try visitRefused(in: state) { (key) throws(CaravanError) in
       let batch = try batch(of: key, in: state)
-      guard batch == nil || choice.rows.isEmpty else { continue }
       var rows: [StoredRow] = []
       if let batch {
+        guard choice.rows.isEmpty, seen.insert(batch).inserted, try isRefused(batch: batch, in: state) else {
+          return true
+        }
         rows = try self.rows(of: batch, in: state) ?? []
       } else if let row = try state.rows.soundRow(key: key, database), !row.head.presence.isUnconfirmed {
         rows = [row]
       }
-      guard !rows.isEmpty, !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { continue }
+      guard !rows.isEmpty, !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
       if let left = room {
         let cost = try cost(of: rows, in: state)
-        guard cost <= left else { continue }
+        guard cost <= left else { return true }
         room = left - cost
       }
-      if let batch { return Choice(rows: rows, batch: batch) }
+      if let batch {
+        (choice.batch, choice.rows) = (batch, rows)
+        return false
+      }
       bytes += rows.reduce(0) { $0 + $1.bodyBytes + state.codec.listedBytes($1.cells) }
-      guard choice.rows.isEmpty || bytes <= bounds.bytes else { break }
+      guard choice.rows.isEmpty || bytes <= bounds.bytes else { return false }
       choice.rows += rows
+      return choice.rows.count < bounds.rows
     }
     return choice
   }

@@ -115,7 +115,7 @@ extension LocalStore {
         .limitExceeded, "\(StoreLimits.cursorsPerApp) reads are open: close one, or read it to its end")
     }
     let shape = PageShape(
-      schema: state.schema, columns: columns, refusals: state.refusals,
+      schema: state.schema, columns: columns, refusalsOf: state.hasRefusals ? state.number : nil,
       rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
       hasAuthorship: request.wantsAuthorship)
     let reader = try takeReader()
@@ -294,7 +294,7 @@ extension LocalStore {
     var skipped = 0
     if !cursor.isSlow {
       let reader = cursor.reader
-      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement)
+      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement, reader.connection)
       }
       if let page { return page }
       statement.reset()
@@ -308,7 +308,7 @@ extension LocalStore {
       result = .success(
         try await beside(cursor.reader, for: cursor.table.app) { () throws(CaravanError) in
           try lent.reader.bounded { () throws(CaravanError) in
-            try shape.page(of: lent.statement, after: after)
+            try shape.page(of: lent.statement, lent.reader.connection, after: after)
           }
         })
     } catch { result = .failure(error) }

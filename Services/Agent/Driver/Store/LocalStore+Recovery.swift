@@ -13,9 +13,8 @@ extension LocalStore {
     try chunkTable.adoptFile()
     for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
     noteWaiting()
-    for (number, refusals) in try RefusalTable.all(database) {
-      for table in tables.keys where tables[table]?.number == number { tables[table]?.refusals = refusals }
-    }
+    let refused = try RefusalTable.tables(database)
+    for (table, state) in tables { tables[table]?.hasRefusals = refused.contains(state.number) }
     try recallEvents()
     try recallAbsences()
     mayLose = try lossTable.tables()
@@ -50,6 +49,7 @@ extension LocalStore {
       try change(table) { (state) throws(CaravanError) in
         try leaveBatches(in: state)
         state.refused = "\(report)"
+        try forgetRefusalsOfNobody(in: state)
         try state.save(database)
       }
     }
@@ -126,3 +126,4 @@ extension LocalStore {
     try state.rows.delete(key: row.key, database)
   }
 }
+    try forgetRefusal(of: row.key, in: state)

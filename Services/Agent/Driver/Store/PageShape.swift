@@ -7,8 +7,8 @@ struct PageShape: Sendable {
   /// The table's, when the read began.
   let schema: SchemaText
   let columns: [Int]
-  /// By row, when the read began.
-  let refusals: [Int64: RowRefusal]
+  /// The table's number, where some of its rows were refused.
+  let refusalsOf: Int64?
   let rows: Int
   /// The statement reads when and by whom rows were changed, behind the table's columns.
   let hasAuthorship: Bool
@@ -25,9 +25,10 @@ struct PageShape: Sendable {
   }
 
   /// - Parameters:
+  ///   - database: in whose snapshot the statement runs.
   ///   - skipped: rows of earlier pages, where the statement begins anew.
   func page(
-    of statement: Statement, after skipped: Int = 0
+    of statement: Statement, _ database: Connection, after skipped: Int = 0
   ) throws(CaravanError) -> Page {
     for _ in 0..<skipped { guard try statement.next() != nil else { return Page(isLast: true) } }
     var page = Page()
@@ -45,6 +46,10 @@ struct PageShape: Sendable {
         var view = try view(row, cells, bytes: &bytes)
         if hasAuthorship {
           view.authorship = RowAuthorship(row, first: Int32(cells.count) + 7, at: view.version)
+        }
+        if let refusalsOf, view.state != .clean {
+          view.refused = try RefusalTable.reason(
+            row: row.integer(3), atChange: row.integer(6), of: refusalsOf, database)
         }
         page.rows.append(view)
       } else {
@@ -71,7 +76,7 @@ struct PageShape: Sendable {
     }
     return RowView(
       id: row.text(0), version: row.unsigned(1), state: RowView.State(RowFlags(packed: row.integer(2))), cells: cells,
-      objects: objects, refused: refusals[row.integer(3)]?.reason(atChange: row.integer(6)) ?? "")
+      objects: objects)
   }
 }
 

@@ -210,19 +210,29 @@ struct RowTable {
     static let first = Place(change: .min, key: .min)
   }
 
-  /// Dirty rows that may go upstream, oldest change first, until `body` answers false.
+  /// Dirty rows that may go upstream, oldest change first, until `body` answers false. Those that were refused as they
+  /// are, each by itself, are passed over without being read.
+  /// - Parameter number: the table's, where some of its rows were refused.
   func visitCollectable(
-    _ database: Connection, after place: Place, _ body: (StoredRow) throws(CaravanError) -> Bool
+    _ database: Connection, after place: Place, refusedOf number: Int64?,
+    _ body: (StoredRow) throws(CaravanError) -> Bool
   ) throws(CaravanError) {
+    let passesOver =
+      number == nil
+      ? "AND ?3 IS NULL"
+      : """
+      AND (NOT EXISTS (SELECT 1 FROM refusals WHERE table_id = ?3 AND refusals.row = _row AND change = _change)
+        OR EXISTS (SELECT 1 FROM batch_rows WHERE table_id = ?3 AND batch_rows.row = _row))
+      """
     let keys = [1, 2, 3].map {
       """
       SELECT _row, _change AS changed FROM \(quotedName)
-      WHERE _flags = \($0) AND _flags <> 0 AND (_change, _row) > (?1, ?2)
+      WHERE _flags = \($0) AND _flags <> 0 AND (_change, _row) > (?1, ?2) \(passesOver)
       """
     }
     let text = keys.joined(separator: " UNION ALL ") + " ORDER BY changed, _row"
     var wanted = true
-    try database.statement(text: text).visit(place.change, place.key) { (row) throws(CaravanError) in
+    try database.statement(text: text).visit(place.change, place.key, number) { (row) throws(CaravanError) in
       guard let stored = try soundRow(key: row.integer(0), database), !stored.head.presence.isUnconfirmed else {
         return true
       }

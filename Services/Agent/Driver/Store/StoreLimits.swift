@@ -51,10 +51,7 @@ public enum StoreLimits {
   /// Pushes that came to nothing and are remembered, each by a hash. Beyond it the oldest are forgotten: an app may
   /// then be asked about its own past.
   static let pushesInVain: Int64 = 1_000
-  /// Rows of one table of which it is remembered why the cloud refused them. Beyond it the oldest are forgotten: they
-  /// are dirty as before.
-  public static let refusedRows = 1_000
-  /// Characters of such a reason.
+  /// Of why the cloud refused a row.
   static let refusalCharacters = 300
   /// Torn rows of a table that its status names.
   public static let tornRowsNamed: Int64 = 100

@@ -39,8 +39,8 @@ struct TableState {
   var hasNews = false
   /// Since the cloud said that its zone does not exist; nil: it has not, or has said since that it does.
   var absence: ZoneAbsence?
-  /// Rows that the cloud refused; most of the time none.
-  var refusals: [Int64: RowRefusal] = [:]
+  /// The cloud refused rows of it; most of the time none, and then nobody looks.
+  var hasRefusals = false
   /// Why its sync rests until somebody resets it (REC-27).
   var fault: TableFault?
 
