@@ -71,6 +71,7 @@ public final class Agent: Service {
     var failure: (any Error)?
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.connection.run() }
+      group.addTask { await self.store.closeCursorsInTime() }
       do { try await engine.run() } catch { failure = error }
       group.cancelAll()
     }

@@ -174,10 +174,26 @@ extension LocalStore {
     if cursors.isEmpty { chunkFile.releaseFreed() }
   }
 
+  /// Closes cursors that nobody uses any more, also where nobody asks for anything else; until the task is cancelled.
+  func closeCursorsInTime() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.idleAlarm.run() }
+      while !Task.isCancelled {
+        await idleSignal.wait()
+        closeIdleCursors()
+      }
+    }
+  }
+
   private func closeIdleCursors() {
     let now = host.clock.now
-    for (handle, cursor) in cursors where !cursor.isLent && now - cursor.lastUse > StoreLimits.cursorIdle {
-      close(cursor, handle: handle)
+    // Of a page that is being made, its end sets the alarm.
+    for (handle, cursor) in cursors where !cursor.isLent {
+      if now - cursor.lastUse >= StoreLimits.cursorIdle {
+        close(cursor, handle: handle)
+      } else {
+        idleAlarm.set(cursor.lastUse + StoreLimits.cursorIdle)
+      }
     }
   }
 
@@ -283,6 +299,7 @@ extension LocalStore {
       return RowsPage(cursor: 0, rows: page.rows, hasMore: false)
     }
     cursors[handle] = cursor
+    idleAlarm.set(cursor.lastUse + StoreLimits.cursorIdle)
     return RowsPage(cursor: handle, rows: page.rows, hasMore: hasMore)
   }
 

@@ -48,6 +48,9 @@ public actor LocalStore {
 
   var openWrites: [UInt64: OpenWrite] = [:]
   var cursors: [UInt64: ReadCursor] = [:]
+  /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
+  let idleSignal = Signal()
+  let idleAlarm: Alarm
   var idleReaders: [Reader] = []
   var selectionTurns = SelectionTurns()
   let touched = TouchedRows()
@@ -105,6 +108,7 @@ public actor LocalStore {
   private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
     executor = host.executors.makeInline()
     helper = host.executors.makeHelper("store")
+    idleAlarm = Alarm(clock: host.clock, ring: idleSignal)
     self.host = host
     self.options = options
     path = "\(directory)/agent.db"
