@@ -254,6 +254,35 @@ struct DamageTests {
     }
   }
 
+  @Test("issue 5, C19: the repair of one row reads no other; what only that row named goes with the next start")
+  func alone() async throws {
+    try await F.with { f in
+      try await f.agree()
+      let names = ["the row that is found to be rotten", "the row that nobody has read since"]
+      var ids: [String] = []
+      for (number, name) in names.enumerated() {
+        let photo = F.noise(90_000, seed: UInt64(number))
+        ids.append(try await f.synced(name, photo: photo, version: UInt64(number) + 1))
+      }
+      let chunks = try await f.store.storedChunks()
+      try await f.crash { directory in
+        for (id, name) in zip(ids, names) { try Rot.turnBit(ofRow: id, from: name, in: directory) }
+      }
+      #expect(try await Self.refusal { _ = try await f.photo(ids[0]) } == .rowTorn)
+      try await f.store.mendDamage()
+      #expect(try await f.status().torn == 1)
+      // The next look finds nothing that the repair would have come across.
+      try await f.store.mendDamage()
+      #expect(try await f.status().torn == 1)
+      #expect(try await f.store.storedChunks() == chunks)
+      #expect(try await f.store.problems().count == 1, "the other one")
+      try await f.store.mendDamage()
+      #expect(try await f.status().torn == 2)
+      try await f.crash()
+      #expect(try await f.store.storedChunks() == 0)
+    }
+  }
+
   @Test("SIM-108: rotten cells are never pushed: a change is put back to what it was based on, a new row discarded")
   func rottenChange() async throws {
     try await F.with { f in

@@ -21,6 +21,7 @@ extension LocalStore {
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     batched = try BatchTable.tables(database)
     if let report { try takeStock(after: report) }
+    if meta.countsAnew { try countAnew() }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
@@ -40,7 +41,7 @@ extension LocalStore {
   /// Counts anew what is left after damage, and finds out what of it lacks its chunks.
   private func takeStock(after report: SalvageReport) throws(CaravanError) {
     host.log.error("\(report)")
-    try transaction { () throws(CaravanError) in try chunkTable.recount(namedChunks()) }
+    try countAnew()
     let absent = try database.all("SELECT hash FROM chunks WHERE present = 0 AND refs > 0") { row in
       ChunkHash(row.bytes(0))
     }
@@ -48,10 +49,18 @@ extension LocalStore {
     for table in tables.keys {
       try change(table) { (state) throws(CaravanError) in
         try leaveBatches(in: state)
-        state.refused = "\(report)"
         try forgetRefusalsOfNobody(in: state)
+        state.refused = "\(report)"
         try state.save(database)
       }
+    }
+  }
+
+  /// In proportion to the store, and so only where it is opened.
+  private func countAnew() throws(CaravanError) {
+    try transaction { () throws(CaravanError) in
+      try chunkTable.recount(namedChunks())
+      try meta.note(countsAnew: false, database)
     }
   }
 
@@ -118,6 +127,7 @@ extension LocalStore {
   func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
     try settleTolerated(row: row.key, in: state)
     try leaveBatch(row.key, in: state)
+    try forgetRefusal(of: row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
     try forgetAncestor(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
@@ -126,4 +136,3 @@ extension LocalStore {
     try state.rows.delete(key: row.key, database)
   }
 }
-    try forgetRefusal(of: row.key, in: state)

@@ -46,7 +46,7 @@ extension LocalStore {
         lacksList = true
       }
     }
-    if lacksList { try chunkTable.recount(namedChunks()) }
+    if lacksList { try meta.note(countsAnew: true, database) }
     return lost
   }
 
@@ -99,10 +99,11 @@ extension LocalStore {
       !found.row.head.flags.syncPending
     else { return false }
     var row = found.row
-    // What it named cannot be believed.
+    // What it names cannot be believed: to release that might take another row's chunks. To find out what it named
+    // would take every other row of the store, so its chunks stay counted until the next start.
     (row.cells, row.extra) = (row.cells.map { _ in .null }, [])
     try state.rows.update(row, database)
-    try chunkTable.recount(namedChunks())
+    try meta.note(countsAnew: true, database)
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
     case .deleted, .deletedLost, .deletedUnconfirmed, .torn: break

@@ -168,7 +168,7 @@ enum StoreSchema {
 /// Numbers of the store that outlive it, kept in `meta`.
 struct StoreMeta {
   private enum Key: String {
-    case epoch, nextOp, listGeneration, toldOnlySum
+    case epoch, nextOp, listGeneration, toldOnlySum, countsAnew
   }
 
   private(set) var epoch: UInt64
@@ -176,6 +176,9 @@ struct StoreMeta {
   private(set) var listGeneration: UInt64
   /// XXH64 of the names of the list's tables whose rows do not come with notifications; 0: there are none.
   private(set) var toldOnlySum: UInt64
+  /// Damage took what named some chunks, so that they may be counted more often than they are named: the next start
+  /// counts them anew.
+  private(set) var countsAnew: Bool
 
   /// - Parameter newEpoch: taken when the store is new.
   init(_ database: Connection, newEpoch: UInt64) throws(CaravanError) {
@@ -186,6 +189,7 @@ struct StoreMeta {
     nextOp = try read(.nextOp) ?? 1
     listGeneration = try read(.listGeneration) ?? 0
     toldOnlySum = try read(.toldOnlySum) ?? 0
+    countsAnew = try read(.countsAnew) == 1
     if try read(.epoch) == nil { try Self.write(.epoch, newEpoch, database) }
   }
 
@@ -203,6 +207,11 @@ struct StoreMeta {
   mutating func note(toldOnlySum sum: UInt64, _ database: Connection) throws(CaravanError) {
     try Self.write(.toldOnlySum, sum, database)
     toldOnlySum = sum
+  }
+
+  mutating func note(countsAnew: Bool, _ database: Connection) throws(CaravanError) {
+    try Self.write(.countsAnew, countsAnew ? 1 : 0, database)
+    self.countsAnew = countsAnew
   }
 
   mutating func begin(epoch: UInt64, _ database: Connection) throws(CaravanError) {

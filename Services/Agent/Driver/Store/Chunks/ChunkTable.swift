@@ -128,7 +128,7 @@ struct ChunkTable {
   enum Finding {
     case sound
     case lost
-    /// It was a list: what it listed is counted for nobody's sake until the store counts anew.
+    /// It was a list: what it listed stays counted for nobody's sake until the store counts anew.
     case lostList
   }
 
