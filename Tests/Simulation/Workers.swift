@@ -6,8 +6,10 @@ struct Workers: Sendable {
   let breakage: String?
   let shows: Bool
   let stops: Bool
+  /// Says nothing of what it finds.
+  var isQuiet = false
 
-  private struct Sum {
+  struct Sum {
     var seeds = 0
     var writes = 0
     var versions = 0
@@ -15,20 +17,14 @@ struct Workers: Sendable {
     var steps = 0
     var virtualMilliseconds = 0
     var failed: Set<Int> = []
+    /// The first violation that was heard of.
+    var first: (seed: Int, what: String)?
     var isOver = false
   }
 
   func play(first: Int, count: Int, jobs: Int) -> Int32 {
-    let sum = Mutex(Sum())
     let started = Date()
-    let last = first + count - 1
-    let lanes = min(jobs, count)
-    DispatchQueue.concurrentPerform(iterations: lanes) { lane in
-      var next = first + lane
-      // A worker that died is followed by another, from the seed after the one it died of.
-      while next <= last, !sum.withLock({ $0.isOver }) { next = work(from: next, through: last, by: lanes, sum) }
-    }
-    let result = sum.withLock { $0 }
+    let result = sum(first: first, count: count, jobs: jobs)
     let seconds = Date().timeIntervalSince(started)
     let failed = result.failed.sorted()
     print(
@@ -37,6 +33,19 @@ struct Workers: Sendable {
         + "\(result.virtualMilliseconds / 3_600_000) virtual hours in \(String(format: "%.1f", seconds)) s, "
         + "\(String(format: "%.1f", Double(result.seeds) / max(0.001, seconds))) seeds/s")
     return failed.isEmpty && result.seeds == count ? ExitCode.success : ExitCode.failure
+  }
+
+  /// What came of the seeds.
+  func sum(first: Int, count: Int, jobs: Int) -> Sum {
+    let sum = Mutex(Sum())
+    let last = first + count - 1
+    let lanes = min(jobs, count)
+    DispatchQueue.concurrentPerform(iterations: lanes) { lane in
+      var next = first + lane
+      // A worker that died is followed by another, from the seed after the one it died of.
+      while next <= last, !sum.withLock({ $0.isOver }) { next = work(from: next, through: last, by: lanes, sum) }
+    }
+    return sum.withLock { $0 }
   }
 
   /// - Returns: the seed to go on with.
@@ -68,9 +77,11 @@ struct Workers: Sendable {
     }
     process.waitUntilExit()
     guard let seed = playing, !sum.withLock({ $0.isOver }) else { return last + 1 }
-    print("seed \(seed): the process died (\(process.terminationStatus))")
+    let what = "the process died (\(process.terminationStatus))"
+    tell("seed \(seed): \(what)")
     sum.withLock { sum in
       sum.failed.insert(seed)
+      if sum.first == nil { sum.first = (seed, what) }
       sum.seeds += 1
     }
     return seed + step
@@ -94,12 +105,18 @@ struct Workers: Sendable {
       if shows { print("seed \(words[1]): trace hash \(words[2]), \(numbers[6]) virtual ms, \(numbers[5]) steps") }
     case "!":
       let seed = playing ?? 0
-      sum.withLock { _ = $0.failed.insert(seed) }
-      print("seed \(seed): \(line.dropFirst(2 + (words.count > 1 ? words[1].count + 1 : 0)))")
-    case "|": print("  \(line.dropFirst(2))")
-    default: print(line)
+      let what = String(line.dropFirst(2 + (words.count > 1 ? words[1].count + 1 : 0)))
+      sum.withLock { sum in
+        sum.failed.insert(seed)
+        if sum.first == nil { sum.first = (seed, what) }
+      }
+      tell("seed \(seed): \(what)")
+    case "|": tell("  \(line.dropFirst(2))")
+    default: tell(line)
     }
   }
+
+  private func tell(_ line: String) { if !isQuiet { print(line) } }
 }
 
 /// Lines of a pipe as they come.

@@ -10,8 +10,8 @@ import Testing
 @Suite("Store formats")
 struct FormatTests {
   /// In format 6 nobody asks who changed rows; in format 5 each row goes to the cloud by itself; in format 4 no table
-  /// shows its zone as it once was; in format 3 pushes in vain are not remembered; in format 2 rows have no checksum and
-  /// tables no properties; in format 1 all chunks are in the database, and have none either.
+  /// shows its zone as it once was; in format 3 pushes in vain are not remembered; in format 2 rows have no checksum
+  /// and tables no properties; in format 1 all chunks are in the database, and have none either.
   private static func make(format: Int, in directory: String) throws {
     let database = try Connection(.file("\(directory)/agent.db"), ConnectionOptions())
     defer { database.close() }

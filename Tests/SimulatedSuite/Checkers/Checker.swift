@@ -26,6 +26,6 @@ public struct Checker: Sendable {
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
     .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
     .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .pairsReal, .batchesWhole,
-    .figuresTrue,
+    .figuresTrue, .ownKeptApart, .ownersAgree,
   ]
 }

@@ -213,6 +213,8 @@ public struct History: Sendable, Hashable {
   public var calls: [ZoneCall] = []
   /// What left devices that had no link, or one that it was not to use.
   public var trespasses: [String] = []
+  /// What reached somebody it was not for, or was done by somebody who may not.
+  public var intrusions: [String] = []
   public var snapshots: [SeenSnapshot] = []
   /// Readers by snapshots who were not shown a consistent state for too long.
   public var starved: [String] = []
@@ -298,6 +300,8 @@ public struct History: Sendable, Hashable {
     public var chunkProblems: [String] = []
     /// What agents say of themselves and is not so.
     public var falseFigures: [String] = []
+    /// What the instances of a service, which share it, do not agree on.
+    public var ownerProblems: [String] = []
     /// What registered devices still lacked before anybody asked for a sync.
     public var stalled: [String] = []
     /// What clients of diff sync, native devices and the cloud do not agree on.

@@ -76,6 +76,8 @@ public struct SeedRun: Sendable {
     let contents = Contents()
     try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
     suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
+    // Whatever others try, no course of events before that is another.
+    try simulation.run { try await Outsiders(suite, clock: clock).run() }
     for name in ["caravan_storage_purged_tombstones_total", "caravan_sync_resets_total"] {
       suite.ground.recorder.note("\(name) \(suite.total(of: name))")
     }

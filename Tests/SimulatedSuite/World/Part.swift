@@ -15,26 +15,38 @@ final class Part: Sendable {
     /// Makes another connection; the one before is closed.
     let reconnect: @Sendable () throws(CaravanError) -> InProcessBus
     let directory: String
+    /// Where its files lie, if that is not to be trusted.
+    let disk: CarelessDisk?
     /// False once it is dead, whatever still runs of it.
     let isCurrent: @Sendable () -> Bool
   }
 
   private struct State {
     var files: CrashFiles
+    /// Of the present life, or the last.
+    var disk: CarelessDisk?
     var running: (bus: InProcessBus, task: SimulatedTask<Void>)?
     /// Dead, and still cleaning up.
     var zombies: [SimulatedTask<Void>] = []
     var lives = 0
+
+    mutating func die() { files.die(powerCutOn: disk?.survivor) }
   }
 
   let name: String
   let machine: SimulatedHost
   private let suite: Ground
   private let body: @Sendable (Life) async throws -> Void
+  private let forgotten: CarelessDisk.Forgotten?
   private let state: Mutex<State>
 
-  init(_ name: String, on suite: Ground, _ body: @escaping @Sendable (Life) async throws -> Void) {
+  /// - Parameter forgotten: what its disk does not sync, so that the power's end takes it; nil: it does not end.
+  init(
+    _ name: String, on suite: Ground, forgetting forgotten: CarelessDisk.Forgotten? = nil,
+    _ body: @escaping @Sendable (Life) async throws -> Void
+  ) {
     self.name = name
+    self.forgotten = forgotten
     self.suite = suite
     self.body = body
     machine = suite.simulation.host(name)
@@ -51,9 +63,10 @@ final class Part: Sendable {
   func start() {
     guard !isUp else { return }
     let bus = suite.hub.connect(as: name)
-    let (directory, number) = state.withLock { state in
+    let (directory, disk, number) = state.withLock { state in
       state.lives += 1
-      return (state.files.directory, state.lives)
+      state.disk = forgotten.map { CarelessDisk($0) }
+      return (state.files.directory, state.disk, state.lives)
     }
     suite.recorder.note("\(name) starts")
     let life = Life(
@@ -61,7 +74,7 @@ final class Part: Sendable {
       reconnect: { [weak self] () throws(CaravanError) in
         guard let bus = self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
         return bus
-      }, directory: directory
+      }, directory: directory, disk: disk
     ) { [weak self] in self?.isCurrent(number) ?? false }
     let task = suite.simulation.start {
       do { try await self.body(life) } catch is CancellationError {} catch {
@@ -99,7 +112,7 @@ final class Part: Sendable {
       return state.running?.bus
     }
     bus?.close()
-    state.withLock { $0.files.die() }
+    state.withLock { $0.die() }
   }
 
   /// `kill -9`.
@@ -120,7 +133,7 @@ final class Part: Sendable {
       _ = try? await dead.task.value()
     }
     state.withLock { state in
-      if !isLast { state.files.die() }
+      if !isLast { state.die() }
       state.zombies.removeAll { $0.result != nil }
       state.zombies.append(grave)
     }

@@ -112,6 +112,14 @@ final class Recorder: Sendable {
     state.withLock { $0.history.calls = calls }
   }
 
+  /// Whose table it is in; nil: nobody wrote it.
+  func owner(of tag: ChangeTag) -> String? { state.withLock { $0.history.writes[tag]?.place.user } }
+
+  func intruded(_ what: String) {
+    note(what)
+    state.withLock { $0.history.intrusions.append(what) }
+  }
+
   func trespassed(_ what: String) {
     note(what)
     state.withLock { $0.history.trespasses.append(what) }
@@ -143,6 +151,7 @@ final class Recorder: Sendable {
   }
 
   func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
+  func ownersDisagree(_ problem: String) { state.withLock { $0.history.end.ownerProblems.append(problem) } }
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
   func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }

@@ -15,13 +15,19 @@ struct SimulatedDevice: Sendable {
   let sentry: Sentry
   let fares: Fares
 
-  init(_ name: String, of user: String, hasLargeChunks: Bool = false, on ground: Ground) {
+  /// - Parameter isAmongUsers: there are devices of other users.
+  init(
+    _ name: String, of user: String, hasLargeChunks: Bool = false, isAmongUsers: Bool = false, on ground: Ground,
+    breakage: Breakage? = nil
+  ) {
     sentry = ground.sentry
-    let slot = AgentSlot(name, of: user, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks)
+    let slot = AgentSlot(
+      name, of: user, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
+      listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil, breakage)
     self.name = name
     self.user = user
     self.slot = slot
-    part = Part(name, on: ground) { try await slot.run($0) }
+    part = Part(name, on: ground, forgetting: breakage?.disk(of: name, isDevice: true)) { try await slot.run($0) }
     fares = Fares(clock: part.machine.host.clock)
   }
 
@@ -117,26 +123,34 @@ final class AgentSlot: Sendable {
   private let name: String
   private let user: String
   private let chunking: ChunkingParameters
+  private let listener: Listener?
+  private let breakage: Breakage?
   private let state = Mutex(State())
 
-  init(_ name: String, of user: String, _ chunking: ChunkingParameters) {
+  init(
+    _ name: String, of user: String, _ chunking: ChunkingParameters, listener: Listener?, _ breakage: Breakage?
+  ) {
     self.name = name
     self.user = user
     self.chunking = chunking
+    self.listener = listener
+    self.breakage = breakage
   }
 
   func run(_ life: Part.Life) async throws {
     var options = LocalStoreOptions()
-    options.isDurable = false
+    options.isDurable = life.disk != nil
+    options.tap = life.disk
     options.chunking = chunking
     options.inlineBytes = Self.inlineBytes
     options.chunksInRow = Self.chunksInRow
     let identity = DeviceIdentity(device: EnrolledDevice(user, name))
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
-    let tap = Tap()
-    let agent = try await Agent(configuration, host: life.host) { () throws(CaravanError) in
-      TappedBus(try life.reconnect(), tap)
+    let tap = Tap(listener)
+    let agent = try await Agent(configuration, host: life.host) { [breakage] () throws(CaravanError) in
+      let bus = TappedBus(try life.reconnect(), tap)
+      return breakage?.wrap(device: bus) ?? bus
     }
     let totals = try await agent.store.networkRecord().totals
     let wireBytes = Figures.wireBytes(await agent.engine.status().counters)

@@ -11,12 +11,6 @@ internal import StoreSQLite
 internal import SyncDriver
 internal import TestKit
 
-/// A fault put into the product on purpose, to show that the checkers find it.
-public enum Breakage: String, Sendable, CaseIterable {
-  /// The store forgets which ops it has applied.
-  case opIDs = "op-ids"
-}
-
 /// The whole suite and its devices in one world.
 struct Suite: Sendable {
   let ground: Ground
@@ -28,13 +22,19 @@ struct Suite: Sendable {
   /// For looking at storage from outside.
   let vault = Vault()
   let keyring: Keyring
+  let notifiers: Notifiers
+  let breakage: Breakage?
 
   init(_ scale: Scale, on ground: Ground, breakage: Breakage?) throws {
     self.ground = ground
     self.scale = scale
     let keyring = try Keyring()
     self.keyring = keyring
+    self.breakage = breakage
+    let notifiers = Notifiers()
+    self.notifiers = notifiers
     let partitions = Self.partitions(scale)
+    let enrolled = scale.devices.map { EnrolledDevice($0.user, $0.name) }
     let timing = scale.leases
     services =
       [Self.storage(ground, vault, keyring, scale, breakage)]
@@ -44,9 +44,11 @@ struct Suite: Sendable {
       + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
       + ["notify-1", "notify-2"].map { name in
         Part(name, on: ground) { life in
-          try await NotifyService(
-            bus: life.bus, host: life.host, ticketKey: keyring.key, timing: timing, partitions: partitions
-          ).run()
+          let bus = breakage?.wrap(notify: life.bus, enrolled) ?? life.bus
+          let service = NotifyService(
+            bus: bus, host: life.host, ticketKey: keyring.key, timing: timing, partitions: partitions)
+          notifiers.begins(service, as: name)
+          try await service.run()
         }
       }
       + (scale.isQueried ? [1] : []).map { _ in
@@ -58,13 +60,15 @@ struct Suite: Sendable {
         }
       }
     devices = scale.devices.map {
-      SimulatedDevice($0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, on: ground)
+      SimulatedDevice(
+        $0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, isAmongUsers: scale.users.count > 1,
+        on: ground, breakage: breakage)
     }
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
 
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
-  private static func partitions(_ scale: Scale) -> [Partition] {
+  static func partitions(_ scale: Scale) -> [Partition] {
     let owners = scale.users.map { DatabaseID(container: .system, owner: UserID(unchecked: $0)) }
     return Set(owners.map { Partition(of: $0) }).sorted()
   }
@@ -72,11 +76,13 @@ struct Suite: Sendable {
   private static func storage(
     _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ scale: Scale, _ breakage: Breakage?
   ) -> Part {
-    Part("storage", on: ground) { life in
+    Part("storage", on: ground, forgetting: breakage?.disk(of: "storage", isDevice: false)) { life in
       let feed = ChangeFeed()
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
       var options = StoreOptions.simulation(.directory(life.directory))
       options.tombstones = scale.tombstones
+      // What is synced matters only where the power fails.
+      if let disk = life.disk { (options.durability, options.tap) = (StoreOptions(.memory).durability, disk) }
       let clock = TrustedClock(
         life.host.clock, life.time, file: "\(life.directory)/store-clock.json", log: life.host.log)
       let host = life.host.with(clock: clock)
@@ -87,11 +93,13 @@ struct Suite: Sendable {
         place?.files.crash()
         return
       }
-      let store: any Store & AnyObject = place?.routed ?? main
+      let whole: any Store & AnyObject = place?.routed ?? main
+      let store = breakage?.wrap(vault: whole) ?? whole
       vault.open(store, [main] + (place.map { [$0.files] } ?? []), place?.mover, clock)
-      let served: any Store = breakage == .opIDs ? ForgetfulStore(store) : store
+      let served = breakage?.wrap(store, owner: UserID(unchecked: scale.users[0])) ?? store
+      let bus = breakage?.wrap(storage: life.bus, keyring) ?? life.bus
       try await StorageService(
-        store: served, feed: feed, bus: life.bus, host: host, ticketKey: keyring.key, moves: place?.mover, clock: clock
+        store: served, feed: feed, bus: bus, host: host, ticketKey: keyring.key, moves: place?.mover, clock: clock
       ).run()
     }
   }
@@ -156,6 +164,16 @@ final class Keyring: Sendable {
   private static func key(_ number: UInt8) throws -> TicketKey {
     try TicketKey(Array(repeating: number, count: TicketKey.byteCount))
   }
+}
+
+/// Holds the newest notify service of each name.
+final class Notifiers: Sendable {
+  private let held = Mutex<[String: NotifyService]>([:])
+
+  func begins(_ service: NotifyService, as name: String) { held.withLock { $0[name] = service } }
+
+  /// What they act for now, all of them together.
+  var partitions: [Partition] { held.withLock { $0.values.flatMap(\.partitions) }.sorted() }
 }
 
 /// Holds the store of the storage process that is alive.

@@ -12,6 +12,9 @@ final class Tap: Sendable {
   }
 
   private let bytes = Mutex(Bytes())
+  private let listener: Listener?
+
+  init(_ listener: Listener?) { self.listener = listener }
 
   /// Since the agent's life began.
   var carried: Bytes { bytes.withLock { $0 } }
@@ -19,6 +22,11 @@ final class Tap: Sendable {
   fileprivate func sent(_ message: Message) { bytes.withLock { $0.up += message.payload.count } }
   fileprivate func asked(_ change: Int) { bytes.withLock { $0.inFlight += change } }
   fileprivate func received(_ message: Message) { bytes.withLock { $0.down += message.payload.count } }
+
+  fileprivate func heard(_ message: Message) {
+    received(message)
+    listener?.hears(message.payload)
+  }
 }
 
 /// Counts what goes through another bus.
@@ -87,7 +95,7 @@ private final class TappedSubscription: BusSubscription {
 
   func next() async -> Delivery? {
     let delivery = await subscription.next()
-    if case .message(let incoming)? = delivery { tap.received(incoming.message) }
+    if case .message(let incoming)? = delivery { tap.heard(incoming.message) }
     return delivery
   }
 

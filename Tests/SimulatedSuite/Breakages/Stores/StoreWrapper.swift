@@ -1,29 +1,20 @@
 internal import Model
 internal import Store
 
-internal import struct Synchronization.Atomic
+/// A store in front of another, for breakages: what a wrapper does not answer itself it passes on. Commits side by
+/// side, and those with chunks, come to it one by one.
+protocol StoreWrapper: Store {
+  var store: any Store { get }
+}
 
-/// A store without the check of op ids: to it every commit is new, and no settled op has ever arrived.
-final class ForgetfulStore: Store {
-  private let store: any Store
-  /// Far above what any writer counts to.
-  private let ops = Atomic<UInt64>(1 << 30)
+extension StoreWrapper {
+  var trouble: String? { store.trouble }
+  func sharedName() async throws(CaravanError) -> String? { try await store.sharedName() }
 
-  init(_ store: any Store) { self.store = store }
-
-  private func renamed(_ op: OpID) -> OpID {
-    OpID(writer: op.writer, epoch: op.epoch, number: ops.wrappingAdd(1, ordering: .relaxed).newValue)
-  }
-
-  func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
-    var commit = commit
-    commit.op = renamed(commit.op)
-    commit.opFloor = 0
-    return try await store.commit(commit)
-  }
+  func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult { try await store.commit(commit) }
 
   func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
-    try await store.settle(renamed(op), in: zone)
+    try await store.settle(op, in: zone)
   }
 
   func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage { try await store.changes(query) }

@@ -1,0 +1,29 @@
+internal import Bus
+internal import Model
+
+/// A notify service's bus that sends some of what is meant for one user's device to the devices of others as well. Not
+/// all: devices answer what they are told, and would go on telling one another for ever.
+struct MisdirectingBus: BusWrapper {
+  let bus: any MessageBus
+  let devices: [EnrolledDevice]
+  let turns = Turns(every: 5)
+
+  func publish(_ messages: [Outgoing]) async throws(CaravanError) {
+    try await bus.publish(messages + messages.flatMap(astray))
+  }
+
+  private func astray(_ outgoing: Outgoing) -> [Outgoing] {
+    guard case .notify(let device) = outgoing.subject, turns.isNext else { return [] }
+    return devices.filter { $0.user != device.user }.map { Outgoing(outgoing.message, to: .notify($0)) }
+  }
+}
+
+/// A notify service's bus that keeps what it is to tell devices to itself.
+struct MuteBus: BusWrapper {
+  let bus: any MessageBus
+
+  func publish(_ messages: [Outgoing]) async throws(CaravanError) {
+    let heard = messages.filter { if case .notify = $0.subject { false } else { true } }
+    if !heard.isEmpty { try await bus.publish(heard) }
+  }
+}

@@ -1,0 +1,21 @@
+internal import Model
+internal import Store
+
+/// A store some of whose chunks have rotted, and that gives them out as it reads them, whatever their checksums say.
+struct RottenStore: StoreWrapper {
+  let store: any Store
+  /// Of so many chunks one is rotten, always the same.
+  private static let rarity: UInt8 = 4
+
+  init(_ store: any Store) { self.store = store }
+
+  func chunks(
+    _ hashes: [ChunkHash], in database: DatabaseID, maxBytes: Int
+  ) async throws(CaravanError) -> [FoundChunk] {
+    try await store.chunks(hashes, in: database, maxBytes: maxBytes).map { found in
+      guard found.hash.bytes[0] % Self.rarity == 0, var bytes = found.bytes, !bytes.isEmpty else { return found }
+      bytes[bytes.count / 2] ^= 1
+      return FoundChunk(hash: found.hash, bytes: bytes)
+    }
+  }
+}
