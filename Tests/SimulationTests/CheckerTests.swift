@@ -89,6 +89,8 @@ import Testing
     ("I2", "other bytes at the cloud", { $0.end.cloud[place]?[0].digest = 99 }),
     ("I2", "a row that nobody wrote", { $0.writes[tag(3)] = nil }),
     ("C17", "an agent counts other bytes than went", { $0.end.falseFigures = ["d1: 3 bytes up, 4 went"] }),
+    ("A1", "a ticket serves another device", { $0.intrusions = ["the ticket of d1 serves d2"] }),
+    ("every partition", "two act for one", { $0.end.ownerProblems = ["notify acts for [61, 61]"] }),
     ("I3", "a chunk dangles", { $0.end.chunkProblems = ["chunk 12 is not there"] }),
     ("I4", "a device lacks a row", { $0.end.devices["d2"]?[place] = [] }),
     ("I4", "a device has another version", { $0.end.devices["d2"]?[place] = [seen(tag(2, "d2"), at: 2)] }),

@@ -1,4 +1,5 @@
 import Foundation
+import SimulatedSuite
 import Testing
 
 /// Goal: the simulation finds what is broken, and shows the same twice. Method: the executable itself, in processes of
@@ -62,6 +63,21 @@ import Testing
     let result = try simulate(["--seeds", "200", "--stop", "--break", "op-ids"])
     #expect(result.status == 1)
     #expect(result.lines.contains { $0.hasPrefix("seed ") && $0.contains(": I") }, "\(result.lines)")
+  }
+
+  @Test(
+    "issue 5, D21: a planted fault that only one kind of checker sees is found",
+    arguments: [Breakage.ticketWithoutDevice, .leaseNotAsked, .foreignLink, .uncountedBytes])
+  func planted(_ breakage: Breakage) throws {
+    let result = try simulate(["--seeds", "3", "--stop", "--break", breakage.rawValue])
+    #expect(result.status == 1, "\(result.lines.suffix(3))")
+  }
+
+  @Test("issue 5, D21: the help names every fault that can be planted, a dozen at least")
+  func names() throws {
+    let help = try simulate(["--help"]).lines.joined(separator: " ")
+    for breakage in Breakage.allCases { #expect(help.contains(breakage.rawValue)) }
+    #expect(Breakage.allCases.count >= 12)
   }
 
   @Test("what cannot be broken is said so")

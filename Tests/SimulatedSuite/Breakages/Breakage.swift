@@ -56,6 +56,14 @@ public enum Breakage: String, Sendable, CaseIterable {
 // MARK: Where they are put
 
 extension Breakage {
+  /// What shows in few worlds only is put where it shows.
+  func shape(_ scale: inout Scale) {
+    guard self == .noReset else { return }
+    // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
+    scale.hasLateReader = !scale.hasRestore
+    scale.tombstones.activity = .seconds(30)
+  }
+
   /// - Parameter owner: the first user.
   func wrap(_ store: any Store, owner: UserID) -> any Store {
     switch self {

@@ -42,7 +42,9 @@ public struct SeedRun: Sendable {
     let simulation = Simulation(seed: seed, settings: settings)
     let ground = try Ground(simulation, directory: options.directory, listener: options.listener)
     defer { TemporaryDirectory.removeTree(ground.directory) }
-    let suite = try Suite(Scale(seed: seed), on: ground, breakage: options.breakage)
+    var scale = Scale(seed: seed)
+    options.breakage?.shape(&scale)
+    let suite = try Suite(scale, on: ground, breakage: options.breakage)
     var failure: [Violation] = []
     do { try SeedRun(seed: seed, suite: suite).play() } catch {
       failure = [Violation(invariant: "the run ends", explanation: "\(error)")]
