@@ -94,14 +94,14 @@ final class Inlets: Sendable {
     /// Those first that had something of late.
     var inlets: [Inlet] = []
     /// Resumed when there are none.
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [TaskContinuation<Void, Never>] = []
 
     mutating func favour(_ inlet: Inlet, at place: Int) {
       guard place < inlets.count, inlets[place] === inlet else { return }
       inlets.insert(inlets.remove(at: place), at: 0)
     }
 
-    mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+    mutating func takeWaiters() -> [TaskContinuation<Void, Never>] {
       guard inlets.isEmpty else { return [] }
       defer { waiters = [] }
       return waiters
@@ -140,7 +140,7 @@ final class Inlets: Sendable {
   /// Returns when everything on its way has been taken, or at the deadline.
   func leaveAll(before deadline: Instant) async {
     for inlet in state.withLock({ $0.inlets }) { leave(inlet, before: deadline) }
-    await withCheckedContinuation { continuation in
+    await withTaskContinuation { continuation in
       let isOver = state.withLock { state in
         if !state.inlets.isEmpty { state.waiters.append(continuation) }
         return state.inlets.isEmpty

@@ -50,7 +50,7 @@ package final class FrameSocket: Sendable {
     var isWoken = false
     /// Nothing more comes in: the peer has gone, was cut off, or cannot be understood.
     var isAtEnd = false
-    var waiter: (continuation: CheckedContinuation<Taken, Never>, wait: UInt64)?
+    var waiter: (continuation: TaskContinuation<Taken, Never>, wait: UInt64)?
     var lastWait: UInt64 = 0
     var watch: DescriptorWatch?
     var interest: Readiness = []
@@ -167,7 +167,7 @@ package final class FrameSocket: Sendable {
   /// - Throws: `limitExceeded` for a message beyond the bound, after which nothing more can be understood.
   package func next(within patience: Duration? = nil) async throws(CaravanError) -> Event {
     if let taken = state.withLock({ take(&$0) }) { return try taken.get() }
-    let taken: Taken = await withCheckedContinuation { continuation in
+    let taken: Taken = await withTaskContinuation { continuation in
       let (taken, wait) = state.withLock { state -> (Taken?, UInt64) in
         precondition(state.waiter == nil, "two tasks wait for one connection's frames")
         state.lastWait += 1
@@ -189,7 +189,7 @@ package final class FrameSocket: Sendable {
 
   /// Changes the state, and tells the waiting task if there is something for it now.
   private func change(_ body: (inout State) -> Void) {
-    let (waiter, taken) = state.withLock { state -> (CheckedContinuation<Taken, Never>?, Taken) in
+    let (waiter, taken) = state.withLock { state -> (TaskContinuation<Taken, Never>?, Taken) in
       body(&state)
       defer { follow(&state) }
       guard let waiter = state.waiter, let taken = take(&state) else { return (nil, .success(.closed)) }

@@ -103,7 +103,7 @@ public final class HTTPServer: Service {
   }
 
   private func stop(_ daemon: Daemon) async {
-    await withCheckedContinuation { stopped in
+    await withTaskContinuation { stopped in
       queue.async {
         daemon.stopBlocking()
         stopped.resume()

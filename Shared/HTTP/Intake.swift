@@ -43,7 +43,7 @@ final class Intake: Sendable {
     var clients: [NetworkAddress: Int] = [:]
     /// Begun and not completed: refused ones and those whose answer is being sent included.
     var open = 0
-    var waiter: CheckedContinuation<Work, Never>?
+    var waiter: TaskContinuation<Work, Never>?
   }
 
   let limits: HTTPLimits
@@ -118,7 +118,7 @@ final class Intake: Sendable {
   func finish() { change { if $0.phase == .flushing { $0.phase = .finished } } }
 
   func next() async -> Work {
-    await withCheckedContinuation { continuation in
+    await withTaskContinuation { continuation in
       change { state in
         precondition(state.waiter == nil, "an HTTP server was run twice")
         state.waiter = continuation
@@ -138,7 +138,7 @@ final class Intake: Sendable {
     let (result, waiter, work) = state.withLock { state in
       let result = body(&state)
       guard state.waiter != nil, let work = Self.takeWork(&state) else {
-        return (result, CheckedContinuation<Work, Never>?.none, Work?.none)
+        return (result, TaskContinuation<Work, Never>?.none, Work?.none)
       }
       return (result, state.waiter.take(), work)
     }

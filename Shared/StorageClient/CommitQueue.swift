@@ -31,7 +31,7 @@ package final class CommitQueue: Sendable {
 
   private struct Waiting {
     let request: CommitRequest
-    let continuation: CheckedContinuation<Turn, Never>
+    let continuation: TaskContinuation<Turn, Never>
   }
 
   private struct State {
@@ -70,7 +70,7 @@ package final class CommitQueue: Sendable {
   }
 
   private func turn(_ request: CommitRequest) async -> Turn {
-    await withCheckedContinuation { continuation in
+    await withTaskContinuation { continuation in
       let message = state.withLock { state -> UInt64? in
         if state.underway.count < BatchLimits.messages { return state.newMessage() }
         state.waiting.append(Waiting(request: request, continuation: continuation))

@@ -8,9 +8,9 @@ public final class ManualClock: Clock {
     var timers = TimerHeap<Sleeper>()
     var nextID: TimerID = 0
     /// Who waits for how many sleepers.
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [(count: Int, continuation: TaskContinuation<Void, Never>)] = []
 
-    mutating func takeContentWatchers() -> [CheckedContinuation<Void, Never>] {
+    mutating func takeContentWatchers() -> [TaskContinuation<Void, Never>] {
       let content = watchers.filter { $0.count <= timers.count }.map(\.continuation)
       watchers.removeAll { $0.count <= timers.count }
       return content
@@ -50,7 +50,7 @@ public final class ManualClock: Clock {
 
   /// Returns once at least `count` tasks sleep: only then is advancing sure to wake them.
   public func untilSleepers(_ count: Int = 1) async {
-    await withCheckedContinuation { continuation in
+    await withTaskContinuation { continuation in
       let isContent = state.withLock { state in
         if state.timers.count >= count { return true }
         state.watchers.append((count, continuation))
@@ -66,14 +66,14 @@ public final class ManualClock: Clock {
       return state.nextID
     }
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { begin(.task($0), id, until: instant) }
+      try await withThrowingTaskContinuation { begin(.task($0), id, until: instant) }
     } onCancel: {
       state.withLock { $0.timers.remove(id) }?.cancel()
     }
   }
 
   private enum Begin {
-    case sleep([CheckedContinuation<Void, Never>])
+    case sleep([TaskContinuation<Void, Never>])
     case due
     case cancelled
   }

@@ -133,6 +133,7 @@ extension Rule {
     (#"ContinuousClock|SuspendingClock"#, "Host.clock"),
     (#"(^|[^.\w])print\("#, "Host.log"), (#"fatalError\("#, "preconditionFailure naming state and event, or throw"),
     (#"try!"#, "do/catch"), (#"as!"#, "as? with an error"),
+    (#"with(Checked|Unsafe)(Throwing)?Continuation"#, "withTaskContinuation"),
   ]
 
   static let bannedCalls = Rule(

@@ -30,7 +30,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     var shares: (elements: SenderShares, weight: SenderShares)
     var dropped: UInt64 = 0
     var isFinished = false
-    var waiter: CheckedContinuation<Item?, Never>?
+    var waiter: TaskContinuation<Item?, Never>?
   }
 
   private let capacity: Int
@@ -62,7 +62,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   @discardableResult
   package func push(_ element: Element) -> Push {
     let weight = weigh(element)
-    let (waiter, result) = state.withLock { state -> (CheckedContinuation<Item?, Never>?, Push) in
+    let (waiter, result) = state.withLock { state -> (TaskContinuation<Item?, Never>?, Push) in
       if state.isFinished { return (nil, .finished) }
       if let waiter = state.waiter.take() { return (waiter, .accepted) }
       let fits = state.ring.isEmpty || state.ring.count < capacity && state.weight <= heaviest - weight
@@ -84,7 +84,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
   /// Counts elements that were lost before they came here.
   package func noteDropped(_ count: UInt64) {
-    let waiter = state.withLock { state -> CheckedContinuation<Item?, Never>? in
+    let waiter = state.withLock { state -> TaskContinuation<Item?, Never>? in
       guard count > 0, !state.isFinished else { return nil }
       if let waiter = state.waiter.take() { return waiter }
       state.dropped += count
@@ -105,7 +105,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// The next item; nil at the end, or when the task is cancelled. One caller at a time.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         let (isReady, item) = state.withLock { state -> (Bool, Item?) in
           precondition(state.waiter == nil, "two tasks wait for one mailbox")
           if Task.isCancelled { return (true, nil) }

@@ -18,7 +18,7 @@ package final class ReplyTable: Sendable {
     /// Sent; the caller is about to wait. Then `waiting`, or `answered` when the answer is quicker.
     case reserved
     case answered(Answer)
-    case waiting(CheckedContinuation<Answer, Never>)
+    case waiting(TaskContinuation<Answer, Never>)
     /// Wants every answer until it leaves.
     case gathering(Mailbox<Message>)
   }
@@ -28,9 +28,9 @@ package final class ReplyTable: Sendable {
     var last: UInt64 = 0
     /// When the clock calls next; calls for other times, set before, find nothing to do.
     var alarm: Instant?
-    var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    var idleWaiters: [TaskContinuation<Void, Never>] = []
 
-    mutating func takeIdleWaiters(evenIfBusy: Bool = false) -> [CheckedContinuation<Void, Never>] {
+    mutating func takeIdleWaiters(evenIfBusy: Bool = false) -> [TaskContinuation<Void, Never>] {
       guard evenIfBusy || entries.isEmpty else { return [] }
       defer { idleWaiters = [] }
       return idleWaiters
@@ -71,7 +71,7 @@ package final class ReplyTable: Sendable {
 
   /// An answer for `id`. Those that nobody waits for are dropped.
   package func resolve(_ id: UInt64, _ answer: Answer) {
-    let (stage, idle) = state.withLock { state -> (Stage?, [CheckedContinuation<Void, Never>]) in
+    let (stage, idle) = state.withLock { state -> (Stage?, [TaskContinuation<Void, Never>]) in
       let stage = state.entries[id]?.stage
       switch stage {
       case .reserved: state.entries[id]?.stage = .answered(answer)
@@ -103,7 +103,7 @@ package final class ReplyTable: Sendable {
         try? await clock.sleep(until: expiry)
         for waiter in self.state.withLock({ $0.takeIdleWaiters(evenIfBusy: true) }) { waiter.resume() }
       }
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         let isIdle = state.withLock { state in
           if !state.entries.isEmpty && clock.now < expiry { state.idleWaiters.append(continuation) }
           return state.entries.isEmpty || clock.now >= expiry
@@ -116,7 +116,7 @@ package final class ReplyTable: Sendable {
 
   private func wait(for id: UInt64) async -> Answer {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         let early = state.withLock { state -> Answer? in
           if case .answered(let answer) = state.entries[id]?.stage { return answer }
           if Task.isCancelled { return .failure(.cancelledWait) }

@@ -59,7 +59,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
     if case .element(let element) = state.withLock({ $0.pull() }) { return element }
     let ticket = Waiters<Element?>.Ticket()
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         // Looks again, also for cancellation: from here on `onCancel` finds the waiter.
         let pull = state.withLock { state in
           let pull = state.pull()

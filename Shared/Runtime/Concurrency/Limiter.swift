@@ -45,7 +45,7 @@ public final class Limiter: Sendable {
     let ticket = Waiters<Bool>.Ticket()
     let refused = Atomic(false)
     let granted = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         switch enter(ticket, continuation) {
         case .granted: continuation.resume(returning: true)
         case .wait: break
@@ -65,7 +65,7 @@ public final class Limiter: Sendable {
     throw CaravanError(.cancelled, "the task was cancelled while it waited for its turn")
   }
 
-  private func enter(_ ticket: Waiters<Bool>.Ticket, _ continuation: CheckedContinuation<Bool, Never>) -> Entry {
+  private func enter(_ ticket: Waiters<Bool>.Ticket, _ continuation: TaskContinuation<Bool, Never>) -> Entry {
     state.withLock { state in
       if Task.isCancelled { return .cancelled }
       if state.free > 0 {

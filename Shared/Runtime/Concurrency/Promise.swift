@@ -55,7 +55,7 @@ public final class Promise<Value: Sendable>: Sendable {
   public func wait() async throws(CaravanError) -> Value {
     let ticket = Waiters<Value?>.Ticket()
     let value = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withTaskContinuation { continuation in
         let (done, value) = state.withLock { $0.wait(ticket, continuation) }
         if done { continuation.resume(returning: value) }
       }

@@ -1,6 +1,6 @@
 /// Who waits for a time to come.
 package enum Sleeper: Sendable {
-  case task(CheckedContinuation<Void, any Error>)
+  case task(TaskContinuation<Void, any Error>)
   case call(@Sendable () -> Void)
 
   package func wake() {

@@ -1,7 +1,7 @@
 /// Those who wait for something, first come, first served; few at a time. Lives inside a lock; whoever takes a
 /// continuation out resumes it after leaving the lock (style rule 6).
 struct Waiters<Value: Sendable> {
-  typealias Continuation = CheckedContinuation<Value, Never>
+  typealias Continuation = TaskContinuation<Value, Never>
   /// Identity of one wait, made before it begins, so that its cancellation has something to name.
   final class Ticket: Sendable {}
 

@@ -56,7 +56,7 @@ public final class EventLoop: TaskExecutor {
 
   /// Calls `body` on the loop's thread and waits for it.
   public func run<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-    await withCheckedContinuation { continuation in call { continuation.resume(returning: body()) } }
+    await withTaskContinuation { continuation in call { continuation.resume(returning: body()) } }
   }
 
   /// Calls `body` on the loop's thread after a while.
@@ -142,7 +142,7 @@ public final class EventLoop: TaskExecutor {
   func sleep(until instant: Instant) async throws {
     let id = state.withLock { $0.newTimer() }
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+      try await withThrowingTaskContinuation { continuation in
         if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
       }
     } onCancel: {
@@ -152,7 +152,7 @@ public final class EventLoop: TaskExecutor {
 
   /// - Returns: how the sleep ended, if at once.
   private func beginSleep(
-    _ id: TimerID, until instant: Instant, _ continuation: CheckedContinuation<Void, any Error>
+    _ id: TimerID, until instant: Instant, _ continuation: TaskContinuation<Void, any Error>
   ) -> Result<Void, any Error>? {
     var early: Result<Void, any Error>?
     wake { state in

@@ -118,7 +118,7 @@ public final class Simulation: TaskExecutor {
   func sleep(until instant: Instant) async throws {
     let id = world.withLock { $0.newTimer() }
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+      try await withThrowingTaskContinuation { continuation in
         if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
       }
     } onCancel: {
@@ -128,7 +128,7 @@ public final class Simulation: TaskExecutor {
 
   /// - Returns: how the sleep ended, if at once.
   private func beginSleep(
-    _ id: TimerID, until instant: Instant, _ continuation: CheckedContinuation<Void, any Error>
+    _ id: TimerID, until instant: Instant, _ continuation: TaskContinuation<Void, any Error>
   ) -> Result<Void, any Error>? {
     world.withLock { world in
       if Task.isCancelled { return .failure(CancellationError()) }
