@@ -106,14 +106,14 @@ struct ChunkTable {
   }
 
   /// One more names the chunk.
-  /// - Returns: whether its bytes are here.
+  /// - Returns: whether its bytes are here. Those that an open write has overwritten are not.
   func retain(_ hash: ChunkHash) throws(CaravanError) -> Bool {
     try database.first(
       """
       INSERT INTO chunks (hash, refs, present) VALUES (?, 1, 0)
-      ON CONFLICT (hash) DO UPDATE SET refs = refs + 1 RETURNING present
+      ON CONFLICT (hash) DO UPDATE SET refs = refs + 1 RETURNING present, place
       """, hash
-    ) { row in row.flag(0) } ?? false
+    ) { row in row.flag(0) && !damage.isOverwritten(hash, at: row.isNull(1) ? nil : Int(row.integer(1))) } ?? false
   }
 
   /// Retains each distinct chunk once.
