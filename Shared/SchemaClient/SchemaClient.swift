@@ -1,14 +1,19 @@
 public import Bus
 public import Model
-import Runtime
+public import Runtime
 import Wire
 
-/// How every service asks for record types. Definitions are immutable, so by id they are asked for once and kept.
+/// How every service asks for record types. Definitions never change, but a restored store may lack one: what is kept
+/// is confirmed each second in which it is used, and goes on to count where nobody can be asked.
 public final class SchemaClient: Sendable {
   /// Definitions kept in memory.
   public static let cachedTypes = 4_096
   /// For one question; the registry may ask storage twice.
   public static let deadline: Duration = .seconds(5)
+  /// What was kept for so long is confirmed, and nobody waits longer for that. The registry does likewise, so that
+  /// within two seconds everybody knows what a restored store has.
+  public static let freshness: Duration = .seconds(1)
+  static let confirmingDeadline: Duration = .milliseconds(500)
 
   private struct Key: Hashable {
     let container: ContainerID
@@ -16,16 +21,42 @@ public final class SchemaClient: Sendable {
     let id: UInt32
   }
 
+  private struct Kept<Value: Sendable>: Sendable {
+    let value: Value
+    var confirmed: Instant
+  }
+
   private let bus: any MessageBus
+  private let clock: (any Clock)?
   private struct Home: Hashable {
     let container: ContainerID
     let environment: Model.Environment
   }
 
-  private let containers = Mutex(BoundedCache<Home, Model.ContainerSettings>(capacity: cachedTypes))
-  private let types = Mutex(BoundedCache<Key, Model.RecordType>(capacity: cachedTypes))
+  private let containers = Mutex(BoundedCache<Home, Kept<Model.ContainerSettings>>(capacity: cachedTypes))
+  private let types = Mutex(BoundedCache<Key, Kept<Model.RecordType>>(capacity: cachedTypes))
 
-  public init(bus: any MessageBus) { self.bus = bus }
+  /// - Parameter clock: nil: for a program that lives no longer than what it keeps may count.
+  public init(bus: any MessageBus, clock: (any Clock)? = nil) {
+    self.bus = bus
+    self.clock = clock
+  }
+
+  private var now: Instant { clock?.now ?? Instant(nanoseconds: 0) }
+
+  /// What is kept, and whether it has to be confirmed first: by the first who asks, while others go on with it.
+  private func find<Name: Hashable & Sendable, Value: Sendable>(
+    _ name: Name, in cache: borrowing Mutex<BoundedCache<Name, Kept<Value>>>
+  ) -> (value: Value, isDue: Bool)? {
+    let now = now
+    return cache.withLock { cache in
+      guard var known = cache.value(for: name) else { return nil }
+      guard now - known.confirmed >= Self.freshness else { return (known.value, false) }
+      known.confirmed = now
+      cache.insert(known, for: name)
+      return (known.value, true)
+    }
+  }
 
   /// Field ids of the proposal are ignored: the registry assigns them.
   /// - Throws: `schemaNotAdditive`, `schemaViolation`.
@@ -42,9 +73,16 @@ public final class SchemaClient: Sendable {
     _ id: UInt32, of container: ContainerID, in environment: Model.Environment
   ) async throws(CaravanError) -> Model.RecordType {
     let key = Key(container: container, environment: environment, id: id)
-    if let known = types.withLock({ $0.value(for: key) }) { return known }
     let request = TypeRequest(container: container.text, environment: environment.rawValue, id: id)
-    return try await ask(.type, request, container, environment)
+    guard let (known, isDue) = find(key, in: types) else {
+      return try await ask(.type, request, container, environment)
+    }
+    guard isDue else { return known }
+    do { return try await ask(.type, request, container, environment, Self.confirmingDeadline) } catch {
+      guard error.code == .tableNotFound else { return known }
+      types.withLock { $0.remove(key) }
+      throw error
+    }
   }
 
   /// The latest version of this name, up to a second old.
@@ -71,7 +109,7 @@ public final class SchemaClient: Sendable {
 
   // MARK: Containers
 
-  /// What was said of a container, which never changes. nil: nothing yet.
+  /// What was said of a container, which changes with a restore only. nil: nothing yet.
   /// - Parameters:
   ///   - wanted: to be said, unless something else was: then `objectExists`.
   ///   - isSettled: if nothing was said, what is usual is said now.
@@ -80,14 +118,25 @@ public final class SchemaClient: Sendable {
     isSettled: Bool = false
   ) async throws(CaravanError) -> Model.ContainerSettings? {
     let home = Home(container: container, environment: environment)
-    if wanted == nil, let known = containers.withLock({ $0.value(for: home) }) { return known }
-    let request = ContainerRequest(
-      container: container.text, environment: environment.rawValue, settings: wanted.map { Wire.ContainerSettings($0) },
-      settle: isSettled)
-    let reply: ContainerReply = try await bus.call(
-      request, to: SchemaMethod.container.subject, deadline: Self.deadline)
-    guard let settings = reply.settings?.model() else { return nil }
-    containers.withLock { $0.insert(settings, for: home) }
+    var request = ContainerRequest(
+      container: container.text, environment: environment.rawValue, settle: isSettled)
+    guard wanted == nil, let (known, isDue) = find(home, in: containers) else {
+      request.settings = wanted.map { Wire.ContainerSettings($0) }
+      return try await ask(request, home, Self.deadline)
+    }
+    guard isDue else { return known }
+    do { return try await ask(request, home, Self.confirmingDeadline) } catch { return known }
+  }
+
+  private func ask(
+    _ request: ContainerRequest, _ home: Home, _ deadline: Duration
+  ) async throws(CaravanError) -> Model.ContainerSettings? {
+    let reply: ContainerReply = try await bus.call(request, to: SchemaMethod.container.subject, deadline: deadline)
+    let settings = reply.settings?.model()
+    let now = now
+    containers.withLock { cache in
+      if let settings { cache.insert(Kept(value: settings, confirmed: now), for: home) } else { cache.remove(home) }
+    }
     return settings
   }
 
@@ -104,7 +153,8 @@ public final class SchemaClient: Sendable {
     let reply: TypeReply = try await bus.call(request, to: method.subject, deadline: deadline)
     let type = try required(reply.type, "type").model()
     let key = Key(container: container, environment: environment, id: type.id)
-    types.withLock { $0.insert(type, for: key) }
+    let now = now
+    types.withLock { $0.insert(Kept(value: type, confirmed: now), for: key) }
     return type
   }
 }

@@ -59,10 +59,15 @@ struct CloudWorld: Sendable {
     }
   }
 
+  /// A store that has just been restored, from a backup in which nothing was.
   private func restored(in path: String) async throws -> String {
     let (old, backup, new) = ("\(path)/old", "\(path)/backup", "\(path)/new")
     try await StoreSQLite(.simulation(.directory(old)), host: host, observer: ChangeFeed()).close()
     try BackupFile.write(SQLiteSnapshot(old), to: backup, at: host.clock.wallTime)
+    return try restored(from: backup, to: new)
+  }
+
+  func restored(from backup: String, to new: String) throws -> String {
     _ = try BackupFile.restore(backup, at: host.clock.wallTime) { () throws(CaravanError) in
       try SQLiteRestore(.simulation(.directory(new)), host: host)
     } checking: { () throws(CaravanError) in
@@ -71,7 +76,7 @@ struct CloudWorld: Sendable {
     return new
   }
 
-  private func storage(_ path: String) async throws -> StorageService {
+  func storage(_ path: String) async throws -> StorageService {
     let feed = ChangeFeed()
     let store = try await StoreSQLite(.simulation(.directory(path)), host: host, observer: feed)
     return StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
@@ -84,7 +89,7 @@ struct CloudWorld: Sendable {
       faults: faults)
   }
 
-  private func untilServing() async throws {
+  func untilServing() async throws {
     let probe = hub.connect(as: "probe")
     let device = Device(try UserID("probe"), try DeviceID("probe"), bus: probe)
     try await eventually("sync, schema and storage answer") {

@@ -78,7 +78,8 @@ final class QueryWork: PartitionWork {
     let writer = try IndexWriter(file, executors: host.executors)
     desk = QueryDesk(
       writer: writer, reader: try IndexReader(file, executors: host.executors),
-      types: TypeSource(SchemaClient(bus: bus), clock: host.clock), metrics: QueryMetrics(host.metrics),
+      types: TypeSource(SchemaClient(bus: bus, clock: host.clock), clock: host.clock),
+      metrics: QueryMetrics(host.metrics),
       bus: bus)
   }
 

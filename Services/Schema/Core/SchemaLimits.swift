@@ -16,11 +16,13 @@ package enum SchemaLimits {
   package static let restoredFields: Range<UInt32> = 1 << 10..<1 << 17
   /// Proposals that met another's change and try again.
   package static let proposalAttempts = 8
-  /// Definitions kept in memory by id: immutable, so never stale.
+  /// Definitions kept in memory by id: they never change, but may be gone with a restore.
   package static let cachedTypes = 4_096
   package static let cachedNames = 1_024
-  /// A name's latest version may be this much out of date.
-  package static let nameFreshness: Duration = .seconds(1)
+  /// A name's latest version, and whether a type is there, may be this much out of date.
+  package static let freshness: Duration = .seconds(1)
+  /// How long storage is waited for with what is known already: less than whoever asks waits.
+  package static let confirmingDeadline: Duration = .milliseconds(300)
   /// An answer that lists the types of a container.
   package static let listBytes = 2 << 20
   package static let requestsInFlight = 64

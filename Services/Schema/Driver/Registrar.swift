@@ -17,22 +17,25 @@ final class Registrar: Sendable {
     let name: String
   }
 
-  private struct Named {
+  private struct Known {
     let type: Model.RecordType
-    let read: Instant
+    var read: Instant
   }
 
   private struct Caches {
-    var types = BoundedCache<TypeKey, Model.RecordType>(capacity: SchemaLimits.cachedTypes)
-    var names = BoundedCache<NameKey, Named>(capacity: SchemaLimits.cachedNames)
+    var types = BoundedCache<TypeKey, Known>(capacity: SchemaLimits.cachedTypes)
+    var names = BoundedCache<NameKey, Known>(capacity: SchemaLimits.cachedNames)
   }
 
   private let storage: StorageClient
+  /// Of what is known already: answers soon or not at all.
+  private let confirming: StorageClient
   private let host: Host
   private let caches = Mutex(Caches())
 
-  init(storage: StorageClient, host: Host) {
+  init(storage: StorageClient, confirming: StorageClient, host: Host) {
     self.storage = storage
+    self.confirming = confirming
     self.host = host
   }
 
@@ -128,12 +131,34 @@ final class Registrar: Sendable {
 
   private func type(_ id: UInt32, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
     let key = TypeKey(database: store.database, id: id)
-    if let known = caches.withLock({ $0.types.value(for: key) }) { return known }
-    guard let type = try await store.types([id]).first else {
+    let found = find(key)
+    if let found, !found.isDue { return found.type }
+    let type: Model.RecordType?
+    do { type = try await store.asking(by: found == nil ? storage : confirming).types([id]).first } catch {
+      // Where storage does not answer, what is known counts for another while.
+      guard let found else { throw error }
+      return found.type
+    }
+    guard let type else {
+      caches.withLock { $0.types.remove(key) }
       throw CaravanError(.tableNotFound, "'\(store.database.container)' has no record type \(id): propose it first")
     }
-    caches.withLock { $0.types.insert(type, for: key) }
+    let now = host.clock.now
+    caches.withLock { $0.types.insert(Known(type: type, read: now), for: key) }
     return type
+  }
+
+  /// A definition that is remembered, and whether it has to be read again, for a restored store may lack it: by the
+  /// first who asks, while others go on with it.
+  private func find(_ key: TypeKey) -> (type: Model.RecordType, isDue: Bool)? {
+    let now = host.clock.now
+    return caches.withLock { caches in
+      guard var known = caches.types.value(for: key) else { return nil }
+      guard now - known.read >= SchemaLimits.freshness else { return (known.type, false) }
+      known.read = now
+      caches.types.insert(known, for: key)
+      return (known.type, true)
+    }
   }
 
   private func type(named name: String, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
@@ -148,13 +173,13 @@ final class Registrar: Sendable {
     return type
   }
 
-  private func isFresh(_ named: Named) -> Bool { host.clock.now - named.read < SchemaLimits.nameFreshness }
+  private func isFresh(_ named: Known) -> Bool { host.clock.now - named.read < SchemaLimits.freshness }
 
   private func keep(latest type: Model.RecordType, of database: DatabaseID) {
     let now = host.clock.now
     caches.withLock {
-      $0.types.insert(type, for: TypeKey(database: database, id: type.id))
-      $0.names.insert(Named(type: type, read: now), for: NameKey(database: database, name: type.name))
+      $0.types.insert(Known(type: type, read: now), for: TypeKey(database: database, id: type.id))
+      $0.names.insert(Known(type: type, read: now), for: NameKey(database: database, name: type.name))
     }
   }
 }

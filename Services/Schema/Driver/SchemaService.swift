@@ -7,13 +7,18 @@ import StorageClient
 import Wire
 
 /// The registry of record types and containers: `svc.schema.propose|type|types|container`. Its state lies in storage,
-/// so any number of instances may run; each keeps what can never change.
+/// so any number of instances may run; each keeps for a second what changes with a restore
+/// only.
 package final class SchemaService: Service {
   private let service: ServiceHost
 
   /// - Parameter version: semantic, as discovery shows it.
   package init(bus: any MessageBus, host: Host, version: String = Release.version) {
-    let registrar = Registrar(storage: StorageClient(bus: bus, host: host, writer: "@schema"), host: host)
+    var soon = StorageClient.Policy()
+    (soon.deadline, soon.attempts) = (SchemaLimits.confirmingDeadline, 1)
+    let registrar = Registrar(
+      storage: StorageClient(bus: bus, host: host, writer: SchemaRecords.reader),
+      confirming: StorageClient(bus: bus, host: host, writer: SchemaRecords.reader, policy: soon), host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,
       endpoints: [

@@ -25,6 +25,12 @@ struct SchemaStore: Sendable {
     zone = try ZoneID(database, SchemaRecords.zone)
   }
 
+  func asking(by storage: StorageClient) -> SchemaStore { SchemaStore(storage, database, zone) }
+
+  private init(_ storage: StorageClient, _ database: DatabaseID, _ zone: ZoneID) {
+    (self.storage, self.database, self.zone) = (storage, database, zone)
+  }
+
   func state(ofName name: String) async throws(CaravanError) -> NameState {
     var state = NameState()
     var ids: [UInt32] = []

@@ -148,7 +148,9 @@ Command(
   let ways = try lanes(options, host)
   let mover =
     ways.isEmpty
-    ? nil : ObjectMover(store: store, lanes: ways, schema: SchemaClient(bus: bus), host: host, faults: faults)
+    ? nil
+    : ObjectMover(
+      store: store, lanes: ways, schema: SchemaClient(bus: bus, clock: host.clock), host: host, faults: faults)
   let companions = Companions(
     sharing: try await store.sharedName(),
     advice: "stop it, or give both the same PostgreSQL (--postgres); a store of its own needs a broker of its own")

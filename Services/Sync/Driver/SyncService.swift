@@ -102,7 +102,7 @@ final class Cloud: Sendable {
     self.host = host
     self.environment = environment
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
-    schema = SchemaClient(bus: bus)
+    schema = SchemaClient(bus: bus, clock: host.clock)
     behaviour = Behaviour(schema, clock: host.clock)
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)

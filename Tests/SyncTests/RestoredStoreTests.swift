@@ -1,0 +1,120 @@
+import Backup
+import Bus
+import Crypto
+import Model
+import Runtime
+import SchemaClient
+import SchemaDriver
+import StorageDriver
+import StoreSQLite
+import SyncDriver
+import TestKit
+import Testing
+import Wire
+
+/// Goal: only storage begins anew with a restored store; sync and schema, which go on, soon believe nothing that it
+/// does not have. Method: both on one bus, and under them a storage that is replaced by another on what was restored.
+@Suite("Services that outlive a restore", .timeLimit(.minutes(1)))
+struct RestoredStoreTests {
+  private static let fields: [(String, Model.FieldKind)] = [("name", .text)]
+
+  /// - Parameters:
+  ///   - before: what happens before the backup, and `after` what happens after it to the store that is lost.
+  ///   - then: with the restored store, to which the backup was brought back.
+  private static func restoring(
+    before: @escaping @Sendable (CloudWorld) async throws -> Void,
+    after: @escaping @Sendable (CloudWorld) async throws -> Void,
+    then: @escaping @Sendable (CloudWorld) async throws -> Void
+  ) async throws {
+    try await withTemporaryDirectory { path in
+      let host = Host.quiet
+      let world = CloudWorld(
+        hub: InProcessHub(clock: host.clock, random: SeededRandom(seed: 1)), host: host, key: try .generate(),
+        environment: .development, faults: .off)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let lasting: [any Service] = [
+          SchemaService(bus: world.hub.connect(as: "schema"), host: host), try world.sync(),
+        ]
+        for service in lasting { group.addTask { try await service.run() } }
+        defer { for service in lasting { service.shutDown() } }
+        let (old, backup) = ("\(path)/old", "\(path)/backup")
+        try await Self.serving(old, world, before)
+        try BackupFile.write(SQLiteSnapshot(old), to: backup, at: host.clock.wallTime)
+        try await Self.serving(old, world, after)
+        try await Self.serving(try world.restored(from: backup, to: "\(path)/new"), world, then)
+      }
+    }
+  }
+
+  private static func serving(
+    _ path: String, _ world: CloudWorld, _ body: @escaping @Sendable (CloudWorld) async throws -> Void
+  ) async throws {
+    let storage = try await world.storage(path)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await storage.run() }
+      defer { storage.shutDown() }
+      try await world.untilServing()
+      try await body(world)
+    }
+  }
+
+  @Test(
+    "issue 5, C19: within 2 s a running sync takes no row of a type that the restored store lacks")
+  func types() async throws {
+    let known = Mutex<[Model.RecordType]>([])
+    try await Self.restoring { world in
+      let device = try world.device("a")
+      let kept = try await device.agree(Self.fields, on: "kept")
+      known.withLock { $0.append(kept) }
+    } after: { world in
+      let device = try world.device("a")
+      let lost = try await device.agree(Self.fields, on: "lost")
+      known.withLock { $0.append(lost) }
+      for (number, type) in known.withLock({ $0 }).enumerated() {
+        #expect(try await device.push(UInt64(number) + 1, [Self.row(type)]).versions.count == 1)
+      }
+    } then: { world in
+      let device = try world.device("b")
+      let (kept, lost) = known.withLock { ($0[0], $0[1]) }
+      let start = world.host.clock.now
+      var op: UInt64 = 1
+      func refused() async throws -> ErrorCode? {
+        op += 1
+        return try await device.refusal(.push(.of(op, [Self.row(lost)])))?.code
+      }
+      while try await refused() == nil {
+        guard world.host.clock.now - start < .seconds(2) else { break }
+        try await world.host.clock.sleep(for: .milliseconds(50))
+      }
+      #expect(try await refused() == .tableNotFound)
+      let agreed = try await device.agree(Self.fields, on: "lost")
+      #expect(agreed.id != lost.id)
+      for (number, type) in [kept, agreed].enumerated() {
+        #expect(try await device.push(op + UInt64(number) + 1, [Self.row(type)]).versions.count == 1)
+      }
+    }
+  }
+
+  private static func row(_ type: Model.RecordType) -> Model.Mutation {
+    .save("r\(type.id)", [type.fields[0].id: .text("x")], type: type)
+  }
+
+  @Test("issue 5, C19: what a restored store says of its containers is asked for again, too")
+  func containers() async throws {
+    let album = try ContainerID("album")
+    let said = Model.ContainerSettings(publicShards: 4, privateShards: 2)
+    let clients = Mutex<SchemaClient?>(nil)
+    try await Self.restoring { world in
+      let device = try world.device("a")
+      _ = try await device.agree(Self.fields, on: "kept")
+      clients.withLock { $0 = SchemaClient(bus: world.hub.connect(as: "client"), clock: world.host.clock) }
+    } after: { world in
+      let client = try #require(clients.withLock { $0 })
+      #expect(try await client.settings(of: album, in: .development, saying: said) == said)
+      #expect(try await client.settings(of: album, in: .development) == said)
+    } then: { world in
+      let client = try #require(clients.withLock { $0 })
+      try await eventually("the client asks again") { try await client.settings(of: album, in: .development) == nil }
+    }
+  }
+}
