@@ -1,7 +1,8 @@
 package import Model
-import Runtime
+package import Runtime
 
-/// Numbers the commits of one instance of a service. The epoch is drawn at random, so no two lives share op ids.
+/// Numbers the commits of one instance of a service. No two lives share op ids, as each has
+/// its epoch.
 package final class OpSource: Sendable {
   private struct State {
     var next: UInt64 = 1
@@ -16,6 +17,12 @@ package final class OpSource: Sendable {
   package init(writer: String, epoch: UInt64) {
     self.writer = writer
     self.epoch = epoch
+  }
+
+  /// An epoch that is later than any before it, as long as the clock goes forward, and nobody else's: milliseconds
+  /// since 1970, and 20 bits that are drawn. It fits a signed column.
+  package static func epoch(_ host: Host) -> UInt64 {
+    UInt64(max(0, host.clock.wallTime.milliseconds)) << 20 | host.random.below(1 << 20)
   }
 
   /// A new op id; `floor` is the oldest number that may still be sent again.

@@ -34,7 +34,7 @@ public struct StorageClient: Sendable {
     self.host = host
     self.policy = policy
     queue = CommitQueue(clock: host.clock)
-    ops = OpSource(writer: writer, epoch: host.random.next() >> 1)  // fits a signed column
+    ops = OpSource(writer: writer, epoch: OpSource.epoch(host))
   }
 
   /// One message to storage and its answer. Prefer the named calls.

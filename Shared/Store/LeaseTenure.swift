@@ -15,6 +15,10 @@ public struct LeaseTenure: Sendable, Hashable {
     self.expires = expires
   }
 
+  /// The name under which a store keeps the highest token of the leases that it has forgotten: what is taken next goes on
+  /// from there, so that no token is given twice. Nobody can ask for a lease without a name.
+  public static let forgotten = ""
+
   /// Whether it still holds. One that would outlast the longest that is given was given before the store's time went
   /// back: its holder has long stopped counting on it, and nobody should wait for the years between.
   public func isLive(at now: Int64) -> Bool {
@@ -29,7 +33,7 @@ public struct LeaseTenure: Sendable, Hashable {
   }
 
   /// Takes or renews the lease; a `ttl` of zero gives it back.
-  /// - Parameter known: nil: nobody ever held it.
+  /// - Parameter known: `forgotten`'s where the lease is not; nil: no lease was ever forgotten either.
   public static func decide(
     _ name: String, _ known: LeaseTenure?, holder: String, ttl: Duration, now: Int64
   ) -> Decision {

@@ -14,6 +14,8 @@ public enum StoreLimits {
   /// Longest time a lease is granted for at once.
   public static let longestLease: Duration = .seconds(3_600)
   public static let leasesPerRequest = 256
+  /// How long a lease or a lock that has ended is remembered.
+  public static let endedLeasesKept: Duration = .seconds(86_400)
   public static let leaseNameBytes = 255
   public static let fetchedNames = Limits.recordsPerCommit
   /// Records that refer to one record, of which a commit is told: one more than it may delete.
@@ -28,6 +30,19 @@ public enum StoreLimits {
   /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
   /// write nothing about it, and the outcomes of many writers share a page (64 instead of 8 costs a sixth more CPU).
   public static let opFloorStep: UInt64 = 8
+  /// Outcomes kept of one writer in one epoch, whatever floor it says; devices have some hundreds of ops under way.
+  public static let outcomesKept = 16_384
+  /// Epochs kept of one device: it begins one when it is enrolled, and when it finds itself an older copy.
+  public static let epochsOfDevice = 32
+  /// Of a service: each start of each of its processes begins one.
+  public static let epochsOfService = 1_024
+  /// Of all devices that a user ever had, in one file.
+  public static let epochsOfUser = 8_192
+  /// How long outcomes of an epoch that has no more ops are kept when its writer has begun another.
+  public static let deadEpochsRemembered: Duration = .seconds(30 * 86_400)
+  /// Zones that were ever made in the databases of one owner, in one file or partition: of a user, or of the public
+  /// database of a container.
+  public static let zonesOfOwner = 16_384
   /// How far ahead of a writer's commits its footprint is written: one more write for so many records.
   public static let reachStep: Seq = 4_096
   /// How long a device that does not pull keeps tombstones from being purged.
@@ -47,4 +62,8 @@ public enum StoreLimits {
   public static let logEntriesKept: UInt64 = 200_000
   /// Seqs, op numbers and log positions stay below this (34 years of 1,000 a second).
   public static let highestNumber: UInt64 = (1 << 40) - 1
+
+  public static func epochs(of writer: String) -> Int {
+    WriterName.isService(writer) ? epochsOfService : epochsOfDevice
+  }
 }

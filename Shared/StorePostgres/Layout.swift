@@ -149,6 +149,9 @@ enum Layout {
       expires bigint NOT NULL, PRIMARY KEY (partition, name))
     """,
     """
+    CREATE INDEX IF NOT EXISTS caravan_leases_by_end ON caravan_leases(partition, expires)
+    """,
+    """
     CREATE TABLE IF NOT EXISTS caravan_cursors(
       partition integer NOT NULL, consumer bytea NOT NULL, followed bigint NOT NULL, position bigint NOT NULL,
       PRIMARY KEY (partition, consumer, followed))

@@ -134,7 +134,7 @@ private struct PartLoad {
     for zone in pasts {
       pastsAt.append((zone, at: pipeline.add(DeviceStatements.lives, number, zone.database.key, zone.name)))
     }
-    if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases) }
+    if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases + [LeaseTenure.forgotten]) }
     groups.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
     for account in accounts where account.partition != partition {

@@ -328,7 +328,7 @@ final class PartitionState {
 
   func lease(_ names: [String], holder: String, ttl: Duration) -> [Lease] {
     names.map { name in
-      let decision = LeaseTenure.decide(name, leases[name], holder: holder, ttl: ttl, now: now)
+      let decision = LeaseTenure.decide(name, known(name), holder: holder, ttl: ttl, now: now)
       if let next = decision.next {
         leases[name] = next
         newLeases.insert(name)
@@ -338,13 +338,15 @@ final class PartitionState {
   }
 
   func lock(_ name: String, _ wish: LockWish, holder: String) throws(CaravanError) -> Lease {
-    let decision = try LeaseTenure.decide(name, leases[name], holder: holder, wish, now: now)
+    let decision = try LeaseTenure.decide(name, known(name), holder: holder, wish, now: now)
     if let next = decision.next {
       leases[name] = next
       newLeases.insert(name)
     }
     return decision.answer
   }
+
+  private func known(_ name: String) -> LeaseTenure? { leases[name] ?? leases[LeaseTenure.forgotten] }
 
   func moveCursor(_ cursor: Cursor, to position: UInt64, proof: LeaseProof) throws(CaravanError) {
     try proof.check(leases[proof.lease], now: now, for: cursor.consumer)

@@ -54,6 +54,8 @@ enum PostgresLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Outcomes of ops that one step forgets.
+  static let forgottenOutcomes = 4_096
   /// Chunks that are read together to see whether they are whole, and those that one step of scrubbing reads.
   static let readTogether = 32
   static let scrubbedChunks = 256

@@ -23,6 +23,13 @@ enum Surveys {
     SELECT DISTINCT partition FROM caravan_zones WHERE snapshot > 0 AND stage = 0 ORDER BY 1
     """
 
+  static let endedLeases: StaticString = """
+    SELECT p.partition FROM caravan_partitions p
+    CROSS JOIN LATERAL (
+      SELECT name FROM caravan_leases WHERE partition = p.partition AND expires < $1 AND name <> '' LIMIT 1) AS l
+    ORDER BY p.partition
+    """
+
   /// Whose log is longer than what is kept.
   static let longLogs: StaticString = """
     SELECT p.partition FROM caravan_partitions p
@@ -68,5 +75,58 @@ enum UpkeepStatements {
       SELECT position FROM caravan_log WHERE partition = $1 AND position <= (
         SELECT head - $2 FROM caravan_partitions WHERE partition = $1)
       ORDER BY position LIMIT $3)
+    """
+
+  static let endedLeases: StaticString = """
+    SELECT name, token FROM caravan_leases WHERE partition = $1 AND expires < $2 AND name <> '' ORDER BY name LIMIT $3
+    """
+
+  static let noteForgotten: StaticString = """
+    INSERT INTO caravan_leases(partition, name, holder, token, expires)
+    SELECT $1, w.name, '', w.token, 0 FROM unnest($2, $3) AS w(name, token)
+    ON CONFLICT (partition, name) DO UPDATE SET token = greatest(caravan_leases.token, excluded.token)
+    """
+
+  static let removeLeases: StaticString = "DELETE FROM caravan_leases WHERE partition = $1 AND name = ANY($2)"
+
+  /// Writers of more epochs than a device has, or with more outcomes in one than anybody needs; the worst first.
+  static let crowdedWriters: StaticString = """
+    SELECT e.writer, max(e.kept) FROM (
+      SELECT o.writer, o.epoch, count(*) AS kept FROM caravan_ops o WHERE o.partition = $1
+      GROUP BY o.writer, o.epoch) AS e
+    GROUP BY e.writer HAVING count(*) > $2 OR max(e.kept) > $3
+    ORDER BY max(e.kept) DESC, count(*) DESC, e.writer LIMIT $4
+    """
+
+  /// The oldest epoch of a writer that is kept.
+  static let oldestEpochKept: StaticString = """
+    SELECT epoch FROM (SELECT DISTINCT epoch FROM caravan_ops WHERE partition = $1 AND writer = $2) AS e
+    ORDER BY epoch DESC LIMIT 1 OFFSET $3
+    """
+
+  /// Of epochs before one, but for those that have groups.
+  static let forgetEpochs: StaticString = """
+    DELETE FROM caravan_ops WHERE partition = $1 AND writer = $2 AND (epoch, number) IN (
+      SELECT o.epoch, o.number FROM caravan_ops o WHERE o.partition = $1 AND o.writer = $2 AND o.epoch < $3
+        AND NOT EXISTS (
+          SELECT 1 FROM caravan_groups g WHERE g.partition = $1 AND g.writer = $2 AND g.epoch = o.epoch)
+      ORDER BY o.epoch, o.number LIMIT $4)
+    RETURNING number
+    """
+
+  static let forgetFloors: StaticString = """
+    DELETE FROM caravan_writers w WHERE w.partition = $1 AND w.name = $2 AND w.epoch < $3 AND NOT EXISTS (
+      SELECT 1 FROM caravan_ops o WHERE o.partition = $1 AND o.writer = $2 AND o.epoch = w.epoch)
+    """
+
+  static let crowdedEpochs: StaticString = """
+    SELECT epoch, count(*) FROM caravan_ops WHERE partition = $1 AND writer = $2
+    GROUP BY epoch HAVING count(*) > $3 ORDER BY epoch LIMIT $4
+    """
+
+  /// The outcome behind so many of an epoch.
+  static let outcomeBehind: StaticString = """
+    SELECT number FROM caravan_ops WHERE partition = $1 AND writer = $2 AND epoch = $3
+    ORDER BY number LIMIT 1 OFFSET $4
     """
 }

@@ -286,6 +286,9 @@ public final class StorePostgres: Store {
     try await work(on: survey.groups.first) { (upkeep, partition) throws(PostgresError) in
       try upkeep.collectGroups(in: partition, clock: clock)
     }
+    try await work(on: survey.leases.first) { (upkeep, partition) throws(PostgresError) in
+      try upkeep.removeLeases(in: partition, clock: clock)
+    }
     var hasMore = try await collectDevices(survey.buried, clock: clock)
     for partition in survey.snapshots {
       let more = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
@@ -293,12 +296,12 @@ public final class StorePostgres: Store {
       }
       hasMore = hasMore || more
     }
-    try await rebuildThinIndexes()
+    try await runSlowUpkeep()
     return !survey.isEmpty || hasMore
   }
 
-  /// One process of all does so, now and then.
-  private func rebuildThinIndexes() async throws(CaravanError) {
+  /// What looks at whole tables: one process of all does so, now and then.
+  private func runSlowUpkeep() async throws(CaravanError) {
     let now = host.clock.now
     let isDue = indexesDue.withLock { due in
       guard now >= due else { return false }
@@ -310,7 +313,10 @@ public final class StorePostgres: Store {
     guard try await lease(["store/indexes"], holder: holder, ttl: PostgresLimits.indexPause)[0].isGranted else {
       return
     }
-    let isBuilt = try await slowLane.read { (db) throws(PostgresError) in try IndexUpkeep(db: db).run() }
+    let isBuilt = try await slowLane.read { (db) throws(PostgresError) in
+      try Upkeep(db: db).forgetOutcomes()
+      return try IndexUpkeep(db: db).run()
+    }
     await slowLane.close()
     if isBuilt { host.log.info("an index that had thinned out was built anew") }
   }

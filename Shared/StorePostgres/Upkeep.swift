@@ -12,12 +12,16 @@ struct Upkeep {
     var longLogs: [Partition] = []
     /// With groups to give up, to clear or to forget.
     var groups: [Partition] = []
+    /// With leases that ended long ago.
+    var leases: [Partition] = []
     /// Have tombstones, some of which may go.
     var buried: [Partition] = []
     /// Have snapshots, which somebody may read.
     var snapshots: [Partition] = []
 
-    var isEmpty: Bool { purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty && groups.isEmpty }
+    var isEmpty: Bool {
+      purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty && groups.isEmpty && leases.isEmpty
+    }
   }
 
   let db: Connection
@@ -33,10 +37,13 @@ struct Upkeep {
       unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace)),
       longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)),
       groups: partitions(try db.run(GroupStatements.survey, now)),
+      leases: partitions(try db.run(Surveys.endedLeases, now - Self.leasesKept)),
       buried: partitions(try db.run(Surveys.buried)), snapshots: partitions(try db.run(Surveys.snapshots)))
   }
 
   private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
+
+  private static let leasesKept = StoreLimits.endedLeasesKept.components.seconds * 1_000
 
   func now(_ clock: Int64?) throws(PostgresError) -> Int64 {
     try db.run(Statements.clock, clock).first?.integer(0) ?? 0
@@ -116,5 +123,19 @@ struct Upkeep {
   func trimLog(of partition: Partition) throws(PostgresError) {
     try db.run(
       UpkeepStatements.trimLog, Int32(partition.number), StoreLimits.logEntriesKept, PostgresLimits.collectedRows)
+  }
+
+  /// Forgets leases that ended long ago, but for their highest token.
+  func removeLeases(in partition: Partition, clock: Int64?) throws(PostgresError) {
+    let key = Int32(partition.number)
+    try holding(partition) { () throws(PostgresError) in
+      var pipeline = Pipeline()
+      let ended = try db.run(
+        UpkeepStatements.endedLeases, key, try now(clock) - Self.leasesKept, PostgresLimits.collectedRows)
+      guard let highest = ended.map({ $0.unsigned(1) }).max() else { return pipeline }
+      pipeline.add(UpkeepStatements.noteForgotten, key, [LeaseTenure.forgotten], [highest])
+      pipeline.add(UpkeepStatements.removeLeases, key, ended.map { $0.text(0) })
+      return pipeline
+    }
   }
 }

@@ -70,7 +70,7 @@ extension FileReads {
     _ scan: ChangeScan, _ query: ChangeQuery, _ zone: ZoneRow?
   ) throws(CaravanError) -> ChangePage {
     let id = zone?.id ?? 0
-    let own = try readerID(query.reader)
+    let own = try epoch(of: query.reader)
     var writers = WriterNames()
     var makers = WriterNames()
     var page = ChangePageBuilder(scan, query)
@@ -79,7 +79,7 @@ extension FileReads {
       (row) throws(CaravanError) -> Bool in
       let writer = row.integer(1)
       let flags = EntryFlags(rawValue: row.integer(3))
-      let isOwn = writer == own && !flags.contains(.unseen)
+      let isOwn = writer == own?.id && row.integer(9) >= own?.since ?? 0 && !flags.contains(.unseen)
       var head = EntryPageWriter.Head(
         version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
@@ -111,10 +111,12 @@ extension FileReads {
       read: { Footprint(first: $0.unsigned(0), reach: $0.unsigned(1)) })
   }
 
-  private func readerID(_ reader: ChangeQuery.Reader?) throws(CaravanError) -> Int64? {
+  /// The reader's row, and since when it is its.
+  private func epoch(of reader: ChangeQuery.Reader?) throws(CaravanError) -> (id: Int64, since: Int64)? {
     guard let reader else { return nil }
     return try db.first(
-      "SELECT id FROM writers WHERE name = ? AND epoch = ?", reader.writer, reader.epoch, read: { $0.integer(0) })
+      "SELECT id, since FROM writers WHERE name = ? AND epoch = ?", reader.writer, reader.epoch,
+      read: { (id: $0.integer(0), since: $0.integer(1)) })
   }
 }
 

@@ -15,10 +15,11 @@ enum FileSchema {
     CREATE TABLE meta(
       id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL,
       reach INTEGER NOT NULL DEFAULT 0);
+    -- `made` is how many zones there ever were.
     CREATE TABLE databases(
       id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
       owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (owner, container, environment));
+      made INTEGER NOT NULL DEFAULT 0, UNIQUE (owner, container, environment));
     CREATE INDEX databases_by_partition ON databases(partition);
     -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
     -- is the position of its latest change in its partition's log; no tombstone above `purged` was ever purged;
@@ -78,9 +79,11 @@ enum FileSchema {
       time INTEGER NOT NULL, PRIMARY KEY (zone, device)) WITHOUT ROWID;
     CREATE TABLE tombstone_ages(
       zone INTEGER PRIMARY KEY, aged INTEGER NOT NULL, mark INTEGER NOT NULL, marked INTEGER NOT NULL);
+    -- `used` is about when the epoch last wrote; before `since` the row was another epoch's of the same writer, 0: it
+    -- never was.
     CREATE TABLE writers(
       id INTEGER PRIMARY KEY, name TEXT NOT NULL, epoch INTEGER NOT NULL, floor INTEGER NOT NULL,
-      UNIQUE (name, epoch));
+      used INTEGER NOT NULL DEFAULT 0, since INTEGER NOT NULL DEFAULT 0, UNIQUE (name, epoch));
     -- key is writer << 40 | op number.
     CREATE TABLE ops(key INTEGER PRIMARY KEY, outcome BLOB NOT NULL);
     -- key is partition << 40 | position.
@@ -99,6 +102,7 @@ enum FileSchema {
     CREATE TABLE quotas(account TEXT PRIMARY KEY, records INTEGER, bytes INTEGER) WITHOUT ROWID;
     CREATE TABLE leases(
       name TEXT PRIMARY KEY, holder TEXT NOT NULL, token INTEGER NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX leases_by_end ON leases(expires);
     CREATE TABLE cursors(
       consumer TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
       PRIMARY KEY (consumer, partition)) WITHOUT ROWID;

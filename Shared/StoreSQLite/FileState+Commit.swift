@@ -56,22 +56,6 @@ extension FileState {
     return outcome
   }
 
-  func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {
-    var writer = writer
-    let key = Key.make(writer.id, op.number)
-    try db.statement("INSERT INTO ops(key, outcome) VALUES (?, ?)").run(borrowing: outcome.encoded, at: 2) {
-      (row) throws(CaravanError) in try row.bind(key, at: 1)
-    }
-    writer.highest = max(writer.highest, op.number)
-    if floor >= writer.floor + StoreLimits.opFloorStep {
-      try db.run(
-        "DELETE FROM ops WHERE key >= ? AND key < ?", Key.make(writer.id, writer.floor), Key.make(writer.id, floor))
-      try db.run("UPDATE writers SET floor = ? WHERE id = ?", floor, writer.id)
-      writer.floor = floor
-    }
-    remember(writer, of: op)
-  }
-
   /// The answer to an op, now or again: conflicts and merges show what the store holds at this moment.
   private func result(of outcome: OpOutcome, _ op: OpID, in zone: ZoneID) throws(CaravanError) -> CommitResult {
     switch outcome {

@@ -10,13 +10,14 @@ extension FileState {
     try write(sightings, rule)
     let zones = try collectZone()
     let groups = try collectGroups()
+    let leases = try collectLeases()
     let chunks = try collectChunks()
     let log = try collectLog()
     let tombstones = try purgeTombstones(rule)
     let snapshots = try collectSnapshots()
     let compaction = try compact()
     let isSome = sightings.count == StoreLimits.sightingsWritten
-    return zones || groups || chunks || log || tombstones || snapshots || compaction || isSome
+    return zones || groups || leases || chunks || log || tombstones || snapshots || compaction || isSome
   }
 
   /// Removes entries of one deleted zone.

@@ -17,7 +17,7 @@ final class FileState {
   let queuesObjects: Bool
   private var zoneRows: [ZoneID: ZoneRecord] = [:]
   private var databaseRows: [DatabaseID: Int64] = [:]
-  private var writerRows: [WriterKey: WriterRow] = [:]
+  var writerRows: [WriterKey: WriterRow] = [:]
   private var nextPositions: [UInt32: UInt64] = [:]
   var accounts: KnownAccounts
   var footprints: [FootprintKey: Footprint] = [:]
@@ -66,6 +66,8 @@ final class FileState {
     var floor: UInt64
     /// No outcome of a higher number is kept: such an op is new, without looking.
     var highest: UInt64
+    /// Outcomes that are kept.
+    var outcomes: Int
   }
 
   /// Opens the files, or makes them.
@@ -86,6 +88,7 @@ final class FileState {
     self.wantsChanges = wantsChanges
     queuesObjects = options.queuesObjects
     try adoptChunkFile()
+    try showNumbers()
     if queuesObjects { try queueRestoredObjects() }
   }
 
@@ -159,21 +162,22 @@ final class FileState {
   /// A new life of the zone: another id, and versions that continue those of the life before.
   func makeZone(_ zone: ZoneID, seq: Seq) throws(CaravanError) -> ZoneRecord {
     let database = try makeDatabase(zone.database)
+    try db.run("UPDATE databases SET made = made + 1 WHERE id = ?", database)
     try db.run(
       "INSERT INTO zones(database, name, seq, records, bytes, state) VALUES (?, ?, ?, 0, 0, 0)", database, zone.name,
       seq)
     let id = db.lastInsertedRow
     let row = ZoneRecord(
       id: id, database: database, incarnation: reads.incarnation(id, 0), seq: seq, records: 0, bytes: 0)
-    guard row.id <= FileLimits.highestOwner else {
-      throw CaravanError(.limitExceeded, "a storage file holds at most \(FileLimits.highestOwner) zones: add files")
-    }
+    try checkRoom(for: id, .zones)
     remember(&zoneRows, zone, row)
     return row
   }
 
   /// A life of the zone that goes on behind the last one, as far as any is known here.
+  /// - Throws: `limitExceeded` when its owner has made too many.
   func beginZone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord {
+    try checkZones(of: zone.database)
     if let last = try reads.zone(zone) { return try makeZone(zone, seq: last.seq) }
     let reach = try reads.reach
     for life in UnknownZone.lives(reach: reach) { try addPastLife(life, of: zone) }
@@ -235,37 +239,7 @@ final class FileState {
     return true
   }
 
-  // MARK: Writers
-
-  func writer(_ op: OpID) throws(CaravanError) -> WriterRow {
-    let key = WriterKey(name: op.writer, epoch: op.epoch)
-    if let known = writerRows[key] { return known }
-    let found = try db.first(
-      "SELECT id, floor FROM writers WHERE name = ? AND epoch = ?", op.writer, op.epoch,
-      read: { (id: $0.integer(0), floor: $0.unsigned(1)) })
-    var row: WriterRow
-    if let found {
-      row = WriterRow(id: found.id, floor: found.floor, highest: try highestOp(of: found.id))
-    } else {
-      try db.run("INSERT INTO writers(name, epoch, floor) VALUES (?, ?, 0)", op.writer, op.epoch)
-      row = WriterRow(id: db.lastInsertedRow, floor: 0, highest: 0)
-    }
-    guard row.id <= FileLimits.highestOwner else {
-      throw CaravanError(.limitExceeded, "a storage file knows at most \(FileLimits.highestOwner) writers: add files")
-    }
-    remember(&writerRows, key, row)
-    return row
-  }
-
-  private func highestOp(of writer: Int64) throws(CaravanError) -> UInt64 {
-    try db.first(
-      "SELECT key FROM ops WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1", Key.make(writer, 0),
-      Key.make(writer, StoreLimits.highestNumber), read: { Key.counter($0.integer(0)) }) ?? 0
-  }
-
-  func remember(_ writer: WriterRow, of op: OpID) {
-    remember(&writerRows, WriterKey(name: op.writer, epoch: op.epoch), writer)
-  }
+  // MARK: Remembering
 
   func remember<Name: Hashable, Value>(_ rows: inout [Name: Value], _ name: Name, _ value: Value) {
     if rows.count >= FileLimits.rememberedRows, rows[name] == nil { rows = [:] }

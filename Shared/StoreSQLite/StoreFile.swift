@@ -30,7 +30,7 @@ final class StoreFile: Sendable {
     writing.checkpointPages = FileLimits.checkpointPages
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
-      metrics: FileMetrics(file: number, host.metrics), disk: disk)
+      metrics: FileMetrics(file: number, host), disk: disk)
     let life = try await writer.open(place, writing, number: number, options, host: host)
 
     var reading = ConnectionOptions()

@@ -75,6 +75,8 @@ enum FileLimits {
   static let spareShare: Int64 = 16
   /// Zones and writers of one file: their ids share an INTEGER PRIMARY KEY with 40 bits of seq.
   static let highestOwner: Int64 = (1 << 23) - 1
+  /// The number with which a file warns that its zones or writers run out: four in five.
+  static let fewNumbersLeft = highestOwner / 5 * 4
   static let writerCacheBytes = 4 << 20
   static let readerCacheBytes = 1 << 20
   /// Write-ahead log pages at which a commit also writes back. With 4,000 instead, throughput is the same and the

@@ -34,6 +34,27 @@ import Testing
     }
   }
 
+  @Test("issue 5, A3: what ended long ago is forgotten, and no token is given twice", arguments: StoreKind.allCases)
+  func forgotten(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      func token(_ name: String) async throws -> UInt64? {
+        try await bench.store.lease([name], holder: "one", ttl: .seconds(10)).first?.token
+      }
+      for _ in 1...3 {
+        #expect(try await token("lock/often") != nil)
+        bench.clock.advance(by: .seconds(20))
+      }
+      for number in 1...600 { #expect(try await token("lock/\(number)") == 1) }
+      #expect(try await token("lock/new") == 1, "all are remembered")
+      bench.clock.advance(by: StoreLimits.endedLeasesKept + .seconds(20))
+      while try await bench.store.collect() {}
+      #expect(try await token("lock/newer") == 4)
+      #expect(try await token("lock/often") == 4)
+      #expect(try await token("lock/7") == 4)
+      #expect(try await bench.store.leases(beginning: "lock/").count == 3)
+    }
+  }
+
   @Test("several names at once; lists show what is held now", arguments: StoreKind.allCases)
   func lists(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -26,7 +26,7 @@ package struct DelayedActions: Sendable {
     self.store = store
     clock = host.clock
     log = host.log
-    ops = OpSource(writer: Self.writer, epoch: 1 + host.random.below(1 << 40))
+    ops = OpSource(writer: Self.writer, epoch: OpSource.epoch(host))
     let database = DatabaseID(container: .system, owner: nil)
     guard let zone = try? ZoneID(database, "actions") else { preconditionFailure("a zone may be called 'actions'") }
     self.zone = zone

@@ -1,5 +1,6 @@
 package import Model
 package import Runtime
+import StorageClient
 import StorageCore
 package import Store
 
@@ -21,7 +22,7 @@ package struct Expiry: Sendable {
   package init(store: any Store, actions: DelayedActions, host: Host) {
     self.store = store
     self.actions = actions
-    epoch = 1 + host.random.below(1 << 40)
+    epoch = OpSource.epoch(host)
   }
 
   /// One bounded step.

@@ -10,6 +10,7 @@ enum MigrationStatements {
     "ALTER TABLE caravan_superseded ADD COLUMN IF NOT EXISTS time bigint",
     "ALTER TABLE caravan_superseded ADD COLUMN IF NOT EXISTS born bigint",
     "ALTER TABLE caravan_superseded ADD COLUMN IF NOT EXISTS maker bytea",
+    "CREATE INDEX IF NOT EXISTS caravan_leases_by_end ON caravan_leases(partition, expires)",
   ]
 
   /// How far each partition is; the first one's row is the database's, and is written last.

@@ -7,12 +7,13 @@ extension FileState {
   /// - Parameter zone: counts it; to be saved by the caller.
   func restore(_ record: RecordContent, in zone: inout ZoneRecord) throws(CaravanError) {
     let entry = record.entry
-    let writer = try self.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0)).id
+    let writer = try self.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0), isCarried: true).id
     let authorship = entry.authorship
     var maker: Int64?
     if authorship.created > 0 {
       let isWriter = authorship.creator == entry.writer
-      maker = isWriter ? writer : try self.writer(OpID(writer: authorship.creator, epoch: 0, number: 0)).id
+      maker =
+        isWriter ? writer : try self.writer(OpID(writer: authorship.creator, epoch: 0, number: 0), isCarried: true).id
     }
     try db.statement(
       """

@@ -46,7 +46,7 @@ public final class SQLiteRestore: ArchiveSink {
     for number in 0..<options.files {
       let file = try FileState(
         FilePlace(path, number: number), ConnectionOptions(), number: number, whole, host: host,
-        metrics: FileMetrics(file: number, host.metrics), wantsChanges: false)
+        metrics: FileMetrics(file: number, host), wantsChanges: false)
       guard try file.db.first("SELECT 1 FROM databases LIMIT 1", read: { _ in true }) == nil else {
         throw CaravanError(.objectExists, "\(path) holds a store already: restore into a new directory")
       }
@@ -186,7 +186,7 @@ public final class SQLiteRestore: ArchiveSink {
     try endZone()
     let place = archived.incarnation.flatMap { places[$0] }
     for (number, state) in files.enumerated() where place == nil || place?.file == number {
-      let writer = try state.writer(archived.op)
+      let writer = try state.writer(archived.op, isCarried: true)
       let outcome = archived.outcome(in: place.map { files[$0.file].reads.incarnation($0.zone, 0) })
       try state.db.run(
         "INSERT OR REPLACE INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, archived.op.number),

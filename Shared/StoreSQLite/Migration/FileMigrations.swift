@@ -54,6 +54,11 @@ enum FileMigrations {
       ALTER TABLE superseded ADD COLUMN maker INTEGER;
       ALTER TABLE names ADD COLUMN born INTEGER;
       ALTER TABLE names ADD COLUMN maker INTEGER;
+      CREATE INDEX leases_by_end ON leases(expires);
+      ALTER TABLE databases ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
+      UPDATE databases SET made = (SELECT count(*) FROM zones WHERE database = databases.id);
+      ALTER TABLE writers ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE writers ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
       """)
   }
 

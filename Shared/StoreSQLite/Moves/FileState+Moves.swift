@@ -10,7 +10,7 @@ extension FileState {
     try db.run("UPDATE meta SET reach = max(reach, ?)", content.reach)
     for zone in content.zones { try adopt(zone) }
     for op in content.ops {
-      let writer = try self.writer(op.op)
+      let writer = try self.writer(op.op, isCarried: true)
       try db.run(
         "INSERT OR REPLACE INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, op.op.number), op.outcome.encoded)
       try db.run("UPDATE writers SET floor = max(floor, ?) WHERE id = ?", op.floor, writer.id)
@@ -41,7 +41,7 @@ extension FileState {
 
   /// One that has ended, and is remembered.
   private func adopt(_ known: OwnerContent.Group) throws(CaravanError) {
-    let writer = try self.writer(known.op)
+    let writer = try self.writer(known.op, isCarried: true)
     var group = known.group
     // Parts that are still stored here are those of an earlier time.
     group.held = try reads.group(Key.make(writer.id, known.op.number))?.held ?? 0

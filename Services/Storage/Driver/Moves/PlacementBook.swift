@@ -20,7 +20,7 @@ struct PlacementBook: Sendable {
 
   init(store: any Store, host: Host) {
     self.store = store
-    ops = OpSource(writer: "@storage/moves", epoch: 1 + host.random.below(1 << 40))
+    ops = OpSource(writer: "@storage/moves", epoch: OpSource.epoch(host))
   }
 
   func all() async throws(CaravanError) -> [UserID: Placement] {
