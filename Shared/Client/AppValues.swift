@@ -178,6 +178,9 @@ public struct DeviceStatus: Sendable, Hashable {
     /// If it needs a reset, `refused` says why, and `remedy` what helps.
     public let mode: SyncMode
     public let remedy: String
+    /// Settings of its record type that the cloud has otherwise than the device knew them, say since a restore: until
+    /// they are as they were, or the table is reset.
+    public let settingChanges: [Model.SettingChange]
   }
 
   /// Rows that may be lost, since that was declared: accepted = settled + expired + lost + those that wait (MOB-06).
@@ -250,7 +253,8 @@ public struct DeviceStatus: Sendable, Hashable {
         lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp,
         bytesDown: $0.bytesDown, refused: $0.refused, schema: $0.schema, loss: Loss($0.loss),
         properties: TableProperties($0.properties ?? Wire.TableProperties()), picksHere: $0.picksHere,
-        mode: SyncMode($0.mode), remedy: $0.remedy)
+        mode: SyncMode($0.mode), remedy: $0.remedy,
+        settingChanges: $0.settingChanges.map { Model.SettingChange($0.setting, was: $0.was, now: $0.now) })
     }
     counters = Dictionary(status.counters.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

@@ -110,6 +110,40 @@ public struct TypeSettings: Sendable, Hashable {
   }
 }
 
+/// One setting of a record type that is not what it was.
+public struct SettingChange: Sendable, Hashable, CustomStringConvertible {
+  /// As `caravan schema set` names it.
+  public var setting: String
+  public var was: String
+  public var now: String
+
+  public init(_ setting: String, was: String, now: String) {
+    self.setting = setting
+    self.was = was
+    self.now = now
+  }
+
+  public var description: String { "\(setting) was \(was), is \(now)" }
+}
+
+extension TypeSettings {
+  /// What is otherwise than in `old`.
+  public func changes(from old: TypeSettings) -> [SettingChange] {
+    func text(ttl milliseconds: UInt64) -> String { milliseconds == 0 ? "never" : "\(milliseconds)ms" }
+    func text(chunk bytes: UInt32?) -> String { "\((bytes ?? 1 << 16) >> 10)K" }
+    let all = [
+      SettingChange("conflicts", was: old.conflicts.rawValue, now: conflicts.rawValue),
+      SettingChange("fallback", was: old.fallback.rawValue, now: fallback.rawValue),
+      SettingChange(
+        "extension-within", was: "\(old.extensionMilliseconds)ms", now: "\(extensionMilliseconds)ms"),
+      SettingChange("ttl", was: text(ttl: old.ttlMilliseconds), now: text(ttl: ttlMilliseconds)),
+      SettingChange("hide-expired", was: "\(old.hidesExpired)", now: "\(hidesExpired)"),
+      SettingChange("chunk-size", was: text(chunk: old.chunkBytes), now: text(chunk: chunkBytes)),
+    ]
+    return all.filter { $0.was != $0.now }
+  }
+}
+
 extension FieldDefinition {
   /// - Throws: `schemaViolation` when `value` is of another kind. Integers are accepted where reals are expected.
   public func check(_ value: Value) throws(CaravanError) {

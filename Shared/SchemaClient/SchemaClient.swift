@@ -61,10 +61,11 @@ public final class SchemaClient: Sendable {
   /// Field ids of the proposal are ignored: the registry assigns them.
   /// - Throws: `schemaNotAdditive`, `schemaViolation`.
   public func propose(
-    _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment
+    _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment, isRemembered: Bool = false
   ) async throws(CaravanError) -> Model.RecordType {
     let request = ProposeTypeRequest(
-      container: container.text, environment: environment.rawValue, type: Wire.RecordType(type))
+      container: container.text, environment: environment.rawValue, type: Wire.RecordType(type),
+      remembered: isRemembered)
     return try await ask(.propose, request, container, environment)
   }
 

@@ -42,6 +42,15 @@ struct StatusTextTests {
     }
   }
 
+  @Test("issue 5, C19: a setting that the cloud has otherwise than before is said with the table")
+  func settings() {
+    let change = Wire.SettingChange(setting: "ttl", was: "60000ms", now: "never")
+    let status = DeviceStatus(AgentStatus(tables: [TableStatus(table: "photos", settingChanges: [change])]))
+    #expect("\(status.tables[0].settingChanges)" == "[ttl was 60000ms, is never]")
+    let text = AppDeviceCommands.text(status)
+    #expect(text.hasSuffix("\nphotos: the cloud has changed a setting: ttl was 60000ms, is never"))
+  }
+
   @Test("UNI-13, SIM-83: rows that do not show yet are counted, with what they wait for, and of no other table")
   func waiting() {
     let snapshot = Wire.TableProperties(consistency: .snapshot)

@@ -154,6 +154,36 @@ import Testing
     #expect(try decide(type(first + [("photo", .object)]), [known], next: 10) == .add(more), "settings stay")
   }
 
+  @Test("issue 5, C19: settings that a device remembers change nothing; those that nobody registered are told")
+  func rememberedSettings() throws {
+    func behaving(_ id: UInt32, _ ttl: UInt64, _ fields: [(String, FieldKind)]) -> RecordType {
+      var type = type(fields, id: id, definition: id > 0 ? 3 : 0)
+      type.settings = TypeSettings(ttlMilliseconds: ttl)
+      return type
+    }
+    func remember(_ proposal: RecordType, _ versions: [RecordType]) throws -> RegistryDecision {
+      try Registry.decide(
+        proposal, isRemembered: true, versions: versions, numbers: TypeNumbers(after: 8), in: .development)
+    }
+    let versions = [behaving(3, 0, first), behaving(4, 60_000, first)]
+    #expect(try remember(behaving(0, 9, first), versions) == .existing(versions[1]), "somebody may have said others")
+    let more = first + [("photo", .object)]
+    guard case .add(let added) = try remember(behaving(0, 0, more), versions) else {
+      Issue.record("a column more makes a new version")
+      return
+    }
+    #expect(added.settings == versions[1].settings)
+    guard case .add(let new) = try remember(behaving(0, 9, first), []) else {
+      Issue.record("a type that the registry lost is made again")
+      return
+    }
+    #expect(new.settings?.ttlMilliseconds == 9)
+    let changes = Registry.unknownSettings(of: behaving(0, 9, first), among: versions)
+    #expect(changes == [SettingChange("ttl", was: "9ms", now: "60000ms")])
+    #expect(Registry.unknownSettings(of: behaving(0, 0, first), among: versions).isEmpty, "it has not heard yet")
+    #expect(Registry.unknownSettings(of: behaving(0, 9, first), among: []).isEmpty)
+  }
+
   @Test("CK-07, CK-11: lists and encryption are part of a field's kind, and do not change")
   func shapes() throws {
     var proposal = type([("tags", .text), ("secret", .date)])

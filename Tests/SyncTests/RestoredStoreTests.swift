@@ -99,6 +99,41 @@ struct RestoredStoreTests {
     .save("r\(type.id)", [type.fields[0].id: .text("x")], type: type)
   }
 
+  @Test("issue 5, C19: settings that a device knows from before a restore are found, told, and change nothing")
+  func settings() async throws {
+    @Sendable func proposal(_ ttl: UInt64) -> ProposeTable {
+      var proposal = ProposeTable.type(Self.fields, name: "kept")
+      proposal.type?.settings = Wire.TypeSettings(Model.TypeSettings(ttlMilliseconds: ttl))
+      return proposal
+    }
+    @Sendable func differ(_ world: CloudWorld) -> UInt64 {
+      world.host.metrics.counter(CounterName("caravan_schema_settings_differ_total", "")).value
+    }
+    try await Self.restoring { world in
+      _ = try await world.device("a").ask(.propose(proposal(0)))
+    } after: { world in
+      guard case .type(let agreed) = try await world.device("a").ask(.propose(proposal(60_000))) else {
+        Issue.record("other settings are another type")
+        return
+      }
+      #expect(agreed.settings?.ttlMilliseconds == 60_000)
+    } then: { world in
+      try await world.host.clock.sleep(for: .seconds(2))
+      // The device knows what was said last, and another one what was said before that.
+      for (ttl, count) in [(UInt64(0), UInt64(0)), (60_000, 1), (60_000, 1)] {
+        var remembered = proposal(ttl)
+        remembered.remembered = true
+        let answer = try await world.device("a").ask(.propose(remembered))
+        guard case .type(let agreed) = answer else {
+          Issue.record("\(answer)")
+          return
+        }
+        #expect(agreed.settings?.ttlMilliseconds ?? 0 == 0, "a device does not say how records live")
+        #expect(differ(world) == count)
+      }
+    }
+  }
+
   @Test("issue 5, C19: what a restored store says of its containers is asked for again, too")
   func containers() async throws {
     let album = try ContainerID("album")

@@ -37,12 +37,17 @@ package enum Registry {
   ///   - proposal: name, fields and settings; its ids are ignored.
   ///   - versions: every version registered under this name, oldest first.
   ///   - numbers: what a new version gets.
+  ///   - isRemembered: the proposed settings are those that a device learnt once, and no wish: they count only where
+  ///     the name is new here, for somebody may have said others since.
   /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
   ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`.
   package static func decide(
-    _ proposal: RecordType, versions: [RecordType], numbers: TypeNumbers, in environment: Environment
+    _ proposed: RecordType, isRemembered: Bool = false, versions: [RecordType], numbers: TypeNumbers,
+    in environment: Environment
   ) throws(CaravanError) -> RegistryDecision {
-    try check(proposal)
+    try check(proposed)
+    var proposal = proposed
+    if isRemembered, !versions.isEmpty { proposal.settings = nil }
     if let same = try known(proposal, among: versions) { return .existing(same) }
     // An app that has added fields to an older version removes none of those that others have added since.
     let isBranch = versions.contains { $0.isPart(of: proposal) }
@@ -75,6 +80,15 @@ package enum Registry {
         .schemaViolation, "record type '\(proposal.name)' differs from '\(latest.name)' only in case: use that name")
     }
     return versions.last { $0.shapes == proposal.shapes && $0.behaves(as: proposal) }
+  }
+
+  /// What a device remembers of the settings otherwise than the registry ever had them: a restore took what was said
+  /// of them, and whoever runs the cloud has to say it again, or something else has been said since.
+  package static func unknownSettings(of proposal: RecordType, among versions: [RecordType]) -> [SettingChange] {
+    guard let latest = versions.last, let remembered = proposal.settings,
+      !versions.contains(where: { $0.behaves(as: proposal) })
+    else { return [] }
+    return (latest.settings ?? TypeSettings()).changes(from: remembered)
   }
 
   private static func first(_ proposal: RecordType, _ numbers: TypeNumbers) -> RecordType {

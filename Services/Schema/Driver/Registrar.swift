@@ -5,6 +5,11 @@ import SchemaCore
 import StorageClient
 import Wire
 
+extension CounterName {
+  static let settingsDiffer = CounterName(
+    "caravan_schema_settings_differ_total", "Settings of record types that devices remember and nobody registered.")
+}
+
 /// Carries the registry's decisions out, and remembers what it read.
 final class Registrar: Sendable {
   private struct TypeKey: Hashable {
@@ -17,6 +22,12 @@ final class Registrar: Sendable {
     let name: String
   }
 
+  private struct Told: Hashable {
+    let name: NameKey
+    let remembered: Model.TypeSettings
+    let current: Model.TypeSettings
+  }
+
   private struct Known {
     let type: Model.RecordType
     var read: Instant
@@ -25,6 +36,8 @@ final class Registrar: Sendable {
   private struct Caches {
     var types = BoundedCache<TypeKey, Known>(capacity: SchemaLimits.cachedTypes)
     var names = BoundedCache<NameKey, Known>(capacity: SchemaLimits.cachedNames)
+    /// Settings that devices remember and that were told already.
+    var told = BoundedCache<Told, Bool>(capacity: SchemaLimits.cachedNames)
   }
 
   private let storage: StorageClient
@@ -50,8 +63,10 @@ final class Registrar: Sendable {
       let state = try await store.state(ofName: proposal.name)
       func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
         try Registry.decide(
-          proposal, versions: state.versions, numbers: numbers, in: store.database.environment)
+          proposal, isRemembered: request.remembered, versions: state.versions, numbers: numbers,
+          in: store.database.environment)
       }
+      if request.remembered { tellUnknownSettings(of: proposal, state.versions, in: store.database) }
       var decision = try decide(TypeNumbers(after: state.count))
       if case .add = decision, try await store.isRestored() {
         decision = try decide(TypeNumbers(afterRestore: state.count) { host.random.below($0) })
@@ -69,6 +84,26 @@ final class Registrar: Sendable {
     throw CaravanError(
       .serverBusy, "others are changing the schema of '\(request.container)': propose again",
       retryAfterMilliseconds: 100)
+  }
+
+  /// Said once, however many devices remember it.
+  private func tellUnknownSettings(
+    of proposal: Model.RecordType, _ versions: [Model.RecordType], in database: DatabaseID
+  ) {
+    let changes = Registry.unknownSettings(of: proposal, among: versions)
+    guard !changes.isEmpty, let remembered = proposal.settings else { return }
+    let told = Told(
+      name: NameKey(database: database, name: proposal.name), remembered: remembered,
+      current: versions.last?.settings ?? Model.TypeSettings())
+    let isNew = caches.withLock { caches in
+      defer { caches.told.insert(true, for: told) }
+      return caches.told.value(for: told) == nil
+    }
+    guard isNew else { return }
+    host.metrics.counter(.settingsDiffer).add()
+    host.log.warning(
+      "devices remember other settings of a record type: say which shall hold with 'caravan schema set'",
+      [.database: database, .table: proposal.name, .reason: changes.map(\.description).joined(separator: ", ")])
   }
 
   func type(_ request: TypeRequest) async throws(CaravanError) -> TypeReply {

@@ -12,7 +12,8 @@ extension DeviceSession {
     let database = try DeviceScope.database(
       container: proposal.container, environment: cloud.environment, of: user)
     let registered = Wire.RecordType(
-      try await cloud.schema.propose(type, to: database.container, in: database.environment))
+      try await cloud.schema.propose(
+        type, to: database.container, in: database.environment, isRemembered: proposal.remembered))
     let bytes = registered.fields.reduce(registered.name.utf8.count) {
       $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
     }

@@ -2920,6 +2920,7 @@ public struct TableStatus: WireMessage, Equatable {
   public var picksHere: Bool
   public var zoneIsGone: Bool
   public var aside: UInt64
+  public var settingChanges: [SettingChange]
 
   public init(
     table: String = "",
@@ -2941,7 +2942,8 @@ public struct TableStatus: WireMessage, Equatable {
     waiting: UInt64 = 0,
     picksHere: Bool = false,
     zoneIsGone: Bool = false,
-    aside: UInt64 = 0
+    aside: UInt64 = 0,
+    settingChanges: [SettingChange] = []
   ) {
     self.table = table
     self.rows = rows
@@ -2963,6 +2965,7 @@ public struct TableStatus: WireMessage, Equatable {
     self.picksHere = picksHere
     self.zoneIsGone = zoneIsGone
     self.aside = aside
+    self.settingChanges = settingChanges
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TableStatus> {
@@ -2990,6 +2993,7 @@ public struct TableStatus: WireMessage, Equatable {
     if picksHere { m.pointee.has_picks_here = 1; m.pointee.picks_here = picksHere ? 1 : 0 }
     if zoneIsGone { m.pointee.has_zone_is_gone = 1; m.pointee.zone_is_gone = zoneIsGone ? 1 : 0 }
     if aside != 0 { m.pointee.has_aside = 1; m.pointee.aside = aside }
+    (m.pointee.n_setting_changes, m.pointee.setting_changes) = arena.messages(settingChanges) { $0.pack(into: &$1) }
     return m
   }
 
@@ -3014,6 +3018,9 @@ public struct TableStatus: WireMessage, Equatable {
     picksHere = m.pointee.has_picks_here != 0 ? m.pointee.picks_here != 0 : false
     zoneIsGone = m.pointee.has_zone_is_gone != 0 ? m.pointee.zone_is_gone != 0 : false
     aside = m.pointee.has_aside != 0 ? m.pointee.aside : 0
+    settingChanges = try copyMessages(m.pointee.n_setting_changes, m.pointee.setting_changes) { (p) throws(WireError) in
+      try SettingChange(c: p)
+    }
   }
 
   static let shape = 141
@@ -3026,6 +3033,50 @@ public struct TableStatus: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__table_status__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SettingChange: WireMessage, Equatable {
+  public var setting: String
+  public var was: String
+  public var now: String
+
+  public init(
+    setting: String = "",
+    was: String = "",
+    now: String = ""
+  ) {
+    self.setting = setting
+    self.was = was
+    self.now = now
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SettingChange> {
+    let m = arena.make(Caravan__V1__SettingChange.self, caravan__v1__setting_change__init)
+    if !setting.isEmpty { m.pointee.setting = arena.string(setting) }
+    if !was.isEmpty { m.pointee.was = arena.string(was) }
+    if !now.isEmpty { m.pointee.now = arena.string(now) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SettingChange>) throws(WireError) {
+    setting = try copyText(m.pointee.setting)
+    was = try copyText(m.pointee.was)
+    now = try copyText(m.pointee.now)
+  }
+
+  static let shape = 142
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__setting_change__get_packed_size(m)) { caravan__v1__setting_change__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__setting_change__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -3075,7 +3126,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 142
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3189,7 +3240,7 @@ public struct AgentStatus: WireMessage, Equatable {
     linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
   }
 
-  static let shape = 143
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3238,7 +3289,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 144
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3277,7 +3328,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 145
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

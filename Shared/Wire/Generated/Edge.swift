@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 159
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 160
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 161
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -377,7 +377,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 162
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -421,7 +421,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 163
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -439,28 +439,33 @@ public struct Hello: WireMessage, Equatable {
 public struct ProposeTable: WireMessage, Equatable {
   public var container: String
   public var type: RecordType?
+  public var remembered: Bool
 
   public init(
     container: String = "",
-    type: RecordType? = nil
+    type: RecordType? = nil,
+    remembered: Bool = false
   ) {
     self.container = container
     self.type = type
+    self.remembered = remembered
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTable> {
     let m = arena.make(Caravan__V1__ProposeTable.self, caravan__v1__propose_table__init)
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if let type { m.pointee.type = type.pack(into: &arena) }
+    if remembered { m.pointee.has_remembered = 1; m.pointee.remembered = remembered ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ProposeTable>) throws(WireError) {
     container = try copyText(m.pointee.container)
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
+    remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
   }
 
-  static let shape = 164
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -541,7 +546,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 165
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -595,7 +600,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 166
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -679,7 +684,7 @@ public struct Pull: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 167
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -731,7 +736,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 168
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -772,7 +777,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 169
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -806,7 +811,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 170
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -860,7 +865,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 171
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -909,7 +914,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 172
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -963,7 +968,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 173
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1002,7 +1007,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 174
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1041,7 +1046,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 175
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1075,7 +1080,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 176
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1119,7 +1124,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 177
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1158,7 +1163,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 178
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1207,7 +1212,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 179
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1268,7 +1273,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 180
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1332,7 +1337,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 181
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1376,7 +1381,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 182
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1420,7 +1425,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 183
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1454,7 +1459,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 184
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1581,7 +1586,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 185
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1623,7 +1628,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 186
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1690,7 +1695,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 187
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1732,7 +1737,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 188
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1771,7 +1776,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 189
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1815,7 +1820,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 190
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1849,7 +1854,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 191
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1883,7 +1888,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 192
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1935,7 +1940,7 @@ public struct HelloResult: WireMessage, Equatable {
     wanted = try copyMessages(m.pointee.n_wanted, m.pointee.wanted) { (p) throws(WireError) in try WantedChunks(c: p) }
   }
 
-  static let shape = 193
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1974,7 +1979,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 194
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2013,7 +2018,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 195
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2052,7 +2057,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 196
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2101,7 +2106,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 197
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2165,7 +2170,7 @@ public struct PullResult: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
-  static let shape = 198
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2192,7 +2197,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 199
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2226,7 +2231,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 200
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2295,7 +2300,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 201
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2354,7 +2359,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 202
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2403,7 +2408,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 203
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2462,7 +2467,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 204
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2547,7 +2552,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 205
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2601,7 +2606,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 206
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2655,7 +2660,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 207
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2726,7 +2731,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 208
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2760,7 +2765,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 209
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2804,7 +2809,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 210
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2865,7 +2870,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 211
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -7,15 +7,18 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public var container: String
   public var environment: String
   public var type: RecordType?
+  public var remembered: Bool
 
   public init(
     container: String = "",
     environment: String = "",
-    type: RecordType? = nil
+    type: RecordType? = nil,
+    remembered: Bool = false
   ) {
     self.container = container
     self.environment = environment
     self.type = type
+    self.remembered = remembered
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTypeRequest> {
@@ -23,6 +26,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
     if let type { m.pointee.type = type.pack(into: &arena) }
+    if remembered { m.pointee.has_remembered = 1; m.pointee.remembered = remembered ? 1 : 0 }
     return m
   }
 
@@ -30,9 +34,10 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     environment = try copyText(m.pointee.environment)
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
+    remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
   }
 
-  static let shape = 220
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -83,7 +88,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 221
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -117,7 +122,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 222
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -156,7 +161,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 223
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -205,7 +210,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     settle = m.pointee.has_settle != 0 ? m.pointee.settle != 0 : false
   }
 
-  static let shape = 224
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -239,7 +244,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 225
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -278,7 +283,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 226
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -312,7 +317,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
   }
 
-  static let shape = 227
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -101,6 +101,33 @@ import Wire
     }
   }
 
+  @Test("issue 5, C19: settings that the cloud has otherwise than before are in the status until they are as before")
+  func settings() async throws {
+    func type(_ id: UInt32, ttl: UInt64) -> Model.RecordType {
+      var type = StoreFixture.type
+      (type.id, type.settings) = (id, Model.TypeSettings(ttlMilliseconds: ttl))
+      return type
+    }
+    try await StoreFixture.with { f in
+      func shown() async throws -> [Model.SettingChange] {
+        try await f.store.status(of: StoreFixture.photos.app).first?.settingChanges ?? []
+      }
+      try await f.store.agree(on: type(7, ttl: 60_000), for: StoreFixture.photos)
+      try await f.store.agree(on: type(8, ttl: 60_000), for: StoreFixture.photos)
+      #expect(try await shown() == [])
+      try await f.store.agree(on: type(9, ttl: 0), for: StoreFixture.photos)
+      try await f.crash()
+      #expect(try await shown() == [Model.SettingChange("ttl", was: "60000ms", now: "never")])
+      try await f.store.agree(on: type(10, ttl: 5), for: StoreFixture.photos)
+      #expect(try await shown() == [Model.SettingChange("ttl", was: "60000ms", now: "5ms")])
+      try await f.store.agree(on: type(11, ttl: 60_000), for: StoreFixture.photos)
+      #expect(try await shown() == [], "somebody has said them again")
+      try await f.store.agree(on: type(12, ttl: 0), for: StoreFixture.photos)
+      try await f.store.reset(StoreFixture.photos, .keepLocal)
+      #expect(try await shown() == [], "somebody has seen it")
+    }
+  }
+
   @Test("I7, UNI-18: what somebody else has brought back is what an app's change meanwhile is based on")
   func broughtBack() async throws {
     try await StoreFixture.with { f in

@@ -92,7 +92,8 @@ import Wire
       try await bench.engine.syncNow(Bench.album, write: false, read: true)
       #expect(bench.store.texts(Bench.album) == ["theirs": "1"])
       let first = try #require(bench.cloud.frames.joined().first { !Self.isErrand($0) })
-      guard case .propose = first else { return #expect(Bool(false), "\(first)") }
+      guard case .propose(let proposal) = first else { return #expect(Bool(false), "\(first)") }
+      #expect(proposal.remembered, "issue 5, C19: settings are the cloud's to say")
       #expect(bench.proposals == 1 && !bench.store.table(Bench.album).isResyncing)
     }
   }

@@ -271,6 +271,7 @@ extension LocalStore {
     if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       (state.fault, state.refused) = (nil, "")
+      try SettingsTable.forget(ofTable: state.number, database)
       if choice == .takeServer { try forgetChanges(in: state) }
       try reset(&state)
     }

@@ -31,6 +31,8 @@ public struct TableStatusView: Sendable, Hashable {
   public let aside: Int
   /// Of rows that may be lost; nil: none may.
   public let loss: LossLedger?
+  /// Of its record type, until they are as they were or the table is reset.
+  public let settingChanges: [SettingChange]
 }
 
 extension GaugeName {
@@ -56,7 +58,8 @@ extension LocalStore {
           refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
           isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,
           aside: state.absence == nil ? 0 : try unsentCount(of: state),
-          loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil))
+          loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil,
+          settingChanges: try settingChanges(of: state)))
     }
     return views
   }

@@ -67,6 +67,7 @@ extension LocalStore: SyncStore {
       state.type = type
       if let old {
         try renumber(FieldRenumbering(from: old, to: type), in: state)
+        try noteSettings(from: old, in: state)
         if !SchemaExtension.isAgreed(old) { try adoptKnownFields(in: state) }
       }
       state.refused = ""

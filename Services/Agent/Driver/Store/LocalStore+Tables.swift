@@ -185,6 +185,7 @@ extension LocalStore {
     try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
     try database.run("DELETE FROM refusals WHERE table_id = ?", state.number)
     try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
+    try SettingsTable.forget(ofTable: state.number, database)
     if !keepingLog {
       try database.run("DELETE FROM events WHERE table_id = ?", state.number)
       try database.run("DELETE FROM event_logs WHERE table_id = ?", state.number)

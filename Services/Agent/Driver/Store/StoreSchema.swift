@@ -17,6 +17,7 @@ enum StoreSchema {
     try RefusalTable.install(in: database)
     try EventTable.install(in: database)
     try AbsenceTable.install(in: database)
+    try SettingsTable.install(in: database)
   }
 
   private static func installBase(in database: Connection) throws(CaravanError) {

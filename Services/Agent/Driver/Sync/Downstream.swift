@@ -77,7 +77,7 @@ struct Downstream: Sendable {
     if state.type == nil || state.token.isEmpty || state.isResyncing {
       if state.type == nil, let fault = state.fault { throw state.resting(table, fault) }
       (isAgreeing, agreesFirst) = (true, state.keepsQuery)
-      operations.append(.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal))))
+      operations.append(.propose(ProposeTable(proposing: state.proposal, for: table)))
     }
     (filter, keepsQuery) = (state.filter, state.keepsQuery)
     if !agreesFirst { operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds)) }
@@ -269,7 +269,7 @@ struct Downstream: Sendable {
   /// The type may be among what was lost.
   private mutating func proposeAgain() async throws(CaravanError) {
     let state = try await crew.store.syncState(of: table)
-    let propose = Operation.Kind.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))
+    let propose = Operation.Kind.propose(ProposeTable(proposing: state.proposal, for: table))
     try await agree(crew.exchanger.exchange([propose], through: [gate])[0])
   }
 

@@ -2,6 +2,13 @@ internal import AgentCore
 internal import Model
 internal import Wire
 
+extension ProposeTable {
+  /// Settings are the cloud's to say: those in the proposal are what the device learnt from it.
+  init(proposing type: Model.RecordType, for table: TableID) {
+    self.init(container: table.app.text, type: Wire.RecordType(type), remembered: true)
+  }
+}
+
 extension FramePacking.Load {
   /// What an operation takes of a frame, a little more than less.
   init(_ operation: Operation.Kind) {

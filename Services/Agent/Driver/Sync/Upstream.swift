@@ -61,7 +61,7 @@ struct Upstream: Sendable {
   private mutating func nextOperations() async throws(CaravanError) -> [Operation.Kind] {
     if stage == .agreeing {
       let state = try await crew.store.syncState(of: table)
-      return [.propose(ProposeTable(container: table.app.text, type: RecordType(state.proposal)))]
+      return [.propose(ProposeTable(proposing: state.proposal, for: table))]
     }
     if pending == nil, await gate.mayCollect() { try await collect() }
     return await pushOperations()

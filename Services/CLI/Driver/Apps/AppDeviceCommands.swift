@@ -113,10 +113,15 @@ enum AppDeviceCommands {
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
     let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
-    let gone = status.tables.compactMap(goneText)
+    let gone = status.tables.compactMap(goneText) + status.tables.flatMap(settingTexts)
     let (queries, waiting) = (status.tables.compactMap(queryText), status.tables.compactMap(waitingText))
     return
       "\(head)\n\(table.text)\(gone.joined())\(queries.joined())\(waiting.joined())\(remedies.joined())\(torn.joined())"
+  }
+
+  /// What whoever looks after the device, or the cloud, may not have wanted.
+  private static func settingTexts(_ table: DeviceStatus.Table) -> [String] {
+    table.settingChanges.map { "\n\(table.name): the cloud has changed a setting: \($0)" }
   }
 
   /// Why a table shows nothing.
@@ -184,6 +189,8 @@ enum AppDeviceCommands {
       "remedy": table.remedy.isEmpty ? .null : .string(table.remedy),
       "schema": .string(table.schema), "loss": table.loss.map(json) ?? .null, "mode": .string(table.mode.rawValue),
       "properties": json(table.properties), "picks_here": .bool(table.picksHere),
+      "setting_changes": .array(
+        table.settingChanges.map { ["setting": .string($0.setting), "was": .string($0.was), "now": .string($0.now)] }),
     ]
   }
 

@@ -2392,6 +2392,51 @@ void   caravan__v1__table_status__free_unpacked
   assert(message->base.descriptor == &caravan__v1__table_status__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__setting_change__init
+                     (Caravan__V1__SettingChange         *message)
+{
+  static const Caravan__V1__SettingChange init_value = CARAVAN__V1__SETTING_CHANGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__setting_change__get_packed_size
+                     (const Caravan__V1__SettingChange *message)
+{
+  assert(message->base.descriptor == &caravan__v1__setting_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__setting_change__pack
+                     (const Caravan__V1__SettingChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__setting_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__setting_change__pack_to_buffer
+                     (const Caravan__V1__SettingChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__setting_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SettingChange *
+       caravan__v1__setting_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SettingChange *)
+     protobuf_c_message_unpack (&caravan__v1__setting_change__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__setting_change__free_unpacked
+                     (Caravan__V1__SettingChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__setting_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__loss_status__init
                      (Caravan__V1__LossStatus         *message)
 {
@@ -6657,7 +6702,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[20] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[21] =
 {
   {
     "table",
@@ -6899,6 +6944,18 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "setting_changes",
+    89,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__TableStatus, n_setting_changes),
+    offsetof(Caravan__V1__TableStatus, setting_changes),
+    &caravan__v1__setting_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   19,   /* field[19] = aside */
@@ -6916,17 +6973,19 @@ static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   14,   /* field[14] = remedy */
   1,   /* field[1] = rows */
   10,   /* field[10] = schema */
+  20,   /* field[20] = setting_changes */
   0,   /* field[0] = table */
   5,   /* field[5] = torn */
   15,   /* field[15] = torn_rows */
   16,   /* field[16] = waiting */
   18,   /* field[18] = zone_is_gone */
 };
-static const ProtobufCIntRange caravan__v1__table_status__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__table_status__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 80, 12 },
-  { 0, 20 }
+  { 89, 20 },
+  { 0, 21 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -6936,11 +6995,75 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  20,
+  21,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
-  2,  caravan__v1__table_status__number_ranges,
+  3,  caravan__v1__table_status__number_ranges,
   (ProtobufCMessageInit) caravan__v1__table_status__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__setting_change__field_descriptors[3] =
+{
+  {
+    "setting",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SettingChange, setting),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "was",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SettingChange, was),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "now",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SettingChange, now),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__setting_change__field_indices_by_name[] = {
+  2,   /* field[2] = now */
+  0,   /* field[0] = setting */
+  1,   /* field[1] = was */
+};
+static const ProtobufCIntRange caravan__v1__setting_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__setting_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SettingChange",
+  "SettingChange",
+  "Caravan__V1__SettingChange",
+  "caravan.v1",
+  sizeof(Caravan__V1__SettingChange),
+  3,
+  caravan__v1__setting_change__field_descriptors,
+  caravan__v1__setting_change__field_indices_by_name,
+  1,  caravan__v1__setting_change__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__setting_change__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__loss_status__field_descriptors[6] =

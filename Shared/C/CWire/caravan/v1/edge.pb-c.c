@@ -3018,7 +3018,7 @@ const ProtobufCMessageDescriptor caravan__v1__hello__descriptor =
   (ProtobufCMessageInit) caravan__v1__hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[3] =
 {
   {
     "container",
@@ -3044,15 +3044,28 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "remembered",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTable, has_remembered),
+    offsetof(Caravan__V1__ProposeTable, remembered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_table__field_indices_by_name[] = {
   0,   /* field[0] = container */
+  2,   /* field[2] = remembered */
   1,   /* field[1] = type */
 };
 static const ProtobufCIntRange caravan__v1__propose_table__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
 {
@@ -3062,7 +3075,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   "Caravan__V1__ProposeTable",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTable),
-  2,
+  3,
   caravan__v1__propose_table__field_descriptors,
   caravan__v1__propose_table__field_indices_by_name,
   1,  caravan__v1__propose_table__number_ranges,

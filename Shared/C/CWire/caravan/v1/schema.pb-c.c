@@ -367,7 +367,7 @@ void   caravan__v1__list_types_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__list_types_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[4] =
 {
   {
     "container",
@@ -405,16 +405,29 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "remembered",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTypeRequest, has_remembered),
+    offsetof(Caravan__V1__ProposeTypeRequest, remembered),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_type_request__field_indices_by_name[] = {
   0,   /* field[0] = container */
   1,   /* field[1] = environment */
+  3,   /* field[3] = remembered */
   2,   /* field[2] = type */
 };
 static const ProtobufCIntRange caravan__v1__propose_type_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
 {
@@ -424,7 +437,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
   "Caravan__V1__ProposeTypeRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTypeRequest),
-  3,
+  4,
   caravan__v1__propose_type_request__field_descriptors,
   caravan__v1__propose_type_request__field_indices_by_name,
   1,  caravan__v1__propose_type_request__number_ranges,

@@ -70,6 +70,7 @@ typedef struct Caravan__V1__LinkBudget Caravan__V1__LinkBudget;
 typedef struct Caravan__V1__Upcall Caravan__V1__Upcall;
 typedef struct Caravan__V1__SyncEvent Caravan__V1__SyncEvent;
 typedef struct Caravan__V1__TableStatus Caravan__V1__TableStatus;
+typedef struct Caravan__V1__SettingChange Caravan__V1__SettingChange;
 typedef struct Caravan__V1__LossStatus Caravan__V1__LossStatus;
 typedef struct Caravan__V1__AgentStatus Caravan__V1__AgentStatus;
 typedef struct Caravan__V1__LinkUsage Caravan__V1__LinkUsage;
@@ -1429,10 +1430,30 @@ struct  Caravan__V1__TableStatus
    */
   protobuf_c_boolean has_aside;
   uint64_t aside;
+  /*
+   * Of its record type, since the device learnt of it: until the settings are as they were, or the table is reset.
+   */
+  size_t n_setting_changes;
+  Caravan__V1__SettingChange **setting_changes;
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+
+
+struct  Caravan__V1__SettingChange
+{
+  ProtobufCMessage base;
+  /*
+   * as `caravan schema set` names it
+   */
+  char *setting;
+  char *was;
+  char *now;
+};
+#define CARAVAN__V1__SETTING_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__setting_change__descriptor) \
+    , NULL, NULL, NULL }
 
 
 /*
@@ -2557,6 +2578,25 @@ Caravan__V1__TableStatus *
 void   caravan__v1__table_status__free_unpacked
                      (Caravan__V1__TableStatus *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__SettingChange methods */
+void   caravan__v1__setting_change__init
+                     (Caravan__V1__SettingChange         *message);
+size_t caravan__v1__setting_change__get_packed_size
+                     (const Caravan__V1__SettingChange   *message);
+size_t caravan__v1__setting_change__pack
+                     (const Caravan__V1__SettingChange   *message,
+                      uint8_t             *out);
+size_t caravan__v1__setting_change__pack_to_buffer
+                     (const Caravan__V1__SettingChange   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SettingChange *
+       caravan__v1__setting_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__setting_change__free_unpacked
+                     (Caravan__V1__SettingChange *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__LossStatus methods */
 void   caravan__v1__loss_status__init
                      (Caravan__V1__LossStatus         *message);
@@ -2794,6 +2834,9 @@ typedef void (*Caravan__V1__SyncEvent_Closure)
 typedef void (*Caravan__V1__TableStatus_Closure)
                  (const Caravan__V1__TableStatus *message,
                   void *closure_data);
+typedef void (*Caravan__V1__SettingChange_Closure)
+                 (const Caravan__V1__SettingChange *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__LossStatus_Closure)
                  (const Caravan__V1__LossStatus *message,
                   void *closure_data);
@@ -2879,6 +2922,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__link_budget__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__upcall__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__setting_change__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__link_usage__descriptor;

@@ -314,10 +314,16 @@ struct  Caravan__V1__ProposeTable
   ProtobufCMessage base;
   char *container;
   Caravan__V1__RecordType *type;
+  /*
+   * Settings in it are those that the device has agreed on before, and no wish: where the name is registered, they
+   * change nothing.
+   */
+  protobuf_c_boolean has_remembered;
+  protobuf_c_boolean remembered;
 };
 #define CARAVAN__V1__PROPOSE_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_table__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, 0 }
 
 
 struct  Caravan__V1__Push

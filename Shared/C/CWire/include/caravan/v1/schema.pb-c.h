@@ -40,10 +40,15 @@ struct  Caravan__V1__ProposeTypeRequest
   char *container;
   char *environment;
   Caravan__V1__RecordType *type;
+  /*
+   * as in ProposeTable
+   */
+  protobuf_c_boolean has_remembered;
+  protobuf_c_boolean remembered;
 };
 #define CARAVAN__V1__PROPOSE_TYPE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_type_request__descriptor) \
-    , NULL, NULL, NULL }
+    , NULL, NULL, NULL, 0, 0 }
 
 
 struct  Caravan__V1__TypeRequest
