@@ -59,6 +59,7 @@ public enum BackupFile {
         .invalidData, "the backup was made \(ahead) s from now, says the clock of this machine: set the clock")
     }
     let target = try sink()
+    target.begin(madeAt: reader.made.milliseconds)
     var renamed = ArchiveDigester()
     try read(path) { item throws(CaravanError) in
       guard isOld else { return try target.take(item) }

@@ -198,7 +198,7 @@ import Testing
     history.commit([Version(row, seq: gap + 1, tag: tag(3), writer: "d1")])
     history.log.append(
       Logged(
-        partition: 7, position: gap, zone: "\(place)", low: gap, high: gap + 1, seqs: [gap + 1]))
+        partition: 7, position: gap, zone: "\(place)", low: gap, high: gap + 1, seqs: [gap + 1], life: 1))
     history.readings.append(Reading(device: "d1", place: place, ownWrites: 2, rows: [seen(tag(3), at: gap + 1)]))
     history.end.cloud[place]?[0].seq = gap + 1
     for device in ["d1", "d2"] { history.end.devices[device]?[place]?[0].seq = gap + 1 }

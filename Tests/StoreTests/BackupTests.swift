@@ -122,7 +122,8 @@ import Testing
     #expect(before.entries == after.entries && before.page.next?.incarnation != after.page.next?.incarnation)
     let stale = ChangeQuery(zone: zone, position: before.page.next)
     let reset = try await new.store.changes(stale)
-    let reach = try ArchiveLimits.reach(after: 6, at: old.clock.wallTime.milliseconds)
+    let reach = try ArchiveLimits.reach(
+      after: 6, madeAt: old.clock.wallTime.milliseconds, at: old.clock.wallTime.milliseconds)
     let lost = LostRange(after: 6, through: reach)
     #expect(reset.resetRequired && reset.lost == [lost], "UNI-18: nobody's token fits it; what came later is lost")
     let stranger = ChangeQuery.Reader(writer: "pushed-only", epoch: 1)

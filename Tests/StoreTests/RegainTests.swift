@@ -12,7 +12,13 @@ import Wire
 /// I6, I7, I9). Method: a store is filled, backed up, written to further, and restored; then devices of before come.
 @Suite(.timeLimit(.minutes(2))) struct RegainTests {
   /// Of restores at the moment at which clocks of tests begin.
-  static let reach = (try? ArchiveLimits.reach(after: 1, at: ManualClock().wallTime.milliseconds)) ?? 0
+  static let reach = (try? reach(after: 1, at: ManualClock().wallTime)) ?? 0
+
+  private static func reach(
+    after known: Seq, madeAt made: WallTime? = nil, at now: WallTime
+  ) throws(CaravanError) -> Seq {
+    try ArchiveLimits.reach(after: known, madeAt: (made ?? now).milliseconds, at: now.milliseconds)
+  }
 
   /// - Parameters:
   ///   - later: what happens to the old store after the backup.
@@ -265,13 +271,51 @@ import Wire
 
   @Test("UNI-18: versions end in 2054, and with a clock that is beyond it, which is said")
   func reach() throws {
-    #expect(try ArchiveLimits.reach(after: 7, at: 0) == 7 + ArchiveLimits.gap)
-    #expect(try ArchiveLimits.reach(after: 7, at: 1_577_836_800_000 + 99 << 32) == 99 << 32)
+    #expect(try Self.reach(after: 7, at: WallTime(milliseconds: 0)) == 7 + ArchiveLimits.gap)
+    #expect(try Self.reach(after: 7, at: WallTime(milliseconds: 1_577_836_800_000 + 99 << 32)) == 99 << 32)
     for (known, time) in [(Seq(7), Int64(2_700_000_000_000)), (StoreLimits.highestNumber - 9, 0)] {
       let error = #expect(throws: CaravanError.self) {
-        try ArchiveLimits.reach(after: known, at: time)
+        try Self.reach(after: known, at: WallTime(milliseconds: time))
       }
       #expect(error?.code == .limitExceeded && error?.message.contains("clock") == true)
+    }
+  }
+
+  @Test(
+    "issue 5, C19: restores begin later lives behind all that earlier ones were given, however soon they follow")
+  func soon() throws {
+    let start = ManualClock().wallTime
+    func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: start.milliseconds + seconds * 1_000) }
+    let first = try Self.reach(after: 9, madeAt: at(-100), at: at(0))
+    // Of the first life, a backup half a minute later; it comes back twice, and then the one of before it.
+    for known in [first + 40, first + 40_000] {
+      let again = try [10, 60, 600].map { try Self.reach(after: known, madeAt: at(30), at: at(30 + $0)) }
+      #expect(again.allSatisfy { $0 > known })
+      #expect(again[1] - again[0] == 50_000 && again[2] - again[1] == 540_000, "a number for each millisecond")
+    }
+    let second = try Self.reach(after: first + 40, madeAt: at(30), at: at(60))
+    #expect(try Self.reach(after: 9, madeAt: at(-100), at: at(120)) >= second + 60_000)
+  }
+
+  @Test(
+    "issue 5, C19: changes of one row in two lives that one backup began minutes apart are a conflict to decide",
+    arguments: BackupTests.Engine.allCases)
+  func minutesApart(engine: BackupTests.Engine) async throws {
+    try await Self.withRestored(engine) { (old) async throws in
+      try await old.commit(Sample.zone(), [Sample.save("a"), Sample.save("b"), Sample.save("c")])
+      // Restores of it begin after it, and the third does not know of the two between.
+      old.clock.advance(by: .seconds(3_600))
+    } _: { (third) async throws in
+      let (first, second) = (Self.reach + 5, Self.reach + 5 + 600_000)
+      _ = try await Self.outcome(third, Self.offer("a", second, [2]))
+      #expect(try await Self.outcome(third, Self.offer("a", first, [1]), by: "phone").isConflict)
+      _ = try await Self.outcome(third, Self.offer("b", first, [1]))
+      #expect(try await Self.outcome(third, Self.offer("b", second, [2]), by: "phone").isConflict)
+      _ = try await Self.outcome(third, Self.offer("c", second, [2]))
+      guard case .merged = try await Self.outcome(third, Self.offer("c", second - 900, [1]), by: "phone") else {
+        Issue.record("an earlier version of the same life is known")
+        return
+      }
     }
   }
 

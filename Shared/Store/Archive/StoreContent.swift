@@ -123,6 +123,9 @@ public protocol HomeSource: ArchiveSource {
 /// given twice, and what devices hold of later ones is known to be lost here: they offer it again. Logs do the same, so
 /// that whoever follows them reads the zones anew.
 public protocol ArchiveSink {
+  /// First of all.
+  /// - Parameter made: when the backup was made that is brought back, in Unix milliseconds.
+  func begin(madeAt made: Int64)
   func take(_ item: StoreContent) throws(CaravanError)
   func finish() throws(CaravanError)
 }
@@ -132,16 +135,20 @@ public enum ArchiveLimits {
   /// any earlier life was given, also one that began with another restore and is not in the backup, as long as that was
   /// given fewer than 1,000 a second. There is room for them until November 2054.
   private static let beginningOfTime: Int64 = 1_577_836_800_000
-  /// Where the clock has not come as far: more than was given since the backup.
+  /// Where numbers had gone further than the clock: more than was given since the backup.
   public static let gap: UInt64 = LostRange.gap
 
-  /// The last version that a zone may have been given, or the last position of a partition's log, before a restore.
+  /// The last version that a zone may have been given, or the last position of a partition's log, before a restore. Of
+  /// one backup, each later restore has a later one: two that had the same would give numbers twice.
   /// - Parameters:
   ///   - known: the last one in the backup.
+  ///   - made: when the backup was made, in milliseconds since 1970.
   ///   - now: milliseconds since 1970.
   /// - Throws: `limitExceeded` when none are left.
-  public static func reach(after known: UInt64, at now: Int64) throws(CaravanError) -> UInt64 {
-    let reach = max(known + gap, UInt64(max(0, now - beginningOfTime)))
+  public static func reach(after known: UInt64, madeAt made: Int64, at now: Int64) throws(CaravanError) -> UInt64 {
+    let written = UInt64(max(0, made - beginningOfTime))
+    let ahead = known < written ? 0 : known - written + gap
+    let reach = max(written, UInt64(max(0, now - beginningOfTime))) + ahead
     guard reach < StoreLimits.highestNumber - gap else {
       throw CaravanError(
         .limitExceeded,

@@ -88,8 +88,8 @@ enum Regain {
     guard let head else { return past.purged > range.through ? .contested : .newer }
     if head.version <= range.after { return .newer }
     guard let known = head.regained, range.contains(known) else { return .contested }
-    // So far apart they are of two lives, both begun from this backup: neither was made from the other.
-    guard max(known, version) - min(known, version) < ArchiveLimits.gap else { return .contested }
+    // Two lives may have begun from this backup: then neither was made from the other.
+    guard !LostRange.mayBeOfTwoLives(known, version) else { return .contested }
     if isOffer, known >= version { return .known }
     return known <= version && head.flags.contains(.unchanged) ? .newer : .contested
   }

@@ -33,6 +33,7 @@ public final class PostgresRestore: ArchiveSink {
   private let db: Connection
   /// Unix milliseconds.
   private let now: Int64
+  private var made: Int64
   /// Of what is in the backup.
   private var reach: Seq = 0
   private var filled: [UInt32: Filled] = [:]
@@ -49,6 +50,7 @@ public final class PostgresRestore: ArchiveSink {
   /// - Throws: `objectExists` when the database holds a store with something in it.
   public init(_ address: ConnectionString, host: Host) throws(CaravanError) {
     now = host.clock.wallTime.milliseconds
+    made = now
     do throws(PostgresError) {
       db = try Connection(.archive(address))
       try Layout.prepare(db, host: host)
@@ -65,6 +67,8 @@ public final class PostgresRestore: ArchiveSink {
   }
 
   deinit { db.close() }
+
+  public func begin(madeAt made: Int64) { self.made = made }
 
   public func take(_ item: StoreContent) throws(CaravanError) {
     switch item {
@@ -153,7 +157,7 @@ public final class PostgresRestore: ArchiveSink {
     let (database, partition) = try here()
     let id = try ZoneID(database, archived.name)
     var past = archived.past
-    if !past.isRestored { past.lostThrough = try ArchiveLimits.reach(after: past.seq, at: now) }
+    if !past.isRestored { past.lostThrough = try ArchiveLimits.reach(after: past.seq, madeAt: made, at: now) }
     try add(OpenZone(id: id, number: number(in: partition), life: past, isAlive: false), as: ZoneStage.restored)
     guard !archived.past.isRestored else { return }
     let number = number(in: partition)
@@ -278,7 +282,7 @@ public final class PostgresRestore: ArchiveSink {
   public func finish() throws(CaravanError) {
     try endDatabase()
     for partition in ops.keys.sorted() { try sendOps(partition) }
-    reach = try ArchiveLimits.reach(after: reach, at: now)
+    reach = try ArchiveLimits.reach(after: reach, madeAt: made, at: now)
     for (number, part) in filled.sorted(by: { $0.key < $1.key }) { try finish(number, part) }
     try run { $0.add("COMMIT") }
     db.close()
@@ -286,7 +290,7 @@ public final class PostgresRestore: ArchiveSink {
 
   private func finish(_ number: UInt32, _ part: Filled) throws(CaravanError) {
     let key = Int32(number)
-    let start = try ArchiveLimits.reach(after: part.head, at: now)
+    let start = try ArchiveLimits.reach(after: part.head, madeAt: made, at: now)
     let positions = part.log.indices.map { start + UInt64($0) }
     try run { pipeline in
       pipeline.add(

@@ -24,6 +24,7 @@ public final class SQLiteRestore: ArchiveSink {
   private var heads: [UInt32: UInt64] = [:]
   /// Unix milliseconds.
   private let now: Int64
+  private var made: Int64
   /// Of what is in the backup.
   private var reach: Seq = 0
   private let tombstones: TombstoneRule
@@ -58,6 +59,7 @@ public final class SQLiteRestore: ArchiveSink {
     self.lives = lives
     tombstones = options.tombstones
     now = host.clock.wallTime.milliseconds
+    made = now
   }
 
   private static func check(_ path: String, files: Int) throws(CaravanError) {
@@ -72,6 +74,8 @@ public final class SQLiteRestore: ArchiveSink {
         .objectExists, "\(path) holds a store of \(found) files already: restore into a new directory")
     }
   }
+
+  public func begin(madeAt made: Int64) { self.made = made }
 
   public func take(_ item: StoreContent) throws(CaravanError) {
     switch item {
@@ -106,7 +110,7 @@ public final class SQLiteRestore: ArchiveSink {
     for zone in alive {
       let partition = Partition(of: zone.id.database).number
       if logs[partition] == nil {
-        logs[partition] = try ArchiveLimits.reach(after: heads[partition] ?? 0, at: now)
+        logs[partition] = try ArchiveLimits.reach(after: heads[partition] ?? 0, madeAt: made, at: now)
       }
       let position = logs[partition, default: 0]
       logs[partition] = position + 1
@@ -117,7 +121,7 @@ public final class SQLiteRestore: ArchiveSink {
         "UPDATE zones SET changed = ?, linked = EXISTS (SELECT 1 FROM refs WHERE zone = zones.id) WHERE id = ?",
         position, zone.row.id)
     }
-    reach = try ArchiveLimits.reach(after: reach, at: now)
+    reach = try ArchiveLimits.reach(after: reach, madeAt: made, at: now)
     for file in files { try file.db.run("UPDATE meta SET reach = ?", reach) }
     // A crash between two of these would leave half a store: the mark keeps everybody from it.
     try DiskFile.mark(RestoreMark.path(in: path))
@@ -141,7 +145,7 @@ public final class SQLiteRestore: ArchiveSink {
       return
     }
     let past = try PastLife(
-      seq: archived.seq, lostThrough: ArchiveLimits.reach(after: archived.seq, at: now))
+      seq: archived.seq, lostThrough: ArchiveLimits.reach(after: archived.seq, madeAt: made, at: now))
     try state.addPastLife(past, of: id)
     let row: FileState.ZoneRecord
     if archived.isAlive {

@@ -1,4 +1,3 @@
-internal import Store
 internal import TestKit
 
 extension Checker {
@@ -14,22 +13,23 @@ extension Checker {
   }
 
   private static func positions(_ history: History) -> [String] {
-    var last: [UInt32: UInt64] = [:]
+    var last: [UInt32: (position: UInt64, life: Int)] = [:]
     return history.log.compactMap { entry in
-      defer { last[entry.partition] = entry.position }
-      let expected = (last[entry.partition] ?? 0) + 1
-      if history.restores > 0, entry.position >= expected + ArchiveLimits.gap { return nil }
+      defer { last[entry.partition] = (entry.position, entry.life) }
+      let before = last[entry.partition] ?? (0, 0)
+      let expected = before.position + 1
+      if entry.life > before.life, entry.position > expected { return nil }
       return entry.position == expected
         ? nil : "partition \(entry.partition) has position \(entry.position) where \(expected) follows"
     }
   }
 
   private static func ranges(_ history: History) -> [String] {
-    var heads: [String: UInt64] = [:]
+    var heads: [String: (seq: UInt64, life: Int)] = [:]
     return history.log.compactMap { entry in
-      var head = heads[entry.zone] ?? 0
-      heads[entry.zone] = entry.high
-      if history.restores > 0, entry.low > head + ArchiveLimits.gap { head = entry.low }
+      let before = heads[entry.zone] ?? (0, 0)
+      heads[entry.zone] = (entry.high, entry.life)
+      let head = entry.life > before.life ? max(before.seq, entry.low) : before.seq
       if entry.low != head { return "\(entry.zone): a commit begins at \(entry.low), the one before ended at \(head)" }
       let isAscending = zip(entry.seqs, entry.seqs.dropFirst()).allSatisfy { $0 < $1 }
       let isInside = entry.seqs.allSatisfy { $0 > entry.low && $0 <= entry.high }

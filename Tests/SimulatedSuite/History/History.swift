@@ -124,8 +124,13 @@ public struct Logged: Sendable, Hashable {
   public var high: UInt64
   /// Versions written, in the order they were announced.
   public var seqs: [UInt64]
+  /// Restores before it: each begins again further on.
+  public var life: Int
 
-  public init(partition: UInt32, position: UInt64, zone: String, low: UInt64, high: UInt64, seqs: [UInt64]) {
+  public init(
+    partition: UInt32, position: UInt64, zone: String, low: UInt64, high: UInt64, seqs: [UInt64], life: Int = 0
+  ) {
+    self.life = life
     self.partition = partition
     self.position = position
     self.zone = zone

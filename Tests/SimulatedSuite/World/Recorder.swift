@@ -240,7 +240,7 @@ final class Recorder: Sendable {
       state.history.log.append(
         Logged(
           partition: partition.number, position: log.position, zone: "\(log.zone)", low: log.low, high: log.high,
-          seqs: seqs))
+          seqs: seqs, life: state.history.restores))
     }
   }
 

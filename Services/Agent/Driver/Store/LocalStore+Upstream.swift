@@ -221,7 +221,9 @@ extension LocalStore {
     let (result, server) = try pushResult(outcome, planned, row, in: state)
     // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
     let (isLost, version) = (row.head.presence.isLost, row.head.version)
-    let mayBeForgotten = isLost || version == 0 || server?.version ?? 0 > version + LostRange.gap
+    let mayBeForgotten =
+      isLost || version == 0
+      || server.map { $0.version > version && LostRange.mayBeOfTwoLives(version, $0.version) } ?? false
     if case .conflict = result, mayBeForgotten, let server, !server.isDeleted, try isOwnPast(server, of: row, in: state)
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
