@@ -11,6 +11,8 @@ public struct SyncReport: Sendable, Hashable {
   public var pulled = 0
   /// Diffs that went.
   public var pushed = 0
+  /// Objects with unsent edits that are gone at the server (`DiffSyncClient.objectsAside`).
+  public var aside = 0
 }
 
 /// Bounds of a client's syncs.
@@ -46,7 +48,7 @@ extension DiffSyncClient {
   /// Brings everything from the server and everything pending to it. After an error call it again, at any time: it goes
   /// on where it was, and what was sent without an answer is asked about first.
   /// - Throws: `serverBusy` when other clients of the user sync all the time; `invalidData` when the server will not
-  ///   have what is pending; what the connection says.
+  ///   have what is pending; `limitExceeded` when too much was put aside; what the connection says.
   @discardableResult
   public func sync() async throws(CaravanError) -> SyncReport {
     guard !isSyncing else {
@@ -55,7 +57,9 @@ extension DiffSyncClient {
     isSyncing = true
     defer { isSyncing = false }
     if !replica.standing.lost.isEmpty, replica.standing.isRestarting { try await agreeAgain() }
+    try requireRoomAside()
     var report = SyncReport()
+    foundAside = 0
     var (turns, refusals) = (0, 0)
     for _ in 0..<DiffSyncLimits.questions {
       let (step, answer) = try await askNext(&report)
@@ -63,6 +67,7 @@ extension DiffSyncClient {
       case .finished(let token):
         // Others wait no longer than they would for a client that vanished.
         if !token.isEmpty { _ = try? await ask(.syncContinue(message(token: token))) }
+        report.aside = foundAside
         return report
       case .failed(let refusal): throw CaravanError(.invalidData, refusal.message)
       case .again:

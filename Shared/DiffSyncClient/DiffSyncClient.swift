@@ -61,6 +61,8 @@ public actor DiffSyncClient {
   private(set) var replica: Replica
   private var types: [String: RecordType]
   var isSyncing = false
+  /// Objects that the present sync has put aside.
+  var foundAside = 0
 
   /// Opens the client's file, or makes it.
   /// - Throws: `unavailable` when another process has the directory; `storageFull`.
@@ -115,6 +117,21 @@ public actor DiffSyncClient {
 
   /// All of a type, by uuid.
   public func objects(of objtype: String) throws(CaravanError) -> [String: Object] { try file.objects(of: objtype) }
+
+  /// By uuid: what had not been sent of objects that were deleted elsewhere, when the server no longer knew of the
+  /// deletion, for this client had been away for longer than it is remembered. The objects stay deleted; make new ones
+  /// of what is still wanted, and discard these.
+  public func objectsAside() throws(CaravanError) -> [String: UnsentObject] { try file.aside() }
+
+  public func discardAside(_ uuid: String) throws(CaravanError) { try file.discardAside(uuid) }
+
+  func requireRoomAside() throws(CaravanError) {
+    guard try file.countAside() < DiffLimits.objectsAside else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(DiffLimits.objectsAside) objects with unsent edits are put aside: look at objectsAside, and discard them")
+    }
+  }
 
   /// - Throws: `objectExists`, `limitExceeded`, `tableNotFound` before the type is agreed on, `schemaViolation`.
   public func create(_ uuid: String, _ objtype: String, _ fields: [String: Value]) throws(CaravanError) {
@@ -203,7 +220,8 @@ public actor DiffSyncClient {
   }
 
   private func keep(_ next: Replica) {
+    foundAside += next.aside.count
     replica = next
-    replica.objects = [:]
+    (replica.objects, replica.aside) = ([:], [:])
   }
 }

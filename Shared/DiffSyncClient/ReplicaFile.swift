@@ -44,6 +44,8 @@ struct ReplicaFile {
     CREATE INDEX IF NOT EXISTS objects_of_type ON objects(objtype);
     CREATE TABLE IF NOT EXISTS types(name TEXT PRIMARY KEY, type BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS lost(after INTEGER PRIMARY KEY, through INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS aside(
+      uuid TEXT PRIMARY KEY, objtype TEXT NOT NULL, fields BLOB NOT NULL, edited BLOB NOT NULL) WITHOUT ROWID;
     PRAGMA user_version = 3;
     """
 
@@ -122,6 +124,23 @@ struct ReplicaFile {
     try db.all("SELECT uuid FROM objects WHERE stale = 1 AND coalesce(created > ?, 1)", height) { $0.text(0) }
   }
 
+  func aside() throws(CaravanError) -> [String: UnsentObject] {
+    let list = try db.all("SELECT uuid, objtype, fields, edited FROM aside") { (row) throws(CaravanError) in
+      let unknown = HybridStamp(rawValue: 0)
+      let fields = try DiffObject.decode(row.bytes(2)).model(at: unknown)
+      let edited = try DiffObject.decode(row.bytes(3)).model(at: unknown)
+      return (
+        row.text(0),
+        UnsentObject(objtype: row.text(1), fields: fields.mapValues(\.value), edited: Set(edited.keys))
+      )
+    }
+    return Dictionary(list) { $1 }
+  }
+
+  func countAside() throws(CaravanError) -> Int {
+    Int(try db.first("SELECT count(*) FROM aside") { $0.integer(0) } ?? 0)
+  }
+
   /// - Parameter first: the column of its fields.
   private static func object(
     _ objtype: String, _ row: SQLite.Row, at first: Int32
@@ -134,6 +153,19 @@ struct ReplicaFile {
   }
 
   // MARK: Writing
+
+  func discardAside(_ uuid: String) throws(CaravanError) { try db.run("DELETE FROM aside WHERE uuid = ?", uuid) }
+
+  private func putAside(_ unsent: [String: UnsentObject]) throws(CaravanError) {
+    let unknown = HybridStamp(rawValue: 0)
+    for (uuid, object) in unsent {
+      let edited = object.edited.reduce(into: [String: Stamped]()) { $0[$1] = Stamped(.null, at: unknown) }
+      try db.run(
+        "INSERT OR REPLACE INTO aside VALUES (?, ?, ?, ?)", uuid, object.objtype,
+        DiffObject(object.fields.mapValues { Stamped($0, at: unknown) }, of: unknown).encoded(),
+        DiffObject(edited, of: unknown).encoded())
+    }
+  }
 
   func save(_ type: Model.RecordType) throws(CaravanError) {
     try db.run("INSERT OR REPLACE INTO types VALUES (?, ?)", type.name, Wire.RecordType(type).encoded())
@@ -160,6 +192,7 @@ struct ReplicaFile {
         try db.run("DELETE FROM lost")
         for range in replica.standing.lost { try db.run("INSERT INTO lost VALUES (?, ?)", range.after, range.through) }
       }
+      if before.aside != replica.aside { try putAside(replica.aside) }
       if before.log != replica.log {
         try db.run("DELETE FROM log")
         try append(replica.log)

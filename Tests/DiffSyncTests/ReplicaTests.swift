@@ -158,6 +158,29 @@ import Testing
     #expect(server.state == replica.objects.mapValues(\.fields))
   }
 
+  @Test("issue 5, C19: a client that is back after a purge keeps what it had not sent, of what is gone there, too")
+  func purged() throws {
+    var (other, replica, server) = (Replica(), Replica(), ModelServer())
+    for uuid in ["a", "b", "c", "d"] { try other.create(uuid, "note", ["n": .integer(1), "m": .integer(1)], at: 1) }
+    _ = sync(&other, &server, as: "other", now: 1)
+    _ = sync(&replica, &server, as: "c", now: 1)
+    for uuid in ["a", "b"] { try other.delete(uuid, at: 2) }
+    _ = sync(&other, &server, as: "other", now: 2)
+    server.purge()
+    try replica.update("a", "n", .integer(2), at: 3)
+    try replica.update("a", "m", .null, at: 3)
+    try replica.update("c", "n", .integer(2), at: 3)
+    try replica.create("mine", "note", [:], at: 3)
+    for _ in 0..<10 where replica.standing.attempt == nil { _ = ask(&replica, &server, as: "c", now: 4) }
+    guard case .continue = replica.question else { throw Missing("SYNC_CONTINUE to be sent") }
+    _ = replica.hear(.refused(Refusal(.invalidSyncToken, "too late")))
+    #expect(replica.aside.isEmpty && replica.log.count == 4, "nothing has happened")
+    #expect(sync(&replica, &server, as: "c", now: 5) == .finished(release: []))
+    #expect(replica.aside == ["a": UnsentObject(objtype: "note", fields: ["n": .integer(2)], edited: ["n", "m"])])
+    #expect(replica.objects["c"]?.fields["n"] == .integer(2) && replica.objects.keys.sorted() == ["c", "d", "mine"])
+    #expect(server.state == replica.objects.mapValues(\.fields), "what was deleted stays deleted")
+  }
+
   @Test("DIF-12: more than one SYNC_CONTINUE takes goes up in parts, whole objects each")
   func parts() throws {
     var (replica, server) = (Replica(), ModelServer())

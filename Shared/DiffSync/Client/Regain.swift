@@ -55,6 +55,10 @@ extension Merge {
   /// After the last page of a restart: what the server did not show is not there. What was lost is created again.
   mutating func settleStale(_ lost: [LostRange], after currentHeight: Seq) {
     let stale = objects.filter(\.value.isStale)
+    for (uuid, edits) in Dictionary(grouping: upstream.compactMap(\.updatedField), by: \.uuid) {
+      guard let object = stale[uuid], lost.creation(of: object) == nil else { continue }
+      aside[uuid] = UnsentObject(objtype: object.objtype, fields: object.fields, edited: Set(edits.map(\.field)))
+    }
     upstream.removeAll { stale[$0.uuid] != nil }
     var creates: [Diff] = []
     for (uuid, object) in stale.sorted(by: { $0.key < $1.key }) {

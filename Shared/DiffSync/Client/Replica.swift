@@ -13,6 +13,8 @@ public struct Replica: Sendable, Hashable {
   private var deleted: Set<String> = []
   /// Merged with the last page and not committed: it waits for the answer to the SYNC_CONTINUE (step 9).
   private var round: Round?
+  /// What this value put aside, of objects that turned out to be gone: to be kept with the rest.
+  public var aside: [String: UnsentObject] = [:]
   /// How often this value began again at height 0, with all its objects stale, those outside `objects`, too.
   public private(set) var restarts = 0
 
@@ -152,6 +154,7 @@ public struct Replica: Sendable, Hashable {
     // Without its turn the client sends nothing: what is pending came up after it had asked.
     guard !page.more, !page.token.isEmpty, !merge.upstream.isEmpty else {
       objects = merge.objects
+      aside.merge(merge.aside) { $1 }
       replaceLog(merge.upstream.map(\.pending))
       standing.incarnation = page.incarnation
       standing.cursor = page.cursor
@@ -201,6 +204,7 @@ public struct Replica: Sendable, Hashable {
     let later = Array(log[min(attempt.covers, log.count)...])
     let merged = round.merge.objects
     for uuid in round.merge.touched { objects[uuid] = merged[uuid] }
+    aside.merge(round.merge.aside) { $1 }
     replaceLog(round.rest + later)
     settle(attempt, at: height)
     guard !later.isEmpty else { return }

@@ -16,6 +16,8 @@ public struct Merge: Sendable, Hashable {
   public internal(set) var upstream: [Diff] = []
   /// Those of S that took effect, creates of objects that were here as updates.
   public internal(set) var applied: [Diff] = []
+  /// Objects that are gone at the server, with edits that it has never seen.
+  public internal(set) var aside: [String: UnsentObject] = [:]
   /// Objects that were created here and elsewhere with different content.
   public internal(set) var conflicts: [String] = []
   let serverTime: HybridStamp

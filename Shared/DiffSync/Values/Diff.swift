@@ -77,6 +77,22 @@ public struct Object: Sendable, Hashable {
   }
 }
 
+/// What a client had not sent of an object that is gone at the server, which has forgotten when it was deleted: the
+/// deletion stays, and the app may make another object of this.
+public struct UnsentObject: Sendable, Hashable {
+  public var objtype: String
+  /// Those that have a value, edits included.
+  public var fields: [String: Value]
+  /// Fields that were edited since the client had last heard of the object.
+  public var edited: Set<String>
+
+  public init(objtype: String, fields: [String: Value], edited: Set<String>) {
+    self.objtype = objtype
+    self.fields = fields
+    self.edited = edited
+  }
+}
+
 /// A field of an object.
 struct FieldKey: Hashable {
   let uuid: String

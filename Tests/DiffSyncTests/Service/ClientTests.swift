@@ -295,6 +295,30 @@ import Wire
     }
   }
 
+  @Test("issue 5, C19: what a client has put aside it keeps, over its death, until the app discards it")
+  func aside() throws {
+    try DiffWorld.run { world in
+      let (client, native) = (try await world.agreed("c"), world.device("native"))
+      for uuid in ["edited", "untouched"] {
+        try await client.create(uuid, "note", ["n": .integer(1), "text": .text("x")])
+      }
+      try await client.sync()
+      // Nobody there remembers any more what was deleted.
+      try await native.drop()
+      try await client.update("edited", "n", .integer(3))
+      #expect(try await client.sync().aside == 1)
+      #expect(try await client.sync().aside == 0)
+      #expect(try await numbers(client).isEmpty)
+      await client.close()
+      let again = try world.client("c")
+      let unsent = UnsentObject(
+        objtype: "note", fields: ["n": .integer(3), "text": .text("x")], edited: ["n"])
+      #expect(try await again.objectsAside() == ["edited": unsent])
+      try await again.discardAside("edited")
+      #expect(try await again.objectsAside().isEmpty)
+    }
+  }
+
   @Test("DIF-31, E16: a client whose clock is a day ahead wins once, and not for ever")
   func fastClock() throws {
     try DiffWorld.run { world in
