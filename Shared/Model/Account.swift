@@ -1,7 +1,7 @@
 /// Who is charged for what databases hold (CK-102): a user for all private ones of theirs, in every container and
 /// environment; a container for its public one. All that one account is charged for lies in one partition, shards of
-/// default zones apart (CK-10): stores hold the account to its quota in each of their partitions by itself, and tell
-/// the sum.
+/// default zones apart (CK-10): stores hold the account to its quota in each of their partitions at once, and over all
+/// of them within seconds.
 public enum Account: Sendable, Hashable, CustomStringConvertible {
   case user(UserID)
   case container(ContainerID)

@@ -57,6 +57,13 @@ public enum StoreLimits {
   public static let snapshotPatience: Duration = .seconds(600)
   /// Zones that one step of upkeep looks at for tombstones.
   public static let zonesPerPurge = 8
+  /// Accounts whose use by partition is remembered, or waits to be summed.
+  public static let spreadAccounts = 16_384
+  /// Those that one step of upkeep sums.
+  public static let spreadAccountsSummed = 32
+  /// How old that may be where an account is in several partitions, and where it is in none but its own.
+  public static let spreadFreshness: Duration = .seconds(5)
+  public static let homeFreshness: Duration = .seconds(300)
   public static let logEntriesPerPage = 4_096
   /// Entries of a partition's log that are kept at least; consumers further behind rebuild from the zones.
   public static let logEntriesKept: UInt64 = 200_000

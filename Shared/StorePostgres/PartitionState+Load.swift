@@ -9,10 +9,12 @@ struct GroupLoad {
   private var parts: [(counts: Int, part: PartLoad)] = []
   private let clockAt: Int
   private let quotas: DefaultQuotas
+  private let spread: SpreadAccounts
 
   /// - Parameter clock: nil: the database's.
-  init(_ wants: [(Partition, Wants)], clock: Int64?, quotas: DefaultQuotas) {
+  init(_ wants: [(Partition, Wants)], clock: Int64?, quotas: DefaultQuotas, spread: SpreadAccounts) {
     self.quotas = quotas
+    self.spread = spread
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED")
     for (partition, wants) in wants {
       let counts = pipeline.add(Statements.holdPartition, Int32(partition.number))
@@ -37,7 +39,7 @@ struct GroupLoad {
         counts: PartitionState.Counts(
           life: row.unsigned(0), head: row.unsigned(1), lastZone: row.integer(2), zones: row.integer(3),
           records: row.integer(4), chunks: row.integer(5), chunkBytes: row.integer(6),
-          reach: row.unsigned(7)), now: now, quotas: quotas)
+          reach: row.unsigned(7)), now: now, quotas: quotas, spread: spread)
       try part.read(answers, into: state)
       state.knownLeases = Set(state.leases.keys)
       states.append(state)

@@ -119,6 +119,7 @@ final class PartitionState {
   /// Those that have a row, as they are now.
   var accounts: [Account: AccountState] = [:]
   private let quotas: DefaultQuotas
+  private let spread: SpreadAccounts
   var footprints: [FootprintKey: Footprint] = [:]
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
@@ -178,9 +179,10 @@ final class PartitionState {
     let followed: UInt32
   }
 
-  init(_ partition: Partition, counts: Counts, now: Int64, quotas: DefaultQuotas) {
+  init(_ partition: Partition, counts: Counts, now: Int64, quotas: DefaultQuotas, spread: SpreadAccounts) {
     self.partition = partition
     self.quotas = quotas
+    self.spread = spread
     self.now = now
     self.counts = counts
     countsBefore = counts
@@ -277,7 +279,8 @@ final class PartitionState {
 
   /// Who is charged for the database; nil: there is no limit to keep to.
   func limitedAccount(of database: DatabaseID) -> AccountState? {
-    guard let state = Account(of: database).map(account), state.quota != .unlimited else { return nil }
+    guard var state = Account(of: database).map(account), state.quota != .unlimited else { return nil }
+    state.used += spread.elsewhere(of: state.account, but: partition)
     return state
   }
 

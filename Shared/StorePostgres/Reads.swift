@@ -223,15 +223,24 @@ struct Reads {
 
   func account(_ account: Account, _ defaults: DefaultQuotas) throws(PostgresError) -> AccountState {
     var state = AccountState(account: account, quota: defaults[account])
-    let answers = try snapshot { pipeline in
-      for partition in Partition.all { pipeline.add(Statements.accounts, Int32(partition.number), [account.key]) }
-    }
-    for (partition, rows) in zip(Partition.all, answers) {
-      guard let part = rows.first.map({ AccountState(account: account, $0, defaults) }) else { continue }
+    for (partition, part) in try parts(of: account, defaults) {
       state.used += part.used
       if partition == account.partition { (state.quota, state.isDefault) = (part.quota, part.isDefault) }
     }
     return state
+  }
+
+  func parts(
+    of account: Account, _ defaults: DefaultQuotas = .unlimited
+  ) throws(PostgresError) -> [Partition: AccountState] {
+    let answers = try snapshot { pipeline in
+      for partition in Partition.all { pipeline.add(Statements.accounts, Int32(partition.number), [account.key]) }
+    }
+    var parts: [Partition: AccountState] = [:]
+    for (partition, rows) in zip(Partition.all, answers) {
+      parts[partition] = rows.first.map { AccountState(account: account, $0, defaults) }
+    }
+    return parts
   }
 
   func status() throws(PostgresError) -> StoreStatus {

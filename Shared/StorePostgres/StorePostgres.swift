@@ -19,6 +19,7 @@ public final class StorePostgres: Store {
   private let outage: Outage
   /// Where devices have shown to be, until upkeep writes it.
   private let sightings = Mutex(Sightings())
+  private let spread: SpreadAccounts
   private let purgeTurn = Mutex(PurgeTurn())
   let checked = Mutex(CheckedChunks<Wants.Chunk>())
   /// For what takes long and holds nobody up.
@@ -43,10 +44,12 @@ public final class StorePostgres: Store {
     let outage = Outage(host, "PostgreSQL cannot be reached", over: "PostgreSQL is reached again")
     self.outage = outage
     let disk = Outage.disk(host)
+    let spread = SpreadAccounts(clock: options.clock ?? host.clock)
+    self.spread = spread
     writers = (0..<options.writers).map {
       WriterLane(
         name: "pg-write-\($0)", options, host: host, liveness: liveness, observer: observer, metrics: metrics,
-        outage: outage, disk: disk)
+        outage: outage, disk: disk, spread: spread)
     }
     readers = (0..<options.readers).map {
       ReaderLane(
@@ -296,8 +299,11 @@ public final class StorePostgres: Store {
       }
       hasMore = hasMore || more
     }
+    let hasMoreAccounts = try await spread.sum { account throws(CaravanError) in
+      try await read { (reads) throws(PostgresError) in try reads.parts(of: account).mapValues(\.used) }
+    }
     try await runSlowUpkeep()
-    return !survey.isEmpty || hasMore
+    return !survey.isEmpty || hasMore || hasMoreAccounts
   }
 
   /// What looks at whole tables: one process of all does so, now and then.

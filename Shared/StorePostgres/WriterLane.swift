@@ -23,6 +23,7 @@ actor WriterLane {
   private let disk: Outage
   private let storeClock: (any Clock)?
   private let quotas: DefaultQuotas
+  private let spread: SpreadAccounts
   private let queuesObjects: Bool
   private var session: Session
   private var conflicts = 0
@@ -33,7 +34,7 @@ actor WriterLane {
 
   init(
     name: String, _ options: PostgresOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
-    metrics: PostgresMetrics, outage: Outage, disk: Outage
+    metrics: PostgresMetrics, outage: Outage, disk: Outage, spread: SpreadAccounts
   ) {
     executor = host.executors.makeSerial(name)
     self.host = host
@@ -43,6 +44,7 @@ actor WriterLane {
     self.disk = disk
     storeClock = options.clock
     quotas = options.quotas
+    self.spread = spread
     queuesObjects = options.queuesObjects
     session = Session(.store(options.address), host: host, metrics: metrics, outage: outage)
   }
@@ -190,7 +192,7 @@ actor WriterLane {
     var wants: [UInt32: Wants] = [:]
     for write in group { write.want(&wants[write.partition, default: Wants()]) }
     let ordered = Partition.all.compactMap { partition in wants[partition.number].map { (partition, $0) } }
-    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds, quotas: quotas)
+    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds, quotas: quotas, spread: spread)
   }
 
   /// Work on the connection; one that is lost is given up.

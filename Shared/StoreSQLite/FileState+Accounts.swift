@@ -63,7 +63,8 @@ extension FileState {
     let used = try accounts.used(by: account, in: partition) { () throws(CaravanError) in
       try reads.used(by: account, in: partition)
     }
-    return AccountState(account: account, used: used, quota: quota, isDefault: isDefault)
+    let elsewhere = spread?.elsewhere(of: account, but: partition) ?? Usage()
+    return AccountState(account: account, used: used + elsewhere, quota: quota, isDefault: isDefault)
   }
 
   func setQuota(_ quota: Quota?, of account: Account) throws(CaravanError) {
@@ -105,6 +106,26 @@ extension FileReads {
       """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, first, last,
       read: { Usage(bytes: $0.integer(0)) })
     return (zones ?? Usage()) + (chunks ?? Usage())
+  }
+
+  /// By partition, those that the file has something of.
+  func parts(of account: Account) throws(CaravanError) -> [Partition: Usage] {
+    let (owner, container) =
+      switch account {
+      case .user(let user): (user.text, "%")
+      case .container(let container): ("", container.text)
+      }
+    let numbers = try db.all(
+      """
+      SELECT DISTINCT partition FROM databases
+      WHERE (owner = ? OR owner > ? AND owner < ?) AND container LIKE ? AND container <> ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, read: { $0.integer(0) })
+    var parts: [Partition: Usage] = [:]
+    for number in numbers {
+      let partition = try Partition(UInt32(number))
+      parts[partition] = try used(by: account, in: partition)
+    }
+    return parts
   }
 
   func account(_ account: Account, _ defaults: DefaultQuotas) throws(CaravanError) -> AccountState {

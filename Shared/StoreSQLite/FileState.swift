@@ -20,6 +20,8 @@ final class FileState {
   var writerRows: [WriterKey: WriterRow] = [:]
   private var nextPositions: [UInt32: UInt64] = [:]
   var accounts: KnownAccounts
+  /// Nil: nobody has a limit.
+  let spread: SpreadAccounts?
   var footprints: [FootprintKey: Footprint] = [:]
   var knowledge = ChunkKnowledge()
   var writerNames = WriterNames()
@@ -73,7 +75,7 @@ final class FileState {
   /// Opens the files, or makes them.
   init(
     _ place: FilePlace, _ connection: ConnectionOptions, number: Int, _ options: StoreOptions, host: Host,
-    metrics: FileMetrics, wantsChanges: Bool
+    metrics: FileMetrics, wantsChanges: Bool, spread: SpreadAccounts? = nil
   ) throws(CaravanError) {
     db = try Connection(place.database, connection)
     let life = try FileSchema.prepare(db, number: number, files: options.files, host: host) {
@@ -84,6 +86,7 @@ final class FileState {
     reads = FileReads(db: db, life: life, chunkFile: try place.readChunks())
     accounts = KnownAccounts(options.quotas)
     clock = host.clock
+    self.spread = spread
     self.metrics = metrics
     self.wantsChanges = wantsChanges
     queuesObjects = options.queuesObjects

@@ -32,10 +32,12 @@ actor FileWriter {
 
   /// - Returns: the file's life.
   func open(
-    _ place: FilePlace, _ connection: ConnectionOptions, number: Int, _ options: StoreOptions, host: Host
+    _ place: FilePlace, _ connection: ConnectionOptions, number: Int, _ options: StoreOptions, host: Host,
+    spread: SpreadAccounts
   ) throws(CaravanError) -> UInt64 {
     let state = try FileState(
-      place, connection, number: number, options, host: host, metrics: metrics, wantsChanges: observer != nil)
+      place, connection, number: number, options, host: host, metrics: metrics, wantsChanges: observer != nil,
+      spread: spread)
     self.state = state
     return state.reads.life
   }

@@ -15,7 +15,7 @@ final class StoreFile: Sendable {
 
   init(
     number: Int, options: StoreOptions, host: Host, liveness: Liveness, observer: (any CommitObserver)?,
-    disk: Outage
+    disk: Outage, spread: SpreadAccounts
   ) async throws(CaravanError) {
     let place: FilePlace =
       switch options.location {
@@ -31,7 +31,7 @@ final class StoreFile: Sendable {
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
       metrics: FileMetrics(file: number, host), disk: disk)
-    let life = try await writer.open(place, writing, number: number, options, host: host)
+    let life = try await writer.open(place, writing, number: number, options, host: host, spread: spread)
 
     var reading = ConnectionOptions()
     reading.isReadOnly = true

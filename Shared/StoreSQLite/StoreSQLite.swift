@@ -10,6 +10,7 @@ public final class StoreSQLite: Store {
   private let lock: DirectoryLock?
   private let clock: any Clock
   private let quotas: DefaultQuotas
+  private let spread: SpreadAccounts
   private let tombstones: TombstoneRule
   private let liveness = Liveness()
 
@@ -24,6 +25,7 @@ public final class StoreSQLite: Store {
       "a store in memory has no second connection to read on")
     clock = host.clock
     quotas = options.quotas
+    spread = SpreadAccounts(clock: host.clock)
     tombstones = options.tombstones
     switch options.location {
     case .directory(let path):
@@ -36,7 +38,8 @@ public final class StoreSQLite: Store {
     for number in 0..<options.files {
       opened.append(
         try await StoreFile(
-          number: number, options: options, host: host, liveness: liveness, observer: observer, disk: disk))
+          number: number, options: options, host: host, liveness: liveness, observer: observer, disk: disk,
+          spread: spread))
     }
     files = opened
   }
@@ -338,6 +341,14 @@ public final class StoreSQLite: Store {
         throw error
       }
     }
-    return hasMore
+    let hasMoreAccounts = try await spread.sum { account throws(CaravanError) in
+      var parts: [Partition: Usage] = [:]
+      for file in files {
+        parts.merge(
+          try await file.read { (file) throws(CaravanError) in try file.parts(of: account) }, uniquingKeysWith: { $1 })
+      }
+      return parts
+    }
+    return hasMore || hasMoreAccounts
   }
 }

@@ -76,6 +76,44 @@ import Testing
     }
   }
 
+  @Test(
+    "issue 5, C19: a quota holds over all shards of default zones, but for what comes within seconds",
+    arguments: StoreKind.allCases, [false, true])
+  func shards(kind: StoreKind, isPublic: Bool) async throws {
+    try await StoreBench.with(kind) { bench in
+      let base = isPublic ? DatabaseID(container: ContainerID(unchecked: "notes"), owner: nil) : Sample.database()
+      let account = try #require(Account(of: base))
+      func refused(_ shard: UInt32, _ mutation: Mutation) async throws -> Bool {
+        let zone = try ZoneID(base.shard(shard), DefaultZone.name)
+        return try await bench.outcomes(zone, [mutation]).map(\.isQuotaExceeded) == [true]
+      }
+      _ = try await bench.store.setQuota(Quota(records: 4), of: account)
+      // Each shard has a partition of its own, with a writer that sees no other one.
+      for shard in [UInt32(0), 1, 2] { #expect(try await !refused(shard, Self.row("a"))) }
+      func sum() async throws {
+        bench.clock.advance(by: StoreLimits.spreadFreshness)
+        while try await bench.store.collect() {}
+      }
+      try await sum()
+      #expect(try await !refused(0, Self.row("b")), "there is room for one")
+      try await sum()
+      for shard in [UInt32(0), 1, 2, 7] { #expect(try await refused(shard, Self.row("c")), "shard \(shard)") }
+      #expect(try await !refused(1, Self.row("a")), "what does not grow is taken")
+      for shard in [UInt32(1), 2] { #expect(try await !refused(shard, Sample.delete("a"))) }
+      #expect(try await bench.store.account(account).used.records == 2)
+      try await sum()
+      for _ in 0..<2 {
+        #expect(try await !refused(7, Self.row("d")), "there is room again")
+        try await sum()
+      }
+      #expect(try await !refused(7, Self.row("e")))
+      #expect(try await refused(7, Self.row("f")), "of its own partition a writer knows at once")
+      try await sum()
+      #expect(try await refused(0, Self.row("g")))
+      #expect(try await bench.store.account(account).used.records == 4)
+    }
+  }
+
   @Test("CK-102: chunks count; the container pays for what is public", arguments: StoreKind.allCases)
   func chunks(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
