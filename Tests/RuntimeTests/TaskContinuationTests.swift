@@ -4,7 +4,7 @@ import Runtime
 import Testing
 
 @Suite struct TaskContinuationTests {
-  /// The sanitizer watches its variable, and nothing else keeps its threads apart.
+  /// Safe because the task that reads it goes on only when it has been written; the sanitizer watches its variable.
   private final class Watched: @unchecked Sendable {
     var value = 0
   }

@@ -134,6 +134,7 @@ extension Rule {
     (#"(^|[^.\w])print\("#, "Host.log"), (#"fatalError\("#, "preconditionFailure naming state and event, or throw"),
     (#"try!"#, "do/catch"), (#"as!"#, "as? with an error"),
     (#"with(Checked|Unsafe)(Throwing)?Continuation"#, "withTaskContinuation"),
+    (#"with(Checked|Unsafe)(Throwing)?Continuation"#, "withTaskContinuation"),
   ]
 
   static let bannedCalls = Rule(
