@@ -21,18 +21,26 @@ public final class SchemaClient: Sendable {
     let id: UInt32
   }
 
-  private struct Kept<Value: Sendable>: Sendable {
+  struct Kept<Value: Sendable>: Sendable {
     let value: Value
     var confirmed: Instant
   }
 
-  private let bus: any MessageBus
+  let bus: any MessageBus
   private let clock: (any Clock)?
   private struct Home: Hashable {
     let container: ContainerID
     let environment: Model.Environment
   }
 
+  struct Use: Hashable {
+    let user: UserID
+    let container: ContainerID
+    let environment: Model.Environment
+  }
+
+  /// Who was let in.
+  let uses = Mutex(BoundedCache<Use, Kept<Void>>(capacity: cachedTypes))
   private let containers = Mutex(BoundedCache<Home, Kept<Model.ContainerSettings>>(capacity: cachedTypes))
   private let types = Mutex(BoundedCache<Key, Kept<Model.RecordType>>(capacity: cachedTypes))
 
@@ -42,31 +50,37 @@ public final class SchemaClient: Sendable {
     self.clock = clock
   }
 
-  private var now: Instant { clock?.now ?? Instant(nanoseconds: 0) }
+  var now: Instant { clock?.now ?? Instant(nanoseconds: 0) }
 
   /// What is kept, and whether it has to be confirmed first: by the first who asks, while others go on with it.
-  private func find<Name: Hashable & Sendable, Value: Sendable>(
-    _ name: Name, in cache: borrowing Mutex<BoundedCache<Name, Kept<Value>>>
+  func find<Name: Hashable & Sendable, Value: Sendable>(
+    _ name: Name, in cache: borrowing Mutex<BoundedCache<Name, Kept<Value>>>, freshFor age: Duration = freshness
   ) -> (value: Value, isDue: Bool)? {
     let now = now
     return cache.withLock { cache in
       guard var known = cache.value(for: name) else { return nil }
-      guard now - known.confirmed >= Self.freshness else { return (known.value, false) }
+      guard now - known.confirmed >= age else { return (known.value, false) }
       known.confirmed = now
       cache.insert(known, for: name)
       return (known.value, true)
     }
   }
 
-  /// Field ids of the proposal are ignored: the registry assigns them.
-  /// - Throws: `schemaNotAdditive`, `schemaViolation`.
+  /// Field ids of the proposal are ignored: the registry assigns them. In an open suite whose device uses a container
+  /// first gets it with that.
+  /// - Parameter user: whose device proposes, as the broker proves it; nil: the operator does.
+  /// - Throws: `schemaNotAdditive`, `schemaViolation`; `accessDenied` for settings that the user may not say;
+  ///   `zoneDoesNotExist` where the container is not there for them.
   public func propose(
-    _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment, isRemembered: Bool = false
+    _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment, by user: UserID?,
+    isRemembered: Bool = false
   ) async throws(CaravanError) -> Model.RecordType {
     let request = ProposeTypeRequest(
       container: container.text, environment: environment.rawValue, type: Wire.RecordType(type),
-      remembered: isRemembered)
-    return try await ask(.propose, request, container, environment)
+      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil)
+    let agreed = try await ask(.propose, request, container, environment)
+    if let user { noteUse(Use(user: user, container: container, environment: environment)) }
+    return agreed
   }
 
   /// - Throws: `tableNotFound`.
@@ -113,14 +127,15 @@ public final class SchemaClient: Sendable {
   /// What was said of a container, which changes with a restore only. nil: nothing yet.
   /// - Parameters:
   ///   - wanted: to be said, unless something else was: then `objectExists`.
-  ///   - isSettled: if nothing was said, what is usual is said now.
+  ///   - user: for whom what is usual is said now, if nothing was.
   public func settings(
     of container: ContainerID, in environment: Model.Environment, saying wanted: Model.ContainerSettings? = nil,
-    isSettled: Bool = false
+    settlingFor user: UserID? = nil
   ) async throws(CaravanError) -> Model.ContainerSettings? {
     let home = Home(container: container, environment: environment)
     var request = ContainerRequest(
-      container: container.text, environment: environment.rawValue, settle: isSettled)
+      container: container.text, environment: environment.rawValue, settle: user != nil, user: user?.text ?? "",
+      byOperator: wanted != nil)
     guard wanted == nil, let (known, isDue) = find(home, in: containers) else {
       request.settings = wanted.map { Wire.ContainerSettings($0) }
       return try await ask(request, home, Self.deadline)
@@ -142,8 +157,9 @@ public final class SchemaClient: Sendable {
   }
 
   /// How many shards the database's default zone has, from now on for ever.
-  public func shards(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
-    let settings = try await settings(of: database.container, in: database.environment, isSettled: true)
+  /// - Parameter user: who uses it.
+  public func shards(of database: DatabaseID, for user: UserID) async throws(CaravanError) -> UInt32 {
+    let settings = try await settings(of: database.container, in: database.environment, settlingFor: user)
     return settings?.shards(of: database) ?? 1
   }
 

@@ -10,6 +10,8 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case types
   /// `ContainerRequest` → `ContainerReply`
   case container
+  /// `ContainersRequest` → `ContainersReply`: the operator's
+  case containers
 
   public var subject: Subject { .service(.schema, method: rawValue) }
   public var pattern: SubjectPattern { .exact(subject) }

@@ -13,3 +13,22 @@ extension ContainerSettings {
     return settings
   }
 }
+
+extension RegisteredContainer {
+  public init(_ container: Model.RegisteredContainer) {
+    self.init(
+      id: container.id.text, name: container.name, owner: container.owner?.text ?? "",
+      developers: container.developers.map(\.text), environments: container.environments.map(\.rawValue),
+      membersOnly: container.isForMembers)
+  }
+
+  /// Environments that this release does not know are left out.
+  /// - Throws: `invalidData` for an id that is none.
+  public func model() throws(CaravanError) -> Model.RegisteredContainer {
+    var users: [UserID] = []
+    for developer in developers { users.append(try UserID(developer)) }
+    return Model.RegisteredContainer(
+      id: try ContainerID(id), name: name, owner: owner.isEmpty ? nil : try UserID(owner), developers: users,
+      environments: environments.compactMap { Environment(rawValue: $0) }, isForMembers: membersOnly)
+  }
+}

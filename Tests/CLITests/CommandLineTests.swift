@@ -24,7 +24,8 @@ struct CommandLineTests {
       "bench throughput",
       "bench catchup", "bench fanout", "bench local", "bench radio", "bench changes", "doctor",
       "quota show", "quota set", "quota reset", "backup", "backup verify", "restore",
-      "agent apps", "agent allow", "agent forget",
+      "agent apps", "agent allow", "agent forget", "container create", "container list", "container show",
+      "container allow-developer", "container remove-developer",
     ]
     let words = [
       "create-table", "update-table", "drop-table", "reset", "write", "read", "update", "delete", "register-write",

@@ -84,7 +84,7 @@ struct PermissionTests {
       ["edge.*.*.exchange"]
     ),
     (
-      .schema, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes"],
+      .schema, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "svc.storage.3.zones"],
       ["svc.schema.propose", "svc.schema.type", "svc.schema.types"]
     ),
     (
@@ -105,7 +105,10 @@ struct PermissionTests {
     ),
     (
       .cli,
-      ["svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "$SRV.PING"]
+      [
+        "svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.schema.containers",
+        "$SRV.PING",
+      ]
         + ["status", "schedule", "cancel", "actions"].map { "svc.storage.3.\($0)" }, []
     ),
     (.connections, [], ["$SRV.>"]),
@@ -119,7 +122,7 @@ struct PermissionTests {
   static let secrets =
     Self.storage.map { "svc.storage.3.\($0)" } + [
       "edge.ann.cam-1_1.exchange", "edge.ann.cam-1_1.chunks.3", "edge.ann.cam-1_1.acks.5", "changes.7",
-      "svc.schema.propose",
+      "svc.schema.propose", "svc.schema.containers",
       "svc.notify.5.attach", "ext.album.photos",
       "inbox.ann.cam-1_1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]

@@ -27,7 +27,7 @@ struct SuitePlanTests {
     let processes = SuiteProcess.all(try SuiteScale(["storage=3"], onPostgres: true))
     #expect(processes.filter { $0.service == .storage }.map(\.name) == ["storage", "storage-2", "storage-3"])
     let directory = SuiteDirectory("/d")
-    let line = directory.arguments(of: processes[0], bus: [], http: [], onPostgres: true)
+    let line = directory.arguments(of: processes[0], bus: [], http: [], opensContainers: false, onPostgres: true)
     #expect(line == ["--creds", "/d/keys/creds/storage.creds", "--ticket-key", "/d/keys/ticket.key"])
     let error = #expect(throws: CaravanError.self) { try SuiteScale(["storage=3"]) }
     #expect(error?.message.hasSuffix("it cannot be scaled here without --postgres") == true)
@@ -38,7 +38,8 @@ struct SuitePlanTests {
     let directory = SuiteDirectory("/d")
     let processes = SuiteProcess.all(try SuiteScale(["query=2"]))
     let lines = processes.map {
-      directory.arguments(of: $0, bus: ["--nats", "n"], http: ["--http", "h:1"]).joined(separator: " ")
+      directory.arguments(of: $0, bus: ["--nats", "n"], http: ["--http", "h:1"], opensContainers: true).joined(
+        separator: " ")
     }
     for (process, line) in zip(processes, lines) {
       #expect(line.hasPrefix("--nats n --creds /d/keys/creds/\(process.service.rawValue).creds"))
@@ -48,6 +49,7 @@ struct SuitePlanTests {
     // The key of change tokens is sync's, notify's and storage's alone; that of devices the gateway's.
     #expect(lines.filter { $0.contains("ticket.key") }.count == 3)
     #expect(lines.filter { $0.contains("device-signing.nk") }.count == 1)
+    #expect(lines.filter { $0.hasSuffix("--open-containers") }.count == 1, "only the registry opens containers")
   }
 
   @Test("a process that dies once comes back at once; one that keeps dying more and more slowly, up to a limit")

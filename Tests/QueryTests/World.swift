@@ -59,7 +59,7 @@ final class World: Sendable {
       let store = try await StoreSQLite(.simulation(.memory), host: storageHost, observer: feed)
       try await StorageService(store: store, feed: feed, bus: storageBus, host: storageHost, ticketKey: key).run()
     }
-    _ = simulation.start { try await SchemaService(bus: schemaBus, host: schemaHost).run() }
+    _ = simulation.start { try await SchemaService(bus: schemaBus, host: schemaHost, opensContainers: true).run() }
     try simulation.run(for: .milliseconds(10))
   }
 
@@ -110,7 +110,7 @@ final class World: Sendable {
   // MARK: Records
 
   func define(_ type: Model.RecordType, in container: ContainerID = album.container) throws -> Model.RecordType {
-    try simulation.run { try await self.schema.propose(type, to: container, in: .development) }
+    try simulation.run { try await self.schema.propose(type, to: container, in: .development, by: nil) }
   }
 
   @discardableResult

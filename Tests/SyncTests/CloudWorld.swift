@@ -3,6 +3,7 @@ import Bus
 import Crypto
 import Model
 import Runtime
+import SchemaClient
 import SchemaDriver
 import StorageDriver
 import StoreSQLite
@@ -28,10 +29,14 @@ struct CloudWorld: Sendable {
   let faults: FaultSwitch
 
   /// Runs the services for the time of `body`.
-  /// - Parameter isRestored: the store is one that has just been restored, from a backup in which nothing was.
+  /// - Parameters:
+  ///   - isRestored: the store is one that has just been restored, from a backup in which nothing was.
+  ///   - containers: that the operator makes first, where devices cannot.
+  ///   - store: the directory of a store that there is already.
   static func with(
     environment: Model.Environment = .development, notifier: RecordingNotifier? = nil, rates: RateLimits = .standard,
     features: Features = .all, faults: FaultSwitch = .off, isRestored: Bool = false,
+    opensContainers: Bool = true, makes containers: [String] = ["probe", "album"], store: String? = nil,
     _ body: @Sendable (CloudWorld) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
@@ -40,14 +45,14 @@ struct CloudWorld: Sendable {
       let world = CloudWorld(hub: hub, host: host, key: try .generate(), environment: environment, faults: faults)
       try await withThrowingTaskGroup(of: Void.self) { group in
         var services: [any Service] = [
-          try await world.storage(isRestored ? world.restored(in: path) : path),
-          SchemaService(bus: hub.connect(as: "schema"), host: host),
+          try await world.storage(isRestored ? world.restored(in: path) : store ?? path, files: store == nil ? 1 : 2),
+          try SchemaService(bus: hub.connect(as: "schema"), host: host, opensContainers: opensContainers),
           try world.sync(rates, features),
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
         for service in services { group.addTask { try await service.run() } }
         do {
-          try await world.untilServing()
+          try await world.untilServing(makes: environment == .production || !opensContainers ? containers : [])
           try await body(world)
         } catch {
           for service in services { service.shutDown() }
@@ -76,9 +81,12 @@ struct CloudWorld: Sendable {
     return new
   }
 
-  func storage(_ path: String) async throws -> StorageService {
+  /// - Parameter files: that the store has; what `caravan up` has made has two.
+  func storage(_ path: String, files: Int = 1) async throws -> StorageService {
     let feed = ChangeFeed()
-    let store = try await StoreSQLite(.simulation(.directory(path)), host: host, observer: feed)
+    var options = StoreOptions.simulation(.directory(path))
+    options.files = files
+    let store = try await StoreSQLite(options, host: host, observer: feed)
     return StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key)
   }
 
@@ -89,8 +97,14 @@ struct CloudWorld: Sendable {
       faults: faults)
   }
 
-  func untilServing() async throws {
+  /// - Parameter containers: that the operator makes first, for the user `probe`.
+  func untilServing(makes containers: [String] = []) async throws {
     let probe = hub.connect(as: "probe")
+    for name in containers {
+      try await eventually("the registry answers") {
+        (try? await SchemaClient(bus: probe).createContainer(name, owner: UserID("probe"), isForMembers: false)) != nil
+      }
+    }
     let device = Device(try UserID("probe"), try DeviceID("probe"), bus: probe)
     try await eventually("sync, schema and storage answer") {
       guard let results = try? await device.exchange([.pull(Pull(container: "probe", zone: "probe"))]) else {

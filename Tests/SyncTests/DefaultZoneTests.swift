@@ -122,7 +122,8 @@ import Wire
       let other = ContainerID(unchecked: "other")
       for count in [0, 65] as [UInt32] {
         let settings = Wire.ContainerSettings(publicShards: count, privateShards: count)
-        let request = ContainerRequest(container: other.text, environment: "development", settings: settings)
+        let request = ContainerRequest(
+          container: other.text, environment: "development", settings: settings, byOperator: true)
         let probe = cloud.hub.connect(as: "probe-\(count)")
         let refusal = await Self.refusal {
           _ = try await probe.call(request, to: SchemaMethod.container.subject, as: ContainerReply.self)

@@ -2,6 +2,7 @@ import Bus
 import Crypto
 import Model
 import Runtime
+import SchemaClient
 import StorageClient
 import SyncCore
 import SyncDriver
@@ -51,7 +52,14 @@ import Wire
     ) { (batch: CommitBatch, _) throws(CaravanError) -> CommitBatchReply in
       CommitBatchReply(answers: batch.commits.map { _ in CommitAnswer(kind: .reply(accepted)) })
     }
+    let registry = Endpoint(
+      "container", SchemaMethod.container.pattern, group: ServiceName.schema.rawValue, maxInFlight: 1_000
+    ) { (_: ContainerRequest, _) throws(CaravanError) -> ContainerReply in
+      ContainerReply()
+    }
     let services: [any Service] = [
+      ServiceHost(
+        name: "caravan-schema", version: "1.0.0", bus: hub.connect(as: "schema"), host: host, endpoints: [registry]),
       ServiceHost(
         name: "caravan-storage", version: "1.0.0", bus: hub.connect(as: "storage"), host: host,
         endpoints: [changes, commit, commits]),

@@ -16,9 +16,11 @@ import Testing
   private let first: [(String, FieldKind)] = [("name", .text), ("date", .integer)]
 
   private func decide(
-    _ proposal: RecordType, _ versions: [RecordType], next: UInt32 = 9, in environment: Environment = .development
+    _ proposal: RecordType, _ versions: [RecordType], next: UInt32 = 9, in environment: Environment = .development,
+    by standing: Standing = .developer
   ) throws(CaravanError) -> RegistryDecision {
-    try Registry.decide(proposal, versions: versions, numbers: TypeNumbers(after: next - 1), in: environment)
+    try Registry.decide(
+      proposal, versions: versions, numbers: TypeNumbers(after: next - 1), in: environment, by: standing)
   }
 
   @Test("CK-90, CK-91: a first proposal gets the next type id and field ids from 1, whatever ids it came with")
@@ -61,7 +63,7 @@ import Testing
       let numbers = TypeNumbers(afterRestore: 3, random: random)
       guard
         case .add(let type) = try Registry.decide(
-          proposal, versions: versions, numbers: numbers, in: .development)
+          proposal, versions: versions, numbers: numbers, in: .development, by: .developer)
       else { return nil }
       return type
     }
@@ -90,16 +92,17 @@ import Testing
     let mine = type(first + [("note", .text)])
     guard
       case .add(let both) = try Registry.decide(
-        mine, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development)
+        mine, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development, by: .developer)
     else { throw CaravanError(.internalError, "nothing was added") }
     #expect(both.fields.map(\.name) == first.map(\.0) + ["photo", "note"] && both.definition == 3)
     #expect(both.fields.prefix(first.count + 1) == theirs.fields[...])
     let again = try Registry.decide(
-      mine, versions: [old, theirs, both], numbers: TypeNumbers(after: 6), in: .production)
+      mine, versions: [old, theirs, both], numbers: TypeNumbers(after: 6), in: .production, by: .user)
     #expect(again == .existing(both))
     let changed = type(first + [("photo", .text), ("note", .text)])
     #expect(throws: CaravanError.self) {
-      try Registry.decide(changed, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development)
+      try Registry.decide(
+        changed, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development, by: .developer)
     }
   }
 
@@ -128,7 +131,7 @@ import Testing
     #expect(try decide(type(first), [known], in: .production) == .existing(known))
     for versions in [[], [known]] {
       let error = try #require(throws: CaravanError.self) {
-        try decide(type(first + [("photo", .object)]), versions, in: .production)
+        try decide(type(first + [("photo", .object)]), versions, in: .production, by: .user)
       }
       #expect(error.code == .schemaViolation && error.message.contains("production"), "\(error.message)")
     }

@@ -33,7 +33,7 @@ struct RestoredStoreTests {
         environment: .development, faults: .off)
       try await withThrowingTaskGroup(of: Void.self) { group in
         let lasting: [any Service] = [
-          SchemaService(bus: world.hub.connect(as: "schema"), host: host), try world.sync(),
+          try SchemaService(bus: world.hub.connect(as: "schema"), host: host, opensContainers: true), try world.sync(),
         ]
         for service in lasting { group.addTask { try await service.run() } }
         defer { for service in lasting { service.shutDown() } }

@@ -95,7 +95,7 @@ import Wire
   @Test("CK-96: who proposes at the same time through two instances agrees on one type, or on an order of several")
   func races() async throws {
     try await CloudWorld.with { cloud in
-      let second = SchemaService(bus: cloud.hub.connect(as: "schema"), host: cloud.host)
+      let second = try SchemaService(bus: cloud.hub.connect(as: "schema"), host: cloud.host, opensContainers: true)
       try await withThrowingTaskGroup(of: Void.self) { services in
         services.addTask { try await second.run() }
         let same = try await withThrowingTaskGroup(of: Model.RecordType.self) { group in

@@ -27,7 +27,7 @@ struct SimulatedCloud: Sendable {
       let key = try TicketKey([UInt8](repeating: 5, count: TicketKey.byteCount))
       let services: [any Service] = [
         StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key),
-        SchemaService(bus: hub.connect(as: "schema"), host: host),
+        try SchemaService(bus: hub.connect(as: "schema"), host: host, opensContainers: true),
         try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key),
       ]
       try await withThrowingTaskGroup(of: Void.self) { group in

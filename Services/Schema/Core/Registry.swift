@@ -38,16 +38,17 @@ package enum Registry {
   ///   - versions: every version registered under this name, oldest first.
   ///   - numbers: what a new version gets.
   ///   - isRemembered: the proposed settings are those that a device learnt once, and no wish: they count only where
-  ///     the name is new here, for somebody may have said others since.
+  ///     the name is new here, for somebody may have said others since, and where its user may say them.
+  ///   - standing: of whoever proposes, in the container.
   /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
   ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`.
   package static func decide(
     _ proposed: RecordType, isRemembered: Bool = false, versions: [RecordType], numbers: TypeNumbers,
-    in environment: Environment
+    in environment: Environment, by standing: Standing
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposed)
     var proposal = proposed
-    if isRemembered, !versions.isEmpty { proposal.settings = nil }
+    if isRemembered, !versions.isEmpty || standing == .user { proposal.settings = nil }
     if let same = try known(proposal, among: versions) { return .existing(same) }
     // An app that has added fields to an older version removes none of those that others have added since.
     let isBranch = versions.contains { $0.isPart(of: proposal) }

@@ -26,4 +26,24 @@ package enum SchemaLimits {
   /// An answer that lists the types of a container.
   package static let listBytes = 2 << 20
   package static let requestsInFlight = 64
+
+  // MARK: Containers
+
+  package static let containersPerSuite: UInt32 = 10_000
+  /// Owned by one user; the operator's count for the suite alone.
+  package static let containersPerUser: UInt32 = 256
+  package static let developersPerContainer = 100
+  package static let containerNameBytes = 255
+  /// Of a container whose name is no token: 80 bits.
+  package static let randomIDLetters = 16
+  /// Registrations kept in memory.
+  package static let cachedContainers = 4_096
+  /// What one answer lists of them.
+  package static let containersPerPage = 500
+  /// Partitions that are asked at once for containers of a release before registrations.
+  package static let partitionsInFlight = 16
+  /// Zones that storage lists at most: who gets so many has not seen all.
+  package static let zonesListed = 10_000
+  /// Found containers that one commit registers, two records each.
+  package static let containersPerCommit = 100
 }

@@ -44,9 +44,11 @@ final class Registrar: Sendable {
   /// Of what is known already: answers soon or not at all.
   private let confirming: StorageClient
   private let host: Host
+  private let containers: ContainerDesk
   private let caches = Mutex(Caches())
 
-  init(storage: StorageClient, confirming: StorageClient, host: Host) {
+  init(storage: StorageClient, confirming: StorageClient, containers: ContainerDesk, host: Host) {
+    self.containers = containers
     self.storage = storage
     self.confirming = confirming
     self.host = host
@@ -59,12 +61,14 @@ final class Registrar: Sendable {
     let proposal = try required(request.type, "type").model()
     let store = try store(request.container, request.environment)
     try Registry.check(proposal)
+    let asker = try Asker(user: request.user, isOperator: request.byOperator)
+    let standing = try await containers.admit(asker, to: store.database, registers: true)
     for _ in 0..<SchemaLimits.proposalAttempts {
       let state = try await store.state(ofName: proposal.name)
       func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
         try Registry.decide(
           proposal, isRemembered: request.remembered, versions: state.versions, numbers: numbers,
-          in: store.database.environment)
+          in: store.database.environment, by: standing)
       }
       if request.remembered { tellUnknownSettings(of: proposal, state.versions, in: store.database) }
       var decision = try decide(TypeNumbers(after: state.count))
@@ -138,6 +142,12 @@ final class Registrar: Sendable {
     try wanted?.check()
     guard store.database.container != .system else {
       throw CaravanError(.invalidData, "the container '\(ContainerID.system)' has no settings: it is Caravan's own")
+    }
+    let asker = try Asker(user: request.user, isOperator: request.byOperator)
+    let says = wanted != nil || request.settle
+    // A service that looks for itself uses nothing.
+    if says || asker != .unknown {
+      _ = try await containers.admit(asker, to: store.database, registers: says)
     }
     for _ in 0..<SchemaLimits.proposalAttempts {
       if let known = try await store.settings() {
@@ -216,5 +226,11 @@ final class Registrar: Sendable {
       $0.types.insert(Known(type: type, read: now), for: TypeKey(database: database, id: type.id))
       $0.names.insert(Known(type: type, read: now), for: NameKey(database: database, name: type.name))
     }
+  }
+}
+
+extension Asker {
+  fileprivate init(user: String, isOperator: Bool) throws(CaravanError) {
+    self = isOperator ? .operator : user.isEmpty ? .unknown : .user(try UserID(user))
   }
 }

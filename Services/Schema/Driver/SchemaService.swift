@@ -1,24 +1,30 @@
 package import Bus
-import Model
+package import Model
 package import Runtime
 import SchemaClient
 import SchemaCore
 import StorageClient
 import Wire
 
-/// The registry of record types and containers: `svc.schema.propose|type|types|container`. Its state lies in storage,
-/// so any number of instances may run; each keeps for a second what changes with a restore
-/// only.
+/// The registry of containers and their record types: `svc.schema.propose|type|types|container|containers`. Its state
+/// lies in storage, so any number of instances may run; each keeps for a second what changes with a restore, or when
+/// the operator says so.
 package final class SchemaService: Service {
   private let service: ServiceHost
 
-  /// - Parameter version: semantic, as discovery shows it.
-  package init(bus: any MessageBus, host: Host, version: String = Release.version) {
+  /// - Parameters:
+  ///   - opensContainers: whether a container is registered at its first use in development, for whoever uses it; else
+  ///     there are those that the operator made.
+  ///   - version: semantic, as discovery shows it.
+  package init(
+    bus: any MessageBus, host: Host, opensContainers: Bool = false, version: String = Release.version
+  ) throws(CaravanError) {
     var soon = StorageClient.Policy()
     (soon.deadline, soon.attempts) = (SchemaLimits.confirmingDeadline, 1)
-    let registrar = Registrar(
-      storage: StorageClient(bus: bus, host: host, writer: SchemaRecords.reader),
-      confirming: StorageClient(bus: bus, host: host, writer: SchemaRecords.reader, policy: soon), host: host)
+    let storage = StorageClient(bus: bus, host: host, writer: SchemaRecords.reader)
+    let confirming = StorageClient(bus: bus, host: host, writer: SchemaRecords.reader, policy: soon)
+    let containers = try ContainerDesk(storage: storage, confirming: confirming, host: host, isOpen: opensContainers)
+    let registrar = Registrar(storage: storage, confirming: confirming, containers: containers, host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,
       endpoints: [
@@ -30,6 +36,9 @@ package final class SchemaService: Service {
         },
         Self.endpoint(.container) { (request: ContainerRequest) throws(CaravanError) in
           try await registrar.container(request)
+        },
+        Self.endpoint(.containers) { (request: ContainersRequest) throws(CaravanError) in
+          try await containers.answer(request)
         },
       ])
   }

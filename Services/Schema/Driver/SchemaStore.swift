@@ -74,6 +74,8 @@ struct SchemaStore: Sendable {
     }
   }
 
+  func hasTypes() async throws(CaravanError) -> Bool { try await !live([SchemaRecords.counter]).isEmpty }
+
   /// In the order of `ids`.
   func types(_ ids: [UInt32]) async throws(CaravanError) -> [Model.RecordType] {
     guard !ids.isEmpty else { return [] }
@@ -127,13 +129,18 @@ struct SchemaStore: Sendable {
   }
 
   /// Bounded by `SchemaLimits.typesPerContainer`.
-  private func everything() async throws(CaravanError) -> [Model.Entry] {
+  private func everything() async throws(CaravanError) -> [Model.Entry] { try await storage.everything(in: zone) }
+}
+
+extension StorageClient {
+  /// Every record of a zone that the registry keeps bounded.
+  func everything(in zone: ZoneID) async throws(CaravanError) -> [Model.Entry] {
     var entries: [Model.Entry] = []
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
     while true {
       let reply: ReadChangesReply
-      do { reply = try await storage.changes(of: zone, request) } catch {
+      do { reply = try await changes(of: zone, request) } catch {
         guard error.code == .zoneDoesNotExist else { throw error }
         return []
       }

@@ -7,13 +7,22 @@ import SyncCore
 import Wire
 
 extension DeviceSession {
+  /// A container that is not there for the user is found out before anything of it is made. Proposals ask for
+  /// themselves; names that no app's container has are refused by what they are for.
+  func admit(to operation: Wire.Operation) async throws(CaravanError) {
+    if case .propose = operation.kind { return }
+    guard !operation.container.isEmpty, let container = try? ContainerID(operation.container), container != .system
+    else { return }
+    try await cloud.schema.admit(user, to: container, in: cloud.environment)
+  }
+
   func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> Wire.RecordType {
     let type = try required(proposal.type, "type").model()
     let database = try DeviceScope.database(
       container: proposal.container, environment: cloud.environment, of: user)
     let registered = Wire.RecordType(
       try await cloud.schema.propose(
-        type, to: database.container, in: database.environment, isRemembered: proposal.remembered))
+        type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered))
     let bytes = registered.fields.reduce(registered.name.utf8.count) {
       $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
     }

@@ -72,7 +72,8 @@ struct DeviceSession: Sendable {
       try cloud.features.check(operation.feature)
       try cloud.turnstile.pass(operation, of: device, prepaid)
       let kind = try await permits.withPermit { () async throws(CaravanError) in
-        try await performWatched(operation, account)
+        try await admit(to: operation)
+        return try await performWatched(operation, account)
       }
       cloud.turnstile.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)

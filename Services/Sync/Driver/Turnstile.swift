@@ -111,7 +111,7 @@ extension Wire.Operation {
   }
 
   /// Empty: it is about none.
-  fileprivate var container: String {
+  var container: String {
     switch kind {
     case .push(let push): push.container
     case .settle(let settle): settle.container

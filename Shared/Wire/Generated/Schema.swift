@@ -8,17 +8,23 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public var environment: String
   public var type: RecordType?
   public var remembered: Bool
+  public var user: String
+  public var byOperator: Bool
 
   public init(
     container: String = "",
     environment: String = "",
     type: RecordType? = nil,
-    remembered: Bool = false
+    remembered: Bool = false,
+    user: String = "",
+    byOperator: Bool = false
   ) {
     self.container = container
     self.environment = environment
     self.type = type
     self.remembered = remembered
+    self.user = user
+    self.byOperator = byOperator
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTypeRequest> {
@@ -27,6 +33,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
     if let type { m.pointee.type = type.pack(into: &arena) }
     if remembered { m.pointee.has_remembered = 1; m.pointee.remembered = remembered ? 1 : 0 }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
     return m
   }
 
@@ -35,6 +43,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
     remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
+    user = try copyText(m.pointee.user)
+    byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
   static let shape = 221
@@ -181,17 +191,23 @@ public struct ContainerRequest: WireMessage, Equatable {
   public var environment: String
   public var settings: ContainerSettings?
   public var settle: Bool
+  public var user: String
+  public var byOperator: Bool
 
   public init(
     container: String = "",
     environment: String = "",
     settings: ContainerSettings? = nil,
-    settle: Bool = false
+    settle: Bool = false,
+    user: String = "",
+    byOperator: Bool = false
   ) {
     self.container = container
     self.environment = environment
     self.settings = settings
     self.settle = settle
+    self.user = user
+    self.byOperator = byOperator
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainerRequest> {
@@ -200,6 +216,8 @@ public struct ContainerRequest: WireMessage, Equatable {
     if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
     if let settings { m.pointee.settings = settings.pack(into: &arena) }
     if settle { m.pointee.has_settle = 1; m.pointee.settle = settle ? 1 : 0 }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
     return m
   }
 
@@ -208,6 +226,8 @@ public struct ContainerRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
     settle = m.pointee.has_settle != 0 ? m.pointee.settle != 0 : false
+    user = try copyText(m.pointee.user)
+    byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
   static let shape = 225
@@ -327,6 +347,172 @@ public struct ListTypesReply: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__list_types_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RegisteredContainer: WireMessage, Equatable {
+  public var id: String
+  public var name: String
+  public var owner: String
+  public var developers: [String]
+  public var environments: [String]
+  public var membersOnly: Bool
+
+  public init(
+    id: String = "",
+    name: String = "",
+    owner: String = "",
+    developers: [String] = [],
+    environments: [String] = [],
+    membersOnly: Bool = false
+  ) {
+    self.id = id
+    self.name = name
+    self.owner = owner
+    self.developers = developers
+    self.environments = environments
+    self.membersOnly = membersOnly
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RegisteredContainer> {
+    let m = arena.make(Caravan__V1__RegisteredContainer.self, caravan__v1__registered_container__init)
+    if !id.isEmpty { m.pointee.id = arena.string(id) }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    (m.pointee.n_developers, m.pointee.developers) = arena.strings(developers)
+    (m.pointee.n_environments, m.pointee.environments) = arena.strings(environments)
+    if membersOnly { m.pointee.has_members_only = 1; m.pointee.members_only = membersOnly ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RegisteredContainer>) throws(WireError) {
+    id = try copyText(m.pointee.id)
+    name = try copyText(m.pointee.name)
+    owner = try copyText(m.pointee.owner)
+    developers = try copyStrings(m.pointee.n_developers, m.pointee.developers)
+    environments = try copyStrings(m.pointee.n_environments, m.pointee.environments)
+    membersOnly = m.pointee.has_members_only != 0 ? m.pointee.members_only != 0 : false
+  }
+
+  static let shape = 229
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__registered_container__get_packed_size(m)) {
+      caravan__v1__registered_container__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__registered_container__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ContainersRequest: WireMessage, Equatable {
+  public var name: String
+  public var after: String
+  public var create: Bool
+  public var owner: String
+  public var membersOnly: Bool
+  public var allowDeveloper: String
+  public var removeDeveloper: String
+
+  public init(
+    name: String = "",
+    after: String = "",
+    create: Bool = false,
+    owner: String = "",
+    membersOnly: Bool = false,
+    allowDeveloper: String = "",
+    removeDeveloper: String = ""
+  ) {
+    self.name = name
+    self.after = after
+    self.create = create
+    self.owner = owner
+    self.membersOnly = membersOnly
+    self.allowDeveloper = allowDeveloper
+    self.removeDeveloper = removeDeveloper
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainersRequest> {
+    let m = arena.make(Caravan__V1__ContainersRequest.self, caravan__v1__containers_request__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if !after.isEmpty { m.pointee.after = arena.string(after) }
+    if create { m.pointee.has_create = 1; m.pointee.create = create ? 1 : 0 }
+    if !owner.isEmpty { m.pointee.owner = arena.string(owner) }
+    if membersOnly { m.pointee.has_members_only = 1; m.pointee.members_only = membersOnly ? 1 : 0 }
+    if !allowDeveloper.isEmpty { m.pointee.allow_developer = arena.string(allowDeveloper) }
+    if !removeDeveloper.isEmpty { m.pointee.remove_developer = arena.string(removeDeveloper) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ContainersRequest>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    after = try copyText(m.pointee.after)
+    create = m.pointee.has_create != 0 ? m.pointee.create != 0 : false
+    owner = try copyText(m.pointee.owner)
+    membersOnly = m.pointee.has_members_only != 0 ? m.pointee.members_only != 0 : false
+    allowDeveloper = try copyText(m.pointee.allow_developer)
+    removeDeveloper = try copyText(m.pointee.remove_developer)
+  }
+
+  static let shape = 230
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__containers_request__get_packed_size(m)) { caravan__v1__containers_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__containers_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ContainersReply: WireMessage, Equatable {
+  public var containers: [RegisteredContainer]
+  public var more: Bool
+
+  public init(
+    containers: [RegisteredContainer] = [],
+    more: Bool = false
+  ) {
+    self.containers = containers
+    self.more = more
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainersReply> {
+    let m = arena.make(Caravan__V1__ContainersReply.self, caravan__v1__containers_reply__init)
+    (m.pointee.n_containers, m.pointee.containers) = arena.messages(containers) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ContainersReply>) throws(WireError) {
+    containers = try copyMessages(m.pointee.n_containers, m.pointee.containers) { (p) throws(WireError) in
+      try RegisteredContainer(c: p)
+    }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+  }
+
+  static let shape = 231
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__containers_reply__get_packed_size(m)) { caravan__v1__containers_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__containers_reply__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }

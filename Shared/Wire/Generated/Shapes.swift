@@ -1404,6 +1404,8 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .message, shape: 15),
       WireField(4, .varint),
+      WireField(5, .text),
+      WireField(6, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__TypeRequest>.size + MemoryLayout<TypeRequest>.stride, [
       WireField(1, .text),
@@ -1423,6 +1425,8 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .message, shape: 224),
       WireField(4, .varint),
+      WireField(5, .text),
+      WireField(6, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__ContainerReply>.size + MemoryLayout<ContainerReply>.stride, [
       WireField(1, .message, shape: 224),
@@ -1433,6 +1437,27 @@ extension WireShape {
     ]),
     WireShape(MemoryLayout<Caravan__V1__ListTypesReply>.size + MemoryLayout<ListTypesReply>.stride, [
       WireField(1, .message, repeated: true, shape: 15),
+    ]),
+    WireShape(MemoryLayout<Caravan__V1__RegisteredContainer>.size + MemoryLayout<RegisteredContainer>.stride, [
+      WireField(1, .text),
+      WireField(2, .text),
+      WireField(3, .text),
+      WireField(4, .text, repeated: true),
+      WireField(5, .text, repeated: true),
+      WireField(6, .varint),
+    ]),
+    WireShape(MemoryLayout<Caravan__V1__ContainersRequest>.size + MemoryLayout<ContainersRequest>.stride, [
+      WireField(1, .text),
+      WireField(2, .text),
+      WireField(3, .varint),
+      WireField(4, .text),
+      WireField(5, .varint),
+      WireField(6, .text),
+      WireField(7, .text),
+    ]),
+    WireShape(MemoryLayout<Caravan__V1__ContainersReply>.size + MemoryLayout<ContainersReply>.stride, [
+      WireField(1, .message, repeated: true, shape: 229),
+      WireField(2, .varint),
     ]),
   ]
 
@@ -1673,5 +1698,8 @@ package enum WireMessages {
     ContainerReply.self,
     ListTypesRequest.self,
     ListTypesReply.self,
+    RegisteredContainer.self,
+    ContainersRequest.self,
+    ContainersReply.self,
   ]
 }

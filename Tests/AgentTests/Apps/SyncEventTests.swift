@@ -32,7 +32,7 @@ struct SyncEventTests {
       let store = try await StoreSQLite(.simulation(.memory), host: host, observer: feed)
       let services: [any Service] = [
         StorageService(store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: key),
-        SchemaService(bus: hub.connect(as: "schema"), host: host),
+        try SchemaService(bus: hub.connect(as: "schema"), host: host, opensContainers: true),
         try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: key),
         NotifyService(bus: hub.connect(as: "notify"), host: host, ticketKey: key),
       ]

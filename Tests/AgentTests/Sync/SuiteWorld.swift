@@ -42,7 +42,8 @@ final class SuiteWorld: Sendable {
       let bus = hub.connect(as: "storage")
       try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: key).run()
     }
-    let schema = SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema").host)
+    let schema = try SchemaService(
+      bus: hub.connect(as: "schema"), host: world.host("schema").host, opensContainers: true)
     let sync = try SyncService(
       bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key, features: features)
     let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host, ticketKey: key)
@@ -63,7 +64,9 @@ final class SuiteWorld: Sendable {
     }
     let type = RecordType(id: 0, definition: 0, name: RunningDevice.table.name, fields: fields, settings: settings)
     let clock = world.host("operator").host.clock
-    while (try? await SchemaClient(bus: bus).propose(type, to: RunningDevice.table.app, in: .development)) == nil {
+    while (try? await SchemaClient(bus: bus).propose(type, to: RunningDevice.table.app, in: .development, by: nil))
+      == nil
+    {
       try await clock.sleep(for: .milliseconds(50))
     }
   }

@@ -50,7 +50,7 @@ final class DiffWorld: Sendable {
     let world = try DiffWorld(seed: seed, policy)
     let hub = world.hub
     _ = world.simulation.start { await hub.run() }
-    let schema = SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema"))
+    let schema = try SchemaService(bus: hub.connect(as: "schema"), host: world.host("schema"), opensContainers: true)
     let sync = try SyncService(bus: hub.connect(as: "sync"), host: world.host("sync"), ticketKey: world.key)
     _ = world.simulation.start { try await schema.run() }
     _ = world.simulation.start { try await sync.run() }

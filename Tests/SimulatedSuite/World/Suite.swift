@@ -41,7 +41,9 @@ struct Suite: Sendable {
       + ["sync-1", "sync-2"].map { name in
         Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run() }
       }
-      + [Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host).run() }]
+      + [
+        Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host, opensContainers: true).run() }
+      ]
       + ["notify-1", "notify-2"].map { name in
         Part(name, on: ground) { life in
           let bus = breakage?.wrap(notify: life.bus, enrolled) ?? life.bus

@@ -82,16 +82,17 @@ public struct SuiteDirectory: Sendable, Hashable {
   /// - Parameters:
   ///   - bus: what reaches the bus: `--nats …`.
   ///   - http: where the gateway listens, and with which certificate: `--http …`.
+  ///   - opensContainers: whether a container is registered at its first use.
   ///   - onPostgres: whether storage keeps its data there; its address travels as a variable, for it may be secret.
   public func arguments(
-    of process: SuiteProcess, bus: [String], http: [String], onPostgres: Bool = false
+    of process: SuiteProcess, bus: [String], http: [String], opensContainers: Bool, onPostgres: Bool = false
   ) -> [String] {
     let common = bus + ["--creds", credentials(process.service.rawValue)]
     switch process.service {
     case .storage:
       return common + (onPostgres ? [] : ["--data", "\(path)/storage"]) + ["--ticket-key", "\(keys)/ticket.key"]
     case .sync, .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
-    case .schema: return common
+    case .schema: return common + (opensContainers ? ["--open-containers"] : [])
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:
       return common

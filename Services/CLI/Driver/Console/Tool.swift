@@ -31,7 +31,7 @@ package enum Caravan {
     SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + ObjectCommands.tools + AppCommands.tools
     + AgentCommands.tools + KeyCommands.tools + SchemaCommands.tools + ExtensionCommands.tools + DeletionCommands.tools
     + DoctorCommand.tools + QuotaCommands.tools + BackupCommands.tools + MoveCommand.tools + ConnectionCommands.tools
-    + DamageCommands.tools
+    + DamageCommands.tools + ContainerCommands.tools
     + BenchCommand.commands.map { command in
       Tool(command) { options, terminal in
         let name = command.name.split(separator: " ").last.map(String.init) ?? ""

@@ -51,7 +51,7 @@ enum Holder: String, Sendable, CaseIterable {
       ])
         + Self.schema([.type, .propose, .container]) + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
-    case .schema: Self.storage([.commit, .commits, .changes, .fetch])
+    case .schema: Self.storage([.commit, .commits, .changes, .fetch, .zones])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.*.notify"]
     case .query:
@@ -62,7 +62,7 @@ enum Holder: String, Sendable, CaseIterable {
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.
       Self.storage([.status, .quota, .schedule, .cancel, .actions, .move, .damage, .clock])
         + Self.partitioned(.storage, ["floor"])
-        + Self.schema([.type, .types, .propose, .container])
+        + Self.schema(SchemaMethod.allCases)
         + Self.partitioned(.query, ["find"]) + Self.discovery
     case .connections: []
     case .system: [Subject.claimsUpdate.text, Subject.connections(account: "*").text]

@@ -79,7 +79,7 @@ enum SchemaCommands {
       var settings = type.settings ?? TypeSettings()
       change(&settings)
       type.settings = settings
-      return try await schema.propose(type, to: container, in: .development)
+      return try await schema.propose(type, to: container, in: .development, by: nil)
     }
     terminal.say("'\(name)' of '\(container)': \((registered.settings ?? TypeSettings()).text)")
   }

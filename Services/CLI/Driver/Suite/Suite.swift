@@ -36,7 +36,7 @@ struct Suite {
         "\(programs)/\(process.service.executable)",
         directory.arguments(
           of: process, bus: edge.bus(of: process.service, plan.logLevel), http: edge.http,
-          onPostgres: plan.postgres != nil),
+          opensContainers: plan.opensContainers, onPostgres: plan.postgres != nil),
         environment: Self.environment(of: process.service, plan), output: .file(directory.log(process.name)))
       services.append(
         Keeper(process.name, board: board, host: host) { () throws(CaravanError) in

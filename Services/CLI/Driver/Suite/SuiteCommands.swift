@@ -18,6 +18,11 @@ enum SuiteCommands {
   private static let insecure = Flag<Bool>("insecure", "HTTP without TLS, tokens included, also for other machines")
   private static let scale = Flag<[String]>(
     "scale", "SERVICE=N", "so many processes of a service; repeatable", default: [])
+  private static let openContainers = Flag<Bool>(
+    "open-containers",
+    "who uses a container first has it, in development; so it is on the loopback, unless --closed-containers is given"
+  )
+  private static let closedContainers = Flag<Bool>("closed-containers", "the operator makes containers")
 
   static let tools = [
     Tool(
@@ -27,12 +32,15 @@ enum SuiteCommands {
         flags: [
           Flag<String?>.suiteDirectory, http, nats, KeyCommands.names, scale, Flag<String?>.postgres,
           Flag<[String]>.stores, deviceTLS, insecure, KeyCommands.connections, ConnectionCommands.each,
-          Flag<Duration>.deviceCredentials, Flag<LogLevel>.logLevel,
+          openContainers, closedContainers, Flag<Duration>.deviceCredentials, Flag<LogLevel>.logLevel,
         ])
     ) { options, terminal in try await up(options, terminal) }
   ]
 
   private static func up(_ options: Options, _ terminal: Terminal) async throws {
+    guard !options[openContainers] || !options[closedContainers] else {
+      throw CaravanError(.invalidData, "--open-containers and --closed-containers: say one of them")
+    }
     let directory = try SuiteDirectory(options[Flag<String?>.suiteDirectory])
     let postgres = options[Flag<String?>.postgres]
     let scale = try SuiteScale(options[scale] + options.operands, onPostgres: postgres != nil)
@@ -45,9 +53,11 @@ enum SuiteCommands {
       http: options[http], nats: options[nats], after: earlier, names: options[KeyCommands.names],
       random: terminal.host.random)
     defer { addresses.release() }
+    let isLocal = addresses.http.isLoopback && addresses.nats.isLoopback
     let plan = SuitePlan(
       directory: directory, scale: scale, postgres: postgres, stores: options[Flag<[String]>.stores],
       demandsCertificates: options[deviceTLS], allowsClear: options[insecure],
+      opensContainers: options[openContainers] || isLocal && !options[closedContainers],
       connections: options[KeyCommands.connections], connectionsPerDevice: options[ConnectionCommands.each],
       deviceCredentials: try options.deviceCredentialSeconds(),
       logLevel: options[Flag<LogLevel>.logLevel])

@@ -14,6 +14,8 @@ struct SuitePlan: Sendable {
   var demandsCertificates: Bool
   /// Whether HTTP may go in clear to other machines.
   var allowsClear: Bool
+  /// Whether a container is registered at its first use.
+  var opensContainers: Bool
   var connections: Int
   var connectionsPerDevice: Int
   /// How long devices' credentials are good, in seconds.

@@ -367,7 +367,142 @@ void   caravan__v1__list_types_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__list_types_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[4] =
+void   caravan__v1__registered_container__init
+                     (Caravan__V1__RegisteredContainer         *message)
+{
+  static const Caravan__V1__RegisteredContainer init_value = CARAVAN__V1__REGISTERED_CONTAINER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__registered_container__get_packed_size
+                     (const Caravan__V1__RegisteredContainer *message)
+{
+  assert(message->base.descriptor == &caravan__v1__registered_container__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__registered_container__pack
+                     (const Caravan__V1__RegisteredContainer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__registered_container__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__registered_container__pack_to_buffer
+                     (const Caravan__V1__RegisteredContainer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__registered_container__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RegisteredContainer *
+       caravan__v1__registered_container__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RegisteredContainer *)
+     protobuf_c_message_unpack (&caravan__v1__registered_container__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__registered_container__free_unpacked
+                     (Caravan__V1__RegisteredContainer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__registered_container__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__containers_request__init
+                     (Caravan__V1__ContainersRequest         *message)
+{
+  static const Caravan__V1__ContainersRequest init_value = CARAVAN__V1__CONTAINERS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__containers_request__get_packed_size
+                     (const Caravan__V1__ContainersRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__containers_request__pack
+                     (const Caravan__V1__ContainersRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__containers_request__pack_to_buffer
+                     (const Caravan__V1__ContainersRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ContainersRequest *
+       caravan__v1__containers_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ContainersRequest *)
+     protobuf_c_message_unpack (&caravan__v1__containers_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__containers_request__free_unpacked
+                     (Caravan__V1__ContainersRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__containers_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__containers_reply__init
+                     (Caravan__V1__ContainersReply         *message)
+{
+  static const Caravan__V1__ContainersReply init_value = CARAVAN__V1__CONTAINERS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__containers_reply__get_packed_size
+                     (const Caravan__V1__ContainersReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__containers_reply__pack
+                     (const Caravan__V1__ContainersReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__containers_reply__pack_to_buffer
+                     (const Caravan__V1__ContainersReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ContainersReply *
+       caravan__v1__containers_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ContainersReply *)
+     protobuf_c_message_unpack (&caravan__v1__containers_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__containers_reply__free_unpacked
+                     (Caravan__V1__ContainersReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[6] =
 {
   {
     "container",
@@ -417,17 +552,43 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "user",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ProposeTypeRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by_operator",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTypeRequest, has_by_operator),
+    offsetof(Caravan__V1__ProposeTypeRequest, by_operator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_type_request__field_indices_by_name[] = {
+  5,   /* field[5] = by_operator */
   0,   /* field[0] = container */
   1,   /* field[1] = environment */
   3,   /* field[3] = remembered */
   2,   /* field[2] = type */
+  4,   /* field[4] = user */
 };
 static const ProtobufCIntRange caravan__v1__propose_type_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
 {
@@ -437,7 +598,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
   "Caravan__V1__ProposeTypeRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTypeRequest),
-  4,
+  6,
   caravan__v1__propose_type_request__field_descriptors,
   caravan__v1__propose_type_request__field_indices_by_name,
   1,  caravan__v1__propose_type_request__number_ranges,
@@ -610,7 +771,7 @@ const ProtobufCMessageDescriptor caravan__v1__container_settings__descriptor =
   (ProtobufCMessageInit) caravan__v1__container_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__container_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__container_request__field_descriptors[6] =
 {
   {
     "container",
@@ -660,17 +821,43 @@ static const ProtobufCFieldDescriptor caravan__v1__container_request__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "user",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainerRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by_operator",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ContainerRequest, has_by_operator),
+    offsetof(Caravan__V1__ContainerRequest, by_operator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__container_request__field_indices_by_name[] = {
+  5,   /* field[5] = by_operator */
   0,   /* field[0] = container */
   1,   /* field[1] = environment */
   2,   /* field[2] = settings */
   3,   /* field[3] = settle */
+  4,   /* field[4] = user */
 };
 static const ProtobufCIntRange caravan__v1__container_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor =
 {
@@ -680,7 +867,7 @@ const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor =
   "Caravan__V1__ContainerRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ContainerRequest),
-  4,
+  6,
   caravan__v1__container_request__field_descriptors,
   caravan__v1__container_request__field_indices_by_name,
   1,  caravan__v1__container_request__number_ranges,
@@ -812,5 +999,275 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
   caravan__v1__list_types_reply__field_indices_by_name,
   1,  caravan__v1__list_types_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_types_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__registered_container__field_descriptors[6] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RegisteredContainer, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RegisteredContainer, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "owner",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RegisteredContainer, owner),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "developers",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__RegisteredContainer, n_developers),
+    offsetof(Caravan__V1__RegisteredContainer, developers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environments",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__RegisteredContainer, n_environments),
+    offsetof(Caravan__V1__RegisteredContainer, environments),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "members_only",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__RegisteredContainer, has_members_only),
+    offsetof(Caravan__V1__RegisteredContainer, members_only),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__registered_container__field_indices_by_name[] = {
+  3,   /* field[3] = developers */
+  4,   /* field[4] = environments */
+  0,   /* field[0] = id */
+  5,   /* field[5] = members_only */
+  1,   /* field[1] = name */
+  2,   /* field[2] = owner */
+};
+static const ProtobufCIntRange caravan__v1__registered_container__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RegisteredContainer",
+  "RegisteredContainer",
+  "Caravan__V1__RegisteredContainer",
+  "caravan.v1",
+  sizeof(Caravan__V1__RegisteredContainer),
+  6,
+  caravan__v1__registered_container__field_descriptors,
+  caravan__v1__registered_container__field_indices_by_name,
+  1,  caravan__v1__registered_container__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__registered_container__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__containers_request__field_descriptors[7] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "create",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ContainersRequest, has_create),
+    offsetof(Caravan__V1__ContainersRequest, create),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "owner",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, owner),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "members_only",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ContainersRequest, has_members_only),
+    offsetof(Caravan__V1__ContainersRequest, members_only),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "allow_developer",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, allow_developer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_developer",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, remove_developer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__containers_request__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  5,   /* field[5] = allow_developer */
+  2,   /* field[2] = create */
+  4,   /* field[4] = members_only */
+  0,   /* field[0] = name */
+  3,   /* field[3] = owner */
+  6,   /* field[6] = remove_developer */
+};
+static const ProtobufCIntRange caravan__v1__containers_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__containers_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ContainersRequest",
+  "ContainersRequest",
+  "Caravan__V1__ContainersRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ContainersRequest),
+  7,
+  caravan__v1__containers_request__field_descriptors,
+  caravan__v1__containers_request__field_indices_by_name,
+  1,  caravan__v1__containers_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__containers_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__containers_reply__field_descriptors[2] =
+{
+  {
+    "containers",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ContainersReply, n_containers),
+    offsetof(Caravan__V1__ContainersReply, containers),
+    &caravan__v1__registered_container__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ContainersReply, has_more),
+    offsetof(Caravan__V1__ContainersReply, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__containers_reply__field_indices_by_name[] = {
+  0,   /* field[0] = containers */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange caravan__v1__containers_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__containers_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ContainersReply",
+  "ContainersReply",
+  "Caravan__V1__ContainersReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ContainersReply),
+  2,
+  caravan__v1__containers_reply__field_descriptors,
+  caravan__v1__containers_reply__field_indices_by_name,
+  1,  caravan__v1__containers_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__containers_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -24,6 +24,9 @@ typedef struct Caravan__V1__ContainerRequest Caravan__V1__ContainerRequest;
 typedef struct Caravan__V1__ContainerReply Caravan__V1__ContainerReply;
 typedef struct Caravan__V1__ListTypesRequest Caravan__V1__ListTypesRequest;
 typedef struct Caravan__V1__ListTypesReply Caravan__V1__ListTypesReply;
+typedef struct Caravan__V1__RegisteredContainer Caravan__V1__RegisteredContainer;
+typedef struct Caravan__V1__ContainersRequest Caravan__V1__ContainersRequest;
+typedef struct Caravan__V1__ContainersReply Caravan__V1__ContainersReply;
 
 
 /* --- enums --- */
@@ -45,10 +48,19 @@ struct  Caravan__V1__ProposeTypeRequest
    */
   protobuf_c_boolean has_remembered;
   protobuf_c_boolean remembered;
+  /*
+   * whose device proposes, as the broker proves it
+   */
+  char *user;
+  /*
+   * neither: a release that says nothing of it, which is nobody's developer
+   */
+  protobuf_c_boolean has_by_operator;
+  protobuf_c_boolean by_operator;
 };
 #define CARAVAN__V1__PROPOSE_TYPE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_type_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__TypeRequest
@@ -111,10 +123,16 @@ struct  Caravan__V1__ContainerRequest
    */
   protobuf_c_boolean has_settle;
   protobuf_c_boolean settle;
+  /*
+   * who would use it, as the broker proves it: refused where it is not for them
+   */
+  char *user;
+  protobuf_c_boolean has_by_operator;
+  protobuf_c_boolean by_operator;
 };
 #define CARAVAN__V1__CONTAINER_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__container_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__ContainerReply
@@ -150,6 +168,79 @@ struct  Caravan__V1__ListTypesReply
 #define CARAVAN__V1__LIST_TYPES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_types_reply__descriptor) \
     , 0,NULL }
+
+
+/*
+ * A container, as it is registered.
+ */
+struct  Caravan__V1__RegisteredContainer
+{
+  ProtobufCMessage base;
+  /*
+   * its token in databases and subjects
+   */
+  char *id;
+  /*
+   * what people call it; unique without regard to case
+   */
+  char *name;
+  /*
+   * a user; absent: the operator
+   */
+  char *owner;
+  /*
+   * users who say how its records behave, beside the owner
+   */
+  size_t n_developers;
+  char **developers;
+  size_t n_environments;
+  char **environments;
+  /*
+   * for its owner and developers; else for every user of the suite
+   */
+  protobuf_c_boolean has_members_only;
+  protobuf_c_boolean members_only;
+};
+#define CARAVAN__V1__REGISTERED_CONTAINER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__registered_container__descriptor) \
+    , NULL, NULL, NULL, 0,NULL, 0,NULL, 0, 0 }
+
+
+/*
+ * What the operator asks. Without a name: the list.
+ */
+struct  Caravan__V1__ContainersRequest
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * of the list: behind this name
+   */
+  char *after;
+  protobuf_c_boolean has_create;
+  protobuf_c_boolean create;
+  char *owner;
+  protobuf_c_boolean has_members_only;
+  protobuf_c_boolean members_only;
+  char *allow_developer;
+  char *remove_developer;
+};
+#define CARAVAN__V1__CONTAINERS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__containers_request__descriptor) \
+    , NULL, NULL, 0, 0, NULL, 0, 0, NULL, NULL }
+
+
+struct  Caravan__V1__ContainersReply
+{
+  ProtobufCMessage base;
+  size_t n_containers;
+  Caravan__V1__RegisteredContainer **containers;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+};
+#define CARAVAN__V1__CONTAINERS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__containers_reply__descriptor) \
+    , 0,NULL, 0, 0 }
 
 
 /* Caravan__V1__ProposeTypeRequest methods */
@@ -304,6 +395,63 @@ Caravan__V1__ListTypesReply *
 void   caravan__v1__list_types_reply__free_unpacked
                      (Caravan__V1__ListTypesReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__RegisteredContainer methods */
+void   caravan__v1__registered_container__init
+                     (Caravan__V1__RegisteredContainer         *message);
+size_t caravan__v1__registered_container__get_packed_size
+                     (const Caravan__V1__RegisteredContainer   *message);
+size_t caravan__v1__registered_container__pack
+                     (const Caravan__V1__RegisteredContainer   *message,
+                      uint8_t             *out);
+size_t caravan__v1__registered_container__pack_to_buffer
+                     (const Caravan__V1__RegisteredContainer   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RegisteredContainer *
+       caravan__v1__registered_container__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__registered_container__free_unpacked
+                     (Caravan__V1__RegisteredContainer *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ContainersRequest methods */
+void   caravan__v1__containers_request__init
+                     (Caravan__V1__ContainersRequest         *message);
+size_t caravan__v1__containers_request__get_packed_size
+                     (const Caravan__V1__ContainersRequest   *message);
+size_t caravan__v1__containers_request__pack
+                     (const Caravan__V1__ContainersRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__containers_request__pack_to_buffer
+                     (const Caravan__V1__ContainersRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ContainersRequest *
+       caravan__v1__containers_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__containers_request__free_unpacked
+                     (Caravan__V1__ContainersRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ContainersReply methods */
+void   caravan__v1__containers_reply__init
+                     (Caravan__V1__ContainersReply         *message);
+size_t caravan__v1__containers_reply__get_packed_size
+                     (const Caravan__V1__ContainersReply   *message);
+size_t caravan__v1__containers_reply__pack
+                     (const Caravan__V1__ContainersReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__containers_reply__pack_to_buffer
+                     (const Caravan__V1__ContainersReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ContainersReply *
+       caravan__v1__containers_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__containers_reply__free_unpacked
+                     (Caravan__V1__ContainersReply *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caravan__V1__ProposeTypeRequest_Closure)
@@ -330,6 +478,15 @@ typedef void (*Caravan__V1__ListTypesRequest_Closure)
 typedef void (*Caravan__V1__ListTypesReply_Closure)
                  (const Caravan__V1__ListTypesReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__RegisteredContainer_Closure)
+                 (const Caravan__V1__RegisteredContainer *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ContainersRequest_Closure)
+                 (const Caravan__V1__ContainersRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ContainersReply_Closure)
+                 (const Caravan__V1__ContainersReply *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -344,6 +501,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__container_request__descript
 extern const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__containers_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__containers_reply__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -1,0 +1,108 @@
+import Model
+import SchemaCore
+import Testing
+
+/// Who may use a container, and who says how its records behave, as tables over what is registered.
+@Suite struct ContainerRulesTests {
+  private let album = ContainerID(unchecked: "album")
+  private let ann = UserID(unchecked: "ann")
+  private let bob = UserID(unchecked: "bob")
+
+  private func code(_ body: () throws -> Void) -> ErrorCode? {
+    do { try body() } catch { return (error as? CaravanError)?.code }
+    return nil
+  }
+
+  private func admit(
+    _ asker: Asker, _ container: RegisteredContainer?, in environment: Environment = .development,
+    hasTypes: Bool = false, isOpen: Bool = false
+  ) throws -> Containers.Admission {
+    try Containers.admit(
+      asker, to: album, in: environment,
+      Containers.Facts(registration: container, hasTypes: hasTypes, isOpen: isOpen))
+  }
+
+  @Test("issue 5, A4: a container that is not registered is there for nobody, unless the suite is open; in development")
+  func unregistered() throws {
+    for asker in [.operator, .user(ann), .unknown] as [Asker] {
+      #expect(code { _ = try admit(asker, nil) } == .zoneDoesNotExist)
+      #expect(try admit(asker, nil, isOpen: true) == .free)
+      #expect(code { _ = try admit(asker, nil, in: .production, isOpen: true) } == .zoneDoesNotExist)
+    }
+  }
+
+  @Test("issue 5, A4: a registration that is missing while there are types is unavailable, also in an open suite")
+  func lostRegistration() {
+    for isOpen in [false, true] {
+      for environment in Environment.allCases {
+        let answer = code { _ = try admit(.user(ann), nil, in: environment, hasTypes: true, isOpen: isOpen) }
+        #expect(answer == .unavailable)
+      }
+    }
+  }
+
+  @Test("issue 5, A4: a container for members is absent to others, in the words of one that is not there")
+  func members() throws {
+    var container = RegisteredContainer(id: album, name: "Album", owner: ann, developers: [], isForMembers: true)
+    func message(_ asker: Asker, _ container: RegisteredContainer?) -> String? {
+      do { _ = try admit(asker, container) } catch { return (error as? CaravanError)?.message }
+      return nil
+    }
+    #expect(try admit(.user(ann), container) == .known(container))
+    #expect(try admit(.operator, container) == .known(container))
+    #expect(message(.user(bob), container) != nil)
+    #expect(message(.user(bob), container) == message(.user(bob), nil))
+    #expect(message(.unknown, container) == message(.unknown, nil))
+    container = try Containers.allow(bob, in: container)
+    #expect(try admit(.user(bob), container) == .known(container))
+    container.isForMembers = false
+    #expect(try admit(.unknown, container) == .known(container))
+  }
+
+  @Test("issue 5, A4: whose first use opens a container develops it, in development, until its owner is confirmed")
+  func firstUse() throws {
+    let container = Containers.firstUse(of: album, by: .user(ann))
+    #expect(container.owner == ann && container.environments == [.development] && Containers.isUnconfirmed(container))
+    #expect(Containers.standing(of: .user(ann), in: container) == .developer)
+    #expect(Containers.standing(of: .user(bob), in: container) == .user)
+    #expect(Containers.standing(of: .unknown, in: container) == .user, "a release that says nothing of users")
+    #expect(code { _ = try admit(.operator, container, in: .production) } == .zoneDoesNotExist)
+    let confirmed = Containers.confirmed(container, owner: bob, isForMembers: false)
+    #expect(try admit(.operator, confirmed, in: .production) == .known(confirmed))
+    #expect(confirmed.isDeveloper(ann) && confirmed.isDeveloper(bob) && !Containers.isUnconfirmed(confirmed))
+    #expect(!Containers.found(album).isDeveloper(ann) && Containers.found(album).mayUse(ann))
+  }
+
+  @Test(
+    "issue 5, A4: names are of a few characters, and ids are tokens",
+    arguments: [
+      ("album", true), ("com.Example_Album-2", true), (String(repeating: "x", count: 255), true), ("", false),
+      (".", false), ("..", false), ("caravan", false), ("Caravan", false), ("a b", false), ("ä", false),
+      ("a/b", false), ("@id", false), (String(repeating: "x", count: 256), false),
+    ])
+  func names(_ name: String, isAllowed: Bool) {
+    #expect(code { try Containers.check(name: name) } == (isAllowed ? nil : .invalidData))
+    guard isAllowed else { return }
+    let id = Containers.id(for: name) { $0 - 1 }
+    #expect((try? ContainerID(id.text)) == id, "\(id)")
+    #expect(name != "album" || id == album)
+    #expect(Containers.id(for: "ALBUM") { _ in 0 } == album, "names differ in more than case")
+  }
+
+  @Test("issue 5, A4: developers, containers of a user and of the suite are bounded, each with its error")
+  func bounds() throws {
+    var container = RegisteredContainer(id: album, name: "album", owner: ann)
+    for number in 0..<SchemaLimits.developersPerContainer {
+      container = try Containers.allow(UserID("u\(number)"), in: container)
+    }
+    #expect(try Containers.allow(UserID("u3"), in: container) == container)
+    #expect(code { _ = try Containers.allow(bob, in: container) } == .limitExceeded)
+    #expect(code { _ = try Containers.remove(bob, from: container) } == .noSuchObject)
+    #expect(code { _ = try Containers.remove(ann, from: container) } == .invalidData)
+    #expect(try !Containers.remove(UserID("u3"), from: container).isDeveloper(UserID("u3")))
+    let (all, owned) = (SchemaLimits.containersPerSuite, SchemaLimits.containersPerUser)
+    #expect(code { try Containers.checkRoom(all: all - 1, owned: owned - 1) } == nil)
+    #expect(code { try Containers.checkRoom(all: all, owned: nil) } == .limitExceeded)
+    #expect(code { try Containers.checkRoom(all: 0, owned: owned) } == .limitExceeded)
+  }
+}
