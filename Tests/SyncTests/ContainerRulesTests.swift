@@ -105,4 +105,38 @@ import Testing
     #expect(code { try Containers.checkRoom(all: all, owned: nil) } == .limitExceeded)
     #expect(code { try Containers.checkRoom(all: 0, owned: owned) } == .limitExceeded)
   }
+
+  // MARK: What is said of types
+
+  private static let fields = [FieldDefinition(id: 1, name: "name", kind: .text)]
+
+  private func decide(
+    _ settings: TypeSettings?, after latest: TypeSettings?, more: Bool = false, by standing: Standing,
+    in environment: Environment = .development, isNew: Bool = false
+  ) throws -> RegistryDecision {
+    let known = RecordType(id: 1, definition: 1, name: "photos", fields: Self.fields, settings: latest)
+    let fields = Self.fields + (more ? [FieldDefinition(id: 2, name: "note", kind: .text)] : [])
+    let proposal = RecordType(id: 0, definition: 0, name: "photos", fields: fields, settings: settings)
+    return try Registry.decide(
+      proposal, versions: isNew ? [] : [known], numbers: TypeNumbers(after: 1), in: environment, by: standing)
+  }
+
+  @Test("issue 5, A4: how records behave is said by developers and the operator; fields are added by everybody")
+  func settings() throws {
+    let (short, none) = (TypeSettings(ttlMilliseconds: 1), TypeSettings())
+    for standing in [.operator, .developer] as [Standing] {
+      #expect(code { _ = try decide(short, after: nil, by: standing) } == nil)
+      #expect(code { _ = try decide(none, after: short, by: standing) } == nil)
+      #expect(code { _ = try decide(short, after: nil, by: standing, isNew: true) } == nil)
+    }
+    for more in [false, true] {
+      #expect(code { _ = try decide(short, after: nil, more: more, by: .user) } == .accessDenied)
+      #expect(code { _ = try decide(none, after: short, more: more, by: .user) } == .accessDenied, "back is a change")
+      #expect(code { _ = try decide(short, after: short, more: more, by: .user) } == nil, "it is so already")
+      #expect(code { _ = try decide(nil, after: short, more: more, by: .user) } == nil, "nothing is said of it")
+    }
+    #expect(code { _ = try decide(short, after: nil, by: .user, isNew: true) } == .accessDenied)
+    #expect(code { _ = try decide(none, after: nil, by: .user, isNew: true) } == nil)
+    #expect(code { _ = try decide(nil, after: nil, by: .user, isNew: true) } == nil)
+  }
 }

@@ -91,6 +91,38 @@ import Wire
     }
   }
 
+  @Test("issue 5, A4: whose device uses a container first says how its records behave; another's adds fields only")
+  func settings() async throws {
+    try await CloudWorld.with { cloud in
+      let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
+      #expect(try await a.refusal(Self.proposal(ttl: 60_000)) == nil)
+      let client = operatorsClient(cloud)
+      let container = try await client.container(named: "album")
+      #expect(container.owner == ann && container.developers == [ann] && container.environments == [.development])
+      let refused = try await b.refusal(Self.proposal(ttl: 1))
+      #expect(refused?.code == .accessDenied && refused?.message.contains("owner and developers") == true)
+      #expect(try await b.refusal(Self.proposal(ttl: 0))?.code == .accessDenied, "to have none is another setting, too")
+      #expect(try await b.refusal(Self.proposal(ttl: nil, more: [("note", .text)])) == nil)
+      #expect(try await b.refusal(Self.proposal(ttl: 60_000)) == nil, "it is so already")
+      let type = try await client.type(named: "photos", of: album, in: .development)
+      #expect(type.fields.count == 2 && type.settings == TypeSettings(ttlMilliseconds: 60_000))
+      let shards = ContainerRequest(
+        container: "album", environment: "development", settings: Wire.ContainerSettings(publicShards: 2), user: "bob")
+      let bus = cloud.hub.connect(as: "probe-2")
+      #expect(
+        await code { _ = try await bus.call(shards, to: SchemaMethod.container.subject, as: ContainerReply.self) }
+          == .accessDenied)
+
+      _ = try await client.allowDeveloper(bob, in: "album")
+      try await eventually("bob may") { try await b.refusal(Self.proposal(ttl: 5_000)) == nil }
+      // The operator confirms whose it is; who was first goes on.
+      let confirmed = try await client.createContainer("album", owner: bob, isForMembers: false)
+      #expect(confirmed.owner == bob && confirmed.developers == [ann, bob] && confirmed.environments.count == 2)
+      #expect(
+        await code { _ = try await client.createContainer("album", owner: ann, isForMembers: false) } == .objectExists)
+    }
+  }
+
   @Test("issue 5, A4: one user opens no more containers than a user may own; another's are none of theirs")
   func perUser() async throws {
     try await CloudWorld.with { cloud in
@@ -131,6 +163,15 @@ import Wire
       let found = Model.RegisteredContainer(id: album, name: "album", owner: nil)
       #expect(try await client.containers() == [found])
       #expect(try await client.container(named: "album") == found)
+      // Registrations are believed for a second.
+      let ttl = Mutex<UInt64>(1)
+      try await eventually("the first user develops it no more") {
+        let next = ttl.withLock { number -> UInt64 in
+          number += 1
+          return number
+        }
+        return try await a.refusal(Self.proposal(ttl: next))?.code == .accessDenied
+      }
       let more = try await a.agree(Self.fields + [("more", .text)])
       #expect(try await b.agree(Self.fields + [("more", .text)]) == more && more.fields.count == 2)
       #expect(try await a.pull().entries.map(\.name) == ["r"])
@@ -178,6 +219,7 @@ import Wire
       #expect(try await b.refusal(.pull(Pull(container: "album", zone: "photos")))?.code == .unavailable)
       let client = operatorsClient(cloud)
       #expect(try await client.createContainer("album", owner: ann, isForMembers: false).owner == ann)
+      #expect(try await b.refusal(Self.proposal(ttl: 1))?.code == .accessDenied)
       #expect(try await a.refusal(Self.proposal(ttl: 1)) == nil)
     }
   }

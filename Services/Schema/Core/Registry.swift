@@ -41,7 +41,8 @@ package enum Registry {
   ///     the name is new here, for somebody may have said others since, and where its user may say them.
   ///   - standing: of whoever proposes, in the container.
   /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
-  ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`.
+  ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`; `accessDenied` when
+  ///   records would behave otherwise than they do, and that is not for the one who proposes to say.
   package static func decide(
     _ proposed: RecordType, isRemembered: Bool = false, versions: [RecordType], numbers: TypeNumbers,
     in environment: Environment, by standing: Standing
@@ -66,8 +67,24 @@ package enum Registry {
         .limitExceeded,
         "no room for another version of '\(proposal.name)': \(numbers.count) record types, \(versions.count) of it")
     }
-    guard let latest = versions.last else { return .add(first(proposal, numbers)) }
-    return .add(try latest.extended(by: proposal, isBranch: isBranch, numbers))
+    let new =
+      if let latest = versions.last { try latest.extended(by: proposal, isBranch: isBranch, numbers) } else {
+        first(proposal, numbers)
+      }
+    try checkSettings(of: new, after: versions.last, by: standing)
+    return .add(new)
+  }
+
+  /// How records behave concerns every user's rows, so any device does not say it.
+  private static func checkSettings(
+    of new: RecordType, after latest: RecordType?, by standing: Standing
+  ) throws(CaravanError) {
+    guard standing == .user, new.settings ?? TypeSettings() != latest?.settings ?? TypeSettings() else { return }
+    throw CaravanError(
+      .accessDenied,
+      "how records of '\(new.name)' behave is said by the container's owner and developers, and by the operator "
+        + "(caravan schema set): one of them says it first, or the table is made without (who develops: "
+        + "caravan container allow-developer)")
   }
 
   /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are

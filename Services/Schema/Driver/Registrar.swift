@@ -147,7 +147,11 @@ final class Registrar: Sendable {
     let says = wanted != nil || request.settle
     // A service that looks for itself uses nothing.
     if says || asker != .unknown {
-      _ = try await containers.admit(asker, to: store.database, registers: says)
+      let standing = try await containers.admit(asker, to: store.database, registers: says)
+      guard wanted == nil || standing != .user else {
+        throw CaravanError(
+          .accessDenied, "how '\(request.container)' is divided is said by its owner, developers and the operator")
+      }
     }
     for _ in 0..<SchemaLimits.proposalAttempts {
       if let known = try await store.settings() {
