@@ -139,4 +139,19 @@ import Testing
     #expect(code { _ = try decide(none, after: nil, by: .user, isNew: true) } == nil)
     #expect(code { _ = try decide(nil, after: nil, by: .user, isNew: true) } == nil)
   }
+
+  @Test(
+    "issue 5, A4: in production no device changes a type, its developer's neither; the answer says who does and how")
+  func production() throws {
+    for standing in [.user, .developer] as [Standing] {
+      for isNew in [false, true] {
+        let error = #expect(throws: CaravanError.self) {
+          try decide(nil, after: nil, more: true, by: standing, in: .production, isNew: isNew)
+        }
+        #expect(error?.message.contains("caravan schema set --environment production") == true)
+      }
+      #expect(code { _ = try decide(nil, after: nil, by: standing, in: .production) } == nil, "what is there is told")
+    }
+    #expect(code { _ = try decide(nil, after: nil, more: true, by: .operator, in: .production) } == nil)
+  }
 }

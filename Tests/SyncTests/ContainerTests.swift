@@ -223,4 +223,32 @@ import Wire
       #expect(try await a.refusal(Self.proposal(ttl: 1)) == nil)
     }
   }
+
+  // MARK: Production
+
+  @Test("issue 5, A4: both environments are in one suite; in production the operator says the types, devices use them")
+  func production() async throws {
+    try await CloudWorld.with(environment: .production) { cloud in
+      let (owner, client) = (try cloud.device("p", of: "probe"), operatorsClient(cloud))
+      let refused = try await owner.refusal(Self.proposal(ttl: nil))
+      #expect(refused?.message.contains("caravan schema set --environment production") == true)
+      func type(_ fields: [(String, Model.FieldKind)]) -> Model.RecordType {
+        Model.RecordType(
+          id: 0, definition: 0, name: "photos",
+          fields: fields.map { Model.FieldDefinition(id: 0, name: $0.0, kind: $0.1) })
+      }
+      let development = try await client.propose(type([("draft", .integer)]), to: album, in: .development, by: ann)
+      let agreed = try await client.propose(type(Self.fields), to: album, in: .production, by: nil)
+      #expect(development.fields.map(\.name) == ["draft"] && agreed.fields.map(\.name) == ["name"])
+      #expect(try await owner.agree(Self.fields) == agreed)
+      #expect(try await owner.push(1, [.save("r", [1: .text("x")], type: agreed)]).versions == [1])
+      let more = try await owner.refusal(Self.proposal(ttl: nil, more: [("note", .text)]))
+      #expect(more?.code == .schemaViolation)
+      // What an open suite has made is in development alone.
+      _ = try await client.propose(type(Self.fields), to: ContainerID("new"), in: .development, by: ann)
+      #expect(
+        await code { _ = try await client.propose(type(Self.fields), to: ContainerID("new"), in: .production, by: nil) }
+          == .zoneDoesNotExist)
+    }
+  }
 }

@@ -56,11 +56,11 @@ package enum Registry {
     if isBranch, let latest = versions.last, proposal.isPart(of: latest), latest.behaves(as: proposal) {
       return .existing(latest)
     }
-    guard environment == .development else {
+    guard environment == .development || standing == .operator else {
       throw CaravanError(
         .schemaViolation,
-        "record type '\(proposal.name)' with these fields is not in production: promote it from development"
-      )
+        "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "
+          + "caravan schema set --environment production")
     }
     guard numbers.count < SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
       throw CaravanError(

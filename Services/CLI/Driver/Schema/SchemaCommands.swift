@@ -22,6 +22,9 @@ enum SchemaCommands {
     "hide-expired", "true|false", "whether expired records are out of sight before they are collected")
   private static let chunkSize = Flag<String?>(
     "chunk-size", "SIZE", "most chunks of its objects are about so long: \(chunkSizes.joined(separator: ", "))")
+  private static let environment = Flag<String>(
+    "environment", "E", "development or production, where devices change no type",
+    default: Environment.development.rawValue)
   private static let json = Flag<Bool>("json", "a JSON array")
   private static let publicShards = Flag<Int?>("public", "N", "shards of the public database's default zone")
   private static let privateShards = Flag<Int?>("private", "N", "shards of each private database's default zone")
@@ -31,24 +34,36 @@ enum SchemaCommands {
 
   static let tools = [
     Tool(
-      Command("caravan schema list", "Shows a container's record types.", flags: [container, json] + place)
+      Command(
+        "caravan schema list", "Shows a container's record types.", flags: [container, environment, json] + place)
     ) { options, terminal in try await list(options, terminal) },
     Tool(
       Command(
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
-        flags: [container, type, fields, conflicts, fallback, patience, lifetime, hidesExpired, chunkSize] + place),
+        flags: [container, environment, type, fields, conflicts, fallback, patience, lifetime, hidesExpired, chunkSize]
+          + place),
       changesCloud: true
     ) { options, terminal in try await set(options, terminal) },
     Tool(
       Command(
         "caravan schema shards",
         "Shows how a container's default zones are divided, or says it: once, before their first record.",
-        flags: [container, publicShards, privateShards] + place), changesCloud: true
+        flags: [container, environment, publicShards, privateShards] + place), changesCloud: true
     ) { options, terminal in try await shards(options, terminal) },
   ]
 
   private static func policies(_ policies: [ConflictPolicy]) -> String {
     policies.map(\.rawValue).joined(separator: ", ")
+  }
+
+  private static func place(
+    _ options: Options
+  ) throws(CaravanError) -> (container: ContainerID, environment: Environment) {
+    guard let environment = Environment(rawValue: options[environment]) else {
+      throw CaravanError(
+        .invalidData, "--environment \(options[environment].prefix(40)): say development or production")
+    }
+    return (try ContainerID(options[container]), environment)
   }
 
   private static func policy(_ text: String, _ flag: String) throws(CaravanError) -> ConflictPolicy {
@@ -62,7 +77,7 @@ enum SchemaCommands {
   // MARK: Set
 
   private static func set(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
-    let container = try ContainerID(options[container])
+    let (container, environment) = try place(options)
     let name = options[type]
     let change = try settings(options)
     let proposed = try options[fields].map { text throws(CaravanError) in try SchemaText(parsing: text) }
@@ -72,22 +87,22 @@ enum SchemaCommands {
       var type: RecordType
       if let proposed {
         type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
-        type.settings = try await known(name, of: container, schema)?.settings
+        type.settings = try await known(name, of: container, in: environment, schema)?.settings
       } else {
-        type = try await schema.type(named: name, of: container, in: .development)
+        type = try await schema.type(named: name, of: container, in: environment)
       }
       var settings = type.settings ?? TypeSettings()
       change(&settings)
       type.settings = settings
-      return try await schema.propose(type, to: container, in: .development, by: nil)
+      return try await schema.propose(type, to: container, in: environment, by: nil)
     }
     terminal.say("'\(name)' of '\(container)': \((registered.settings ?? TypeSettings()).text)")
   }
 
   private static func known(
-    _ name: String, of container: ContainerID, _ schema: SchemaClient
+    _ name: String, of container: ContainerID, in environment: Environment, _ schema: SchemaClient
   ) async throws(CaravanError) -> RecordType? {
-    do { return try await schema.type(named: name, of: container, in: .development) } catch {
+    do { return try await schema.type(named: name, of: container, in: environment) } catch {
       guard error.code == .tableNotFound else { throw error }
       return nil
     }
@@ -127,7 +142,7 @@ enum SchemaCommands {
   // MARK: Shards
 
   private static func shards(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
-    let container = try ContainerID(options[container])
+    let (container, environment) = try place(options)
     var wanted: ContainerSettings?
     if options[publicShards] != nil || options[privateShards] != nil {
       var settings = ContainerSettings()
@@ -139,7 +154,7 @@ enum SchemaCommands {
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
     let saying = wanted
     let settings = try await bus.with(terminal.host) { bus throws(CaravanError) in
-      try await SchemaClient(bus: bus).settings(of: container, in: .development, saying: saying)
+      try await SchemaClient(bus: bus).settings(of: container, in: environment, saying: saying)
     }
     guard let settings else {
       return terminal.say(
@@ -151,10 +166,10 @@ enum SchemaCommands {
   // MARK: List
 
   private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
-    let container = try ContainerID(options[container])
+    let (container, environment) = try place(options)
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
     let types = try await bus.with(terminal.host) { bus throws(CaravanError) in
-      try await SchemaClient(bus: bus).types(of: container, in: .development)
+      try await SchemaClient(bus: bus).types(of: container, in: environment)
     }
     if options[json] { return terminal.say(JSON.array(types.map(\.json)).encoded()) }
     var table = TextTable(["TYPE", ">ID", "FIELDS", "BEHAVIOUR"])
