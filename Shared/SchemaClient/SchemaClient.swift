@@ -163,6 +163,11 @@ public final class SchemaClient: Sendable {
     return settings?.shards(of: database) ?? 1
   }
 
+  /// As many as were said, which a look does not say: before the first record nothing is in any shard.
+  public func shardsSaid(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
+    try await settings(of: database.container, in: database.environment)?.shards(of: database) ?? 1
+  }
+
   private func ask(
     _ method: SchemaMethod, _ request: some WireMessage, _ container: ContainerID, _ environment: Model.Environment,
     _ deadline: Duration = SchemaClient.deadline

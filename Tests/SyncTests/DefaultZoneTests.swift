@@ -115,6 +115,9 @@ import Wire
       let client = SchemaClient(bus: cloud.hub.connect(as: "operator"))
       let container = Self.everybodys.container
       #expect(try await client.settings(of: container, in: .development) == nil)
+      // Whoever looks says nothing.
+      _ = try? await Self.read(a, ["r"])
+      #expect(try await client.settings(of: container, in: .development) == nil)
       _ = try await Self.outcome(a, Self.push(1, .save("r", [:], type: type)))
       #expect(try await client.settings(of: container, in: .development) == Model.ContainerSettings())
       await #expect(throws: CaravanError.self) { try await Self.said(cloud, Model.ContainerSettings(publicShards: 2)) }

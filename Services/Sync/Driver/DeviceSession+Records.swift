@@ -34,7 +34,7 @@ extension DeviceSession {
     guard zone.name == DefaultZone.name else {
       return try await cloud.storage.fetch(names, fields: fields, from: zone).map { Wire.Entry($0) }
     }
-    let count = try await cloud.schema.shards(of: zone.database, for: user)
+    let count = try await cloud.schema.shardsSaid(of: zone.database)
     let byShard = Dictionary(grouping: names) { DefaultZone.shard(of: $0, among: count) }
     let answers = await withTaskGroup(of: Swift.Result<[Model.Entry], CaravanError>.self) { group in
       for (shard, names) in byShard {
@@ -91,9 +91,14 @@ extension DeviceSession {
   }
 
   /// Where a record lies: in the zone, or in its shard of the default zone (CK-10).
-  func home(of record: String, in zone: ZoneID) async throws(CaravanError) -> ZoneID {
+  /// - Parameter isLook: nothing will be written there, so nothing is said of shards.
+  func home(of record: String, in zone: ZoneID, isLook: Bool = false) async throws(CaravanError) -> ZoneID {
     guard zone.name == DefaultZone.name else { return zone }
-    let shard = DefaultZone.shard(of: record, among: try await cloud.schema.shards(of: zone.database, for: user))
+    let count =
+      isLook
+      ? try await cloud.schema.shardsSaid(of: zone.database)
+      : try await cloud.schema.shards(of: zone.database, for: user)
+    let shard = DefaultZone.shard(of: record, among: count)
     return try ZoneID(zone.database.shard(shard), zone.name)
   }
 

@@ -35,7 +35,8 @@ extension DeviceSession {
   func ticket(_ request: RequestTicket) async throws(CaravanError) -> Ticket {
     var database = try database(request.container, request.database)
     if !request.record.isEmpty {
-      database = try await home(of: request.record, in: ZoneID(database, DefaultZone.name)).database
+      database = try await home(of: request.record, in: ZoneID(database, DefaultZone.name), isLook: !request.upload)
+        .database
     }
     let now = try await cloud.storage.time(of: Partition(of: database))
     let expires = now.milliseconds + TicketSeal.lifetime.wholeMilliseconds
