@@ -79,6 +79,7 @@ import Testing
       try await Self.extend(a)
       try await Self.write("of a", a)
       try await a.until("it has gone") { try await a.isSettled() }
+      try await b.until("b has that version") { try await b.rows().first?.version == a.rows().first?.version }
       let other = RunningDevice.columns + ", rating INTEGER"
       try await b.store.createTable(Self.table, schema: SchemaText(parsing: other), localOnly: false)
       try await b.store.write(
