@@ -166,7 +166,8 @@ import Testing
     }
     func remember(_ proposal: RecordType, _ versions: [RecordType]) throws -> RegistryDecision {
       try Registry.decide(
-        proposal, isRemembered: true, versions: versions, numbers: TypeNumbers(after: 8), in: .development)
+        proposal, isRemembered: true, versions: versions, numbers: TypeNumbers(after: 8), in: .development,
+        by: .developer)
     }
     let versions = [behaving(3, 0, first), behaving(4, 60_000, first)]
     #expect(try remember(behaving(0, 9, first), versions) == .existing(versions[1]), "somebody may have said others")
