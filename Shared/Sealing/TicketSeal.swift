@@ -30,29 +30,29 @@ public struct TicketSeal: Sendable {
   public static let lifetime: Duration = .seconds(900)
   /// What clocks of several storage processes may differ by.
   private static let tolerance: Duration = .seconds(60)
-  private let key: TicketKey
+  private let keys: any TicketKeys
 
-  public init(key: TicketKey) { self.key = key }
+  public init(key keys: any TicketKeys) { self.keys = keys }
 
   public func issue(_ grant: TicketGrant) -> Ticket {
     Ticket(
       database: DatabaseRef(grant.database), device: grant.device.text, upload: grant.isUpload, bytes: grant.bytes,
-      expiresMilliseconds: UInt64(grant.expiresMilliseconds), mac: message(grant).mac(key),
+      expiresMilliseconds: UInt64(grant.expiresMilliseconds), mac: keys.ring.mac(over: message(grant).bytes),
       partition: Partition(of: grant.database).number)
   }
 
   /// - Parameters:
   ///   - device: who shows it, as the broker proves.
   ///   - now: Unix time.
-  /// - Throws: `notAuthenticated` when this key did not issue it, or to another device; `leaseExpired` when its time is
-  ///   over; `invalidData` when it is no ticket at all.
+  /// - Throws: `notAuthenticated` when no key of the ring issued it, or to another device; `leaseExpired` when its
+  ///   time is over; `invalidData` when it is no ticket at all.
   public func open(
     _ ticket: Ticket, from device: EnrolledDevice, nowMilliseconds now: Int64
   ) throws(CaravanError) -> TicketGrant {
     let grant = TicketGrant(
       database: try required(ticket.database, "database").model(), device: try EnrolledDevice(ticket.device),
       isUpload: ticket.upload, bytes: ticket.bytes, expiresMilliseconds: Int64(clamping: ticket.expiresMilliseconds))
-    guard key.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
+    guard keys.ring.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
       throw CaravanError(.notAuthenticated, "the ticket is not one for this device: ask sync for another")
     }
     // One that would last longer than any was issued before storage's time went back.

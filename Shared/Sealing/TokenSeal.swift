@@ -6,9 +6,9 @@ public import Model
 public struct TokenSeal: Sendable {
   private static let version: UInt8 = 2
 
-  private let key: TicketKey
+  private let keys: any TicketKeys
 
-  public init(key: TicketKey) { self.key = key }
+  public init(key keys: any TicketKeys) { self.keys = keys }
 
   // MARK: Zones
 
@@ -17,7 +17,7 @@ public struct TokenSeal: Sendable {
       [position.incarnation, position.seq, position.settled, position.below, position.target], Self.scope(zone))
   }
 
-  /// - Throws: `invalidSyncToken` when this key did not make it for this zone.
+  /// - Throws: `invalidSyncToken` when no key of the ring made it for this zone.
   public func open(_ token: [UInt8], of zone: ZoneID) throws(CaravanError) -> ChangePosition {
     guard let numbers = open(token, Self.scope(zone)) else {
       throw CaravanError(
@@ -39,7 +39,7 @@ public struct TokenSeal: Sendable {
     seal([position.life, position.log], Self.scope(database))
   }
 
-  /// - Throws: `invalidSyncToken` when this key did not make it for this database.
+  /// - Throws: `invalidSyncToken` when no key of the ring made it for this database.
   public func open(_ token: [UInt8], of database: DatabaseID) throws(CaravanError) -> DatabasePosition {
     guard let numbers = open(token, Self.scope(database)) else {
       throw CaravanError(
@@ -62,15 +62,15 @@ public struct TokenSeal: Sendable {
     var token = [Self.version]
     let count = (numbers.lastIndex { $0 > 0 } ?? -1) + 1
     for number in numbers.prefix(count) { Self.append(number, to: &token) }
-    return token + Self.message(token, scope).mac(key)
+    return token + keys.ring.mac(over: Self.message(token, scope).bytes)
   }
 
-  /// - Returns: as many numbers as any position has; nil: this key did not seal it in this scope.
+  /// - Returns: as many numbers as any position has; nil: no key of the ring sealed it in this scope.
   private func open(_ token: [UInt8], _ scope: SealedMessage) -> [UInt64]? {
     let content = Array(token.dropLast(TicketKey.macByteCount))
     guard
       content.first == Self.version,
-      key.verify(Array(token[content.count...]), over: Self.message(content, scope).bytes)
+      keys.ring.verify(Array(token[content.count...]), over: Self.message(content, scope).bytes)
     else { return nil }
     var rest = content.dropFirst()
     return (0..<Self.numbers).map { _ in Self.takeNumber(&rest) }
@@ -93,7 +93,7 @@ public struct TokenSeal: Sendable {
     bytes.append(UInt8(number))
   }
 
-  /// Of bytes that this key has sealed; 0 behind their end.
+  /// Of bytes that the ring has sealed; 0 behind their end.
   private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64 {
     var number: UInt64 = 0
     var shift: UInt64 = 0

@@ -22,23 +22,23 @@ public struct TurnSeal: Sendable {
   private static let version: UInt8 = 1
   private static let byteCount = 1 + 3 * 8 + TicketKey.macByteCount
 
-  private let key: TicketKey
+  private let keys: any TicketKeys
 
-  public init(key: TicketKey) { self.key = key }
+  public init(key keys: any TicketKeys) { self.keys = keys }
 
   /// - Parameter client: whose turn it is.
   public func seal(_ turn: SyncTurn, in zone: ZoneID, of client: String) -> [UInt8] {
     var token = [Self.version]
     for number in [turn.leaseToken, turn.height, turn.incarnation] { SealedMessage.append(number, to: &token) }
-    return token + message(turn, zone, client).mac(key)
+    return token + keys.ring.mac(over: message(turn, zone, client).bytes)
   }
 
-  /// nil: this key did not seal it, or for another zone or client.
+  /// nil: no key of the ring sealed it, or for another zone or client.
   public func open(_ token: [UInt8], in zone: ZoneID, of client: String) -> SyncTurn? {
     guard token.count == Self.byteCount, token[0] == Self.version else { return nil }
     let numbers = stride(from: 1, to: 25, by: 8).map { token[$0..<($0 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
     let turn = SyncTurn(leaseToken: numbers[0], height: numbers[1], incarnation: numbers[2])
-    return key.verify(Array(token[25...]), over: message(turn, zone, client).bytes) ? turn : nil
+    return keys.ring.verify(Array(token[25...]), over: message(turn, zone, client).bytes) ? turn : nil
   }
 
   private func message(_ turn: SyncTurn, _ zone: ZoneID, _ client: String) -> SealedMessage {

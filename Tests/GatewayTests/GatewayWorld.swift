@@ -53,7 +53,7 @@ struct GatewayWorld: Sendable {
       let feed = ChangeFeed()
       let store = try await StoreSQLite(.simulation(.directory(path)), host: host, observer: feed)
       let storage = StorageService(
-        store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: try .generate())
+        store: store, feed: feed, bus: hub.connect(as: "storage"), host: host, ticketKey: try TicketKey.generate())
       let (signingKey, account) = (try NKey.generate(.account), try NKey.generate(.account))
       var settings = GatewaySettings(address: "127.0.0.1", port: 0, adminToken: adminToken)
       settings.metricsToken = metricsToken

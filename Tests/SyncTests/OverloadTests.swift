@@ -63,7 +63,7 @@ import Wire
       ServiceHost(
         name: "caravan-storage", version: "1.0.0", bus: hub.connect(as: "storage"), host: host,
         endpoints: [changes, commit, commits]),
-      try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: .generate()),
+      try SyncService(bus: hub.connect(as: "sync"), host: host, ticketKey: TicketKey.generate()),
     ]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for service in services { group.addTask { try await service.run() } }

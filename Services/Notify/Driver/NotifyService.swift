@@ -22,7 +22,7 @@ public final class NotifyService: Service {
   ///   - timing: of the leases on partitions.
   ///   - partitions: that the instances share; fewer than all for simulations.
   public init(
-    bus: any MessageBus, host: Host, ticketKey: TicketKey, version: String = Release.version,
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, version: String = Release.version,
     environment: Model.Environment = .development,
     timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all
   ) {

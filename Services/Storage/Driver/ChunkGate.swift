@@ -19,7 +19,7 @@ final class ChunkGate: Sendable {
   private let rates: RateGate
   private let refusals: DeviceRefusals
 
-  init(store: any Store, host: Host, ticketKey: TicketKey, rates: RateLimits, metrics: StorageMetrics) {
+  init(store: any Store, host: Host, ticketKey: any TicketKeys, rates: RateLimits, metrics: StorageMetrics) {
     refusals = DeviceRefusals(host, retryAfter: StorageLimits.retryAfterMilliseconds)
     self.rates = RateGate(rates, counting: .limited, host: host)
     self.store = store

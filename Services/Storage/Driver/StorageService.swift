@@ -28,7 +28,7 @@ package final class StorageService: Service {
   ///   - companions: who may serve beside it; nil: whoever does.
   ///   - version: semantic, as discovery shows it.
   package init(
-    store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: TicketKey,
+    store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: any TicketKeys,
     rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil, clock: TrustedClock? = nil,
     companions: Companions? = nil, version: String = Release.version
   ) {

@@ -14,19 +14,21 @@ package final class SyncService: Service {
 
   /// - Parameters:
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
+  ///   - aliasKey: derives users' aliases, which never change; nil: the ticket key with which the deployment began.
   ///   - environment: of the databases that devices reach.
   ///   - rates: that this instance keeps devices, users and containers to.
   ///   - features: what it does of what not every release does.
   ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
-    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment = .development,
-    rates: RateLimits = .standard, features: Features = .all, faults: FaultSwitch = .off,
-    version: String = Release.version
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey? = nil,
+    environment: Model.Environment = .development, rates: RateLimits = .standard, features: Features = .all,
+    faults: FaultSwitch = .off, version: String = Release.version
   ) throws(CaravanError) {
+    let aliasKey = if let aliasKey { aliasKey } else { try Self.aliasKey(ticketKey.ring) }
     let cloud = Cloud(
-      bus: bus, host: host, ticketKey: ticketKey, environment: environment, rates: rates, features: features,
-      faults: faults)
+      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey, environment: environment, rates: rates,
+      features: features, faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -49,6 +51,15 @@ package final class SyncService: Service {
           } catch { throw cloud.refusals.told(error) }
         }
       ])
+  }
+
+  /// - Throws: `invalidData` when a rotation has taken the key away from which aliases came before they had their own.
+  private static func aliasKey(_ ring: KeyRing) throws(CaravanError) -> TicketKey {
+    guard let key = ring.original else {
+      throw CaravanError(
+        .invalidData, "the ticket key was rotated, and users' aliases must not change: give --alias-key KEYS/alias.key")
+    }
+    return key
   }
 
   /// - Throws: `featureDisabled` to an agent that is too old: it keeps what is unsent, shows why, and asks again.
@@ -93,8 +104,8 @@ final class Cloud: Sendable {
   let behaviour: Behaviour
 
   init(
-    bus: any MessageBus, host: Host, ticketKey: TicketKey, environment: Model.Environment, rates: RateLimits,
-    features: Features, faults: FaultSwitch
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey, environment: Model.Environment,
+    rates: RateLimits, features: Features, faults: FaultSwitch
   ) {
     self.features = features
     self.faults = faults
@@ -107,7 +118,7 @@ final class Cloud: Sendable {
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)
     turns = TurnSeal(key: ticketKey)
-    aliases = UserAlias(key: ticketKey)
+    aliases = UserAlias(key: aliasKey)
     metrics = SyncMetrics(host.metrics)
     turnstile = Turnstile(rates, host: host)
     refusals = DeviceRefusals(host, retryAfter: SyncLimits.retryAfterMilliseconds)
