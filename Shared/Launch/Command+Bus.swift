@@ -142,6 +142,12 @@ public enum LaunchLimits {
   public static let outageNotice: Duration = .seconds(4)
   /// How often a service asks whether its broker still answers. One that hangs is given up after three of them.
   public static let brokerPings: Duration = .seconds(3)
+  /// How often a service looks whether its ticket keys have changed.
+  public static let ringRereads: Duration = .seconds(5)
+  /// After so long every service that runs has read them.
+  public static let ringTravels: Duration = .seconds(15)
+  /// Beyond it, it is the wrong file.
+  public static let ringFileBytes = 16 << 10
   /// Within `ServiceGroup.shutDownDeadline`.
   public static let drainDeadline: Duration = .seconds(3)
   /// Different refusals of a broker that one process writes down.

@@ -4,11 +4,33 @@ public import Model
 public import Runtime
 
 extension Flag where Value == String {
-  /// The secret that sync, notify and storage share.
+  /// The secrets that sync, notify and storage share.
   public static var ticketKey: Flag<String> {
     Flag(
-      "ticket-key", "FILE", "the key of change tokens and chunk tickets: 64 hexadecimal digits",
+      "ticket-key", "FILE", "the keys of change tokens and chunk tickets, read again when the file changes",
       environment: "CARAVAN_TICKET_KEY")
+  }
+}
+
+extension Flag where Value == String? {
+  /// Sync's alone.
+  public static var aliasKey: Flag<String?> {
+    Flag(
+      "alias-key", "FILE",
+      "the key of users' aliases (default: alias.key beside the ticket key, or the ticket key that was there first)",
+      environment: "CARAVAN_ALIAS_KEY")
+  }
+}
+
+extension Options {
+  /// The key of users' aliases; nil: there is no file of it, as in deployments of before, whose aliases came from the
+  /// ticket key.
+  /// - Throws: `invalidData` naming the file.
+  public func aliasKey() throws(CaravanError) -> TicketKey? {
+    if let path = self[Flag<String?>.aliasKey] { return try TicketKey.reading(path) }
+    let folder = self[Flag<String>.ticketKey].lastIndex(of: "/").map { self[Flag<String>.ticketKey][...$0] } ?? ""
+    let path = "\(folder)\(TicketKey.aliasFile)"
+    return DiskFile.exists(path) ? try TicketKey.reading(path) : nil
   }
 }
 
@@ -22,6 +44,9 @@ extension Flag where Value == String {
 }
 
 extension TicketKey {
+  /// What the key of users' aliases is called in a directory of keys.
+  public static let aliasFile = "alias.key"
+
   /// As the file holds it: hexadecimal digits and a line's end.
   public var fileText: String { Hex.encode(bytes) + "\n" }
 
@@ -31,7 +56,7 @@ extension TicketKey {
     let line = text.prefix { !$0.isNewline }
     guard let bytes = try? Hex.decode(String(line)), let key = try? TicketKey(bytes) else {
       throw CaravanError(
-        .invalidData, "'\(path)' is no ticket key: it holds \(2 * TicketKey.byteCount) hexadecimal digits")
+        .invalidData, "'\(path)' is no key: it holds \(2 * TicketKey.byteCount) hexadecimal digits")
     }
     return key
   }

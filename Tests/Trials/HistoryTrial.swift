@@ -12,7 +12,7 @@ import TestKit
 struct HistoryTrial: Sendable {
   let urls: [String]
   let credentials: [Credentials]
-  let key: TicketKey
+  let key: KeyRing
   let seconds: Int
   let seed: UInt64
   let host: Host
@@ -59,7 +59,7 @@ struct HistoryTrial: Sendable {
     let credentials: Credentials
     let settings: Witness.Settings
 
-    init(_ credentials: Credentials, _ key: TicketKey) throws {
+    init(_ credentials: Credentials, _ key: KeyRing) throws {
       self.credentials = credentials
       let claims = credentials.jwt.claims
       name = try EnrolledDevice(credentials: claims.name, user: claims.userTag)

@@ -4,7 +4,7 @@ import Launch
 import Model
 import Runtime
 
-let ticketKey = Flag<String>("ticket-key", "FILE", "the key of the suite's change tokens")
+let ticketKey = Flag<String>("ticket-key", "FILE", "the keys of the suite's change tokens")
 let credentials = Flag<[String]>("creds", "FILE[,FILE]", "credentials of devices, one a client")
 let brokers = Flag<[String]>("nats", "URL[,URL]", "where the broker is")
 let seconds = Flag<Int>("seconds", "N", "how long clients go on", default: 12, in: 1...3_600)
@@ -32,7 +32,7 @@ func perform(_ command: Command, _ options: Options) async throws -> Bool {
     var devices: [Credentials] = []
     for file in options[credentials] { devices.append(try Credentials.reading(file)) }
     return try await HistoryTrial(
-      urls: options[brokers], credentials: devices, key: TicketKey.reading(options[ticketKey]),
+      urls: options[brokers], credentials: devices, key: KeyRing.reading(options[ticketKey]),
       seconds: options[seconds], seed: UInt64(options[seed]), host: host
     ).run()
   }

@@ -7,5 +7,6 @@ Command(
   "caravan-notify", "Tells Caravan's devices which of their subscriptions changed.",
   flags: .bus + [Flag<String>.ticketKey]
 ).serve { options, host, bus in
-  [NotifyService(bus: bus, host: host, ticketKey: try TicketKey.reading(options[Flag<String>.ticketKey]))]
+  let keys = try RingFile(options[Flag<String>.ticketKey], host: host)
+  return [keys, NotifyService(bus: bus, host: host, ticketKey: keys)]
 }

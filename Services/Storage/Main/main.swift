@@ -139,7 +139,7 @@ Command(
     + [userRecords, userBytes, containerRecords, containerBytes]
     + [objects, endpoint, region, keyID, secret, sessionToken, spool, Flag<String>.faults] + RateFlags.all
 ).serve { options, host, bus in
-  let key = try TicketKey.reading(options[Flag<String>.ticketKey])
+  let keys = try RingFile(options[Flag<String>.ticketKey], host: host)
   let faults = try FaultSwitch(options[Flag<String>.faults])
   let feed = ChangeFeed()
   let clock = trustedClock(options, host)
@@ -155,8 +155,9 @@ Command(
     sharing: try await store.sharedName(),
     advice: "stop it, or give both the same PostgreSQL (--postgres); a store of its own needs a broker of its own")
   return [
+    keys,
     StorageService(
-      store: store, feed: feed, bus: bus, host: host, ticketKey: key, rates: RateFlags.limits(options), objects: mover,
-      moves: moves, clock: clock, companions: companions)
+      store: store, feed: feed, bus: bus, host: host, ticketKey: keys, rates: RateFlags.limits(options), objects: mover,
+      moves: moves, clock: clock, companions: companions),
   ]
 }

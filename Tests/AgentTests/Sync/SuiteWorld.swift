@@ -1,6 +1,7 @@
 import AgentCore
 import Bus
 import Crypto
+import Launch
 import Model
 import NotifyDriver
 import Runtime
@@ -20,14 +21,21 @@ final class SuiteWorld: Sendable {
   let faults = FaultPlan()
   let hub: InProcessHub
   let directory: TemporaryDirectory
+  /// Of sync: its metrics.
+  let syncHost: Host
 
   /// - Parameters:
   ///   - policy: of the network, in place of `faults`.
   ///   - features: what the cloud does.
   ///   - hasFiles: the cloud's store lies in `cloud`, where it can be damaged.
-  init(seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all, hasFiles: Bool = false) throws {
+  ///   - hasKeyFile: the services read their keys in `keyFile`, where they can be rotated.
+  init(
+    seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all, hasFiles: Bool = false,
+    hasKeyFile: Bool = false
+  ) throws {
     world = Simulation(seed: seed)
     directory = try TemporaryDirectory()
+    syncHost = world.host("sync").host
     let net = world.host("net").host
     let ofNetwork: any FaultPolicy = if let policy { policy } else { faults }
     hub = InProcessHub(clock: net.clock, random: net.random, faults: ofNetwork)
@@ -35,21 +43,33 @@ final class SuiteWorld: Sendable {
     let hub = hub
     let place: StoreOptions.Location = hasFiles ? .directory(cloud) : .memory
     _ = world.start { await hub.run() }
-    let storageHost = world.host("storage").host
+    let (storageHost, notifyHost, syncHost) = (world.host("storage").host, world.host("notify").host, self.syncHost)
+    let (world, path) = (world, "\(directory.path)/ticket.key")
+    if hasKeyFile { try TextFile.writeSecret(key.fileText, to: path) }
+    @Sendable func keys(_ host: Host) throws -> any TicketKeys {
+      guard hasKeyFile else { return key }
+      let file = try RingFile(path, host: host)
+      _ = world.start { await file.run() }
+      return file
+    }
     _ = world.start {
       let feed = ChangeFeed()
       let store = try await StoreSQLite(.simulation(place), host: storageHost, observer: feed)
       let bus = hub.connect(as: "storage")
-      try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: key).run()
+      try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: keys(storageHost))
+        .run()
     }
     let schema = try SchemaService(
       bus: hub.connect(as: "schema"), host: world.host("schema").host, opensContainers: true)
     let sync = try SyncService(
-      bus: hub.connect(as: "sync"), host: world.host("sync").host, ticketKey: key, features: features)
-    let notify = NotifyService(bus: hub.connect(as: "notify"), host: world.host("notify").host, ticketKey: key)
+      bus: hub.connect(as: "sync"), host: syncHost, ticketKey: keys(syncHost), aliasKey: key, features: features)
+    let notify = try NotifyService(bus: hub.connect(as: "notify"), host: notifyHost, ticketKey: keys(notifyHost))
     let services: [any Service] = [schema, sync, notify]
     for service in services { _ = world.start { try await service.run() } }
   }
+
+  /// Where the services' keys are.
+  var keyFile: String { "\(directory.path)/ticket.key" }
 
   /// Where the cloud's files are.
   var cloud: String { "\(directory.path)/cloud" }
