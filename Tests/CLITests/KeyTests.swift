@@ -36,7 +36,8 @@ struct KeyTests {
       let first = try contents(path)
       let expected =
         ["operator.nk", "system.nk", "account.nk", "device-signing.nk", "operator.jwt", "system.jwt", "account.jwt"]
-        + ["ticket.key", "admin.token", "metrics.token", "lock"] + Holder.allCases.map { "creds/\($0.rawValue).creds" }
+        + ["ticket.key", "alias.key", "admin.token", "metrics.token", "lock"]
+        + Holder.allCases.map { "creds/\($0.rawValue).creds" }
       #expect(first.keys.sorted() == expected.sorted())
       for name in first.keys {
         let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")

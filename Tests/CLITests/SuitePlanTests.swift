@@ -50,6 +50,7 @@ struct SuitePlanTests {
     #expect(lines.filter { $0.contains("ticket.key") }.count == 3)
     #expect(lines.filter { $0.contains("device-signing.nk") }.count == 1)
     #expect(lines.filter { $0.hasSuffix("--open-containers") }.count == 1, "only the registry opens containers")
+    #expect(lines.filter { $0.contains("--alias-key /d/keys/alias.key") }.count == 1, "issue 5, A9: sync's alone")
   }
 
   @Test("a process that dies once comes back at once; one that keeps dying more and more slowly, up to a limit")

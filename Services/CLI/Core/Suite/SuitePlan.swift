@@ -91,7 +91,8 @@ public struct SuiteDirectory: Sendable, Hashable {
     switch process.service {
     case .storage:
       return common + (onPostgres ? [] : ["--data", "\(path)/storage"]) + ["--ticket-key", "\(keys)/ticket.key"]
-    case .sync, .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
+    case .sync: return common + ["--ticket-key", "\(keys)/ticket.key", "--alias-key", "\(keys)/alias.key"]
+    case .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
     case .schema: return common + (opensContainers ? ["--open-containers"] : [])
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:

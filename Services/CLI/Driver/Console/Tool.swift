@@ -29,9 +29,9 @@ package struct Tool: Sendable {
 package enum Caravan {
   package static let tools: [Tool] =
     SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + ObjectCommands.tools + AppCommands.tools
-    + AgentCommands.tools + KeyCommands.tools + SchemaCommands.tools + ExtensionCommands.tools + DeletionCommands.tools
-    + DoctorCommand.tools + QuotaCommands.tools + BackupCommands.tools + MoveCommand.tools + ConnectionCommands.tools
-    + DamageCommands.tools + ContainerCommands.tools
+    + AgentCommands.tools + KeyCommands.tools + RingCommands.tools + SchemaCommands.tools + ExtensionCommands.tools
+    + DeletionCommands.tools + DoctorCommand.tools + QuotaCommands.tools + BackupCommands.tools + MoveCommand.tools
+    + ConnectionCommands.tools + DamageCommands.tools + ContainerCommands.tools
     + BenchCommand.commands.map { command in
       Tool(command) { options, terminal in
         let name = command.name.split(separator: " ").last.map(String.init) ?? ""

@@ -28,6 +28,14 @@ struct Folder: Sendable {
 
   func write(_ text: String, to name: String) throws(CaravanError) { try TextFile.writeSecret(text, to: file(name)) }
 
+  /// As `write`, for whoever owned `other`: services that run as another user read it on.
+  func write(_ text: String, to name: String, as other: String) throws(CaravanError) {
+    let held = try HeldDirectory(path)
+    let owner = try held.facts(of: other)?.owner
+    try write(text, to: name)
+    if let owner, try held.facts(of: name)?.owner != owner { try held.give(name, to: owner) }
+  }
+
   /// Gives the directory and what lies in it to another user, as a container's runs under.
   func giveTo(_ owner: UInt32) throws(CaravanError) {
     let directory = try HeldDirectory(path)

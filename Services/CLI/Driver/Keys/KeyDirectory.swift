@@ -36,10 +36,8 @@ struct KeyDirectory: Sendable {
     try keys.ensureTokens(connections: connections, at: seconds)
     let credentials = try Folder(making: folder.file("creds"))
     for holder in Holder.allCases { try keys.ensureCredentials(of: holder, in: credentials, at: seconds) }
-    if !folder.contains("ticket.key") {
-      let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }
-      try folder.write(key.fileText, to: "ticket.key")
-    }
+    try keys.ensureAliasKey()
+    try keys.ensureRing()
     for token in ["admin.token", "metrics.token"] where !folder.contains(token) {
       let secret = try crypto { () throws(CryptoError) in try SecureRandom.bytes(tokenBytes) }
       try folder.write(Base64.encodeURL(secret) + "\n", to: token)
