@@ -223,7 +223,7 @@ let package = Package(
           "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
           "Compression",
           "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
-          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch",
+          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Sealing",
         ]),
       tests(
         "CLITests",

@@ -3,6 +3,7 @@ import Crypto
 import Launch
 import Model
 import Runtime
+import Sealing
 import TestKit
 import Testing
 
@@ -73,16 +74,25 @@ import Testing
         try await a.clock.sleep(for: .seconds(2))
       }
       try await rotations.value()
-      #expect(try KeyRing.reading(suite.keyFile).members.count == 4)
+      let ring = try KeyRing.reading(suite.keyFile)
+      #expect(ring.members.count == 4)
+      try await a.write("last", 0)
       let again = try await suite.start("c")
       for device in [a, b, again] {
-        try await device.until("all of it is everywhere") { try await device.rows().count == 81 }
+        try await device.until("all of it is everywhere") { try await device.rows().count == 82 }
         try await device.until("nothing waits") { try await device.isSettled() }
         for (name, bytes) in photos {
           try await device.until("the photo is whole") { try await device.photo(name) == bytes }
         }
       }
       #expect(Self.refusals(suite) == before)
+      // Had nobody read the file again, nobody would have been refused either.
+      let tokens = TokenSeal(key: try KeyRing([ring.sealing]))
+      let zone = try ZoneID(DatabaseID(container: RunningDevice.table.app, owner: UserID("ada")), "album")
+      for device in [b, again] {
+        let token = try await device.store.syncState(of: RunningDevice.table).token
+        #expect(throws: Never.self) { try tokens.open(token, of: zone) }
+      }
     }
   }
 
