@@ -15,8 +15,8 @@ public struct LeaseTenure: Sendable, Hashable {
     self.expires = expires
   }
 
-  /// The name under which a store keeps the highest token of the leases that it has forgotten: what is taken next goes on
-  /// from there, so that no token is given twice. Nobody can ask for a lease without a name.
+  /// The name under which a store keeps the highest token of the leases that it has forgotten: what is taken next goes
+  /// on from there, so that no token is given twice. Nobody can ask for a lease without a name.
   public static let forgotten = ""
 
   /// Whether it still holds. One that would outlast the longest that is given was given before the store's time went

@@ -106,6 +106,28 @@ import Testing
     #expect(code { try Containers.checkRoom(all: 0, owned: owned) } == .limitExceeded)
   }
 
+  @Test("issue 5, A3: users who develop nothing leave developers room for types, and for versions of one")
+  func typeShares() throws {
+    let proposal = RecordType(id: 0, definition: 0, name: "new", fields: Self.fields)
+    func refusal(_ count: UInt32, _ versions: [RecordType] = [], by standing: Standing) -> ErrorCode? {
+      code {
+        _ = try Registry.decide(
+          proposal, versions: versions, numbers: TypeNumbers(after: count), in: .development, by: standing)
+      }
+    }
+    let half = SchemaLimits.typesPerContainer / 2
+    #expect(refusal(half - 1, by: .user) == nil)
+    #expect(refusal(half, by: .user) == .limitExceeded)
+    #expect(refusal(half, by: .developer) == nil)
+    #expect(refusal(half * 2, by: .developer) == .limitExceeded)
+    let other = FieldDefinition(id: 2, name: "other", kind: .text)
+    let versions = (1...UInt32(SchemaLimits.versionsPerType / 2)).map {
+      RecordType(id: $0, definition: 1, name: "new", fields: [other])
+    }
+    #expect(refusal(90, versions, by: .user) == .limitExceeded)
+    #expect(refusal(90, versions, by: .developer) == .schemaNotAdditive)
+  }
+
   // MARK: What is said of types
 
   private static let fields = [FieldDefinition(id: 1, name: "name", kind: .text)]

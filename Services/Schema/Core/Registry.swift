@@ -62,7 +62,8 @@ package enum Registry {
         "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "
           + "caravan schema set --environment production")
     }
-    guard numbers.count < SchemaLimits.typesPerContainer, versions.count < SchemaLimits.versionsPerType else {
+    guard numbers.count < SchemaLimits.types(for: standing), versions.count < SchemaLimits.versions(for: standing)
+    else {
       throw CaravanError(
         .limitExceeded,
         "no room for another version of '\(proposal.name)': \(numbers.count) record types, \(versions.count) of it")

@@ -11,6 +11,14 @@ package enum SchemaLimits {
   package static let ttlMilliseconds: UInt64 = 100 * 366 * 86_400_000
   /// Type ids of one container and environment.
   package static let typesPerContainer: UInt32 = 10_000
+  /// Of types and of versions of one, devices of users who develop nothing take half at most: developers always have
+  /// room for more (issue 5, A3).
+  package static func types(for standing: Standing) -> UInt32 {
+    standing == .user ? typesPerContainer / 2 : typesPerContainer
+  }
+  package static func versions(for standing: Standing) -> Int {
+    standing == .user ? versionsPerType / 2 : versionsPerType
+  }
   /// Ids of types that are registered after a restore, and by how much ids of fields go on further there.
   package static let restoredTypes: Range<UInt32> = 1 << 20..<1 << 31
   package static let restoredFields: Range<UInt32> = 1 << 10..<1 << 17

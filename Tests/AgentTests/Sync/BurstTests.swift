@@ -7,8 +7,8 @@ import Testing
 
 @testable import AgentDriver
 
-/// Goal: two devices that share rows with objects are silent most of the time (Simba, figure 3). Method: the whole suite
-/// with a link of 2 MB/s, and everything that passes over it.
+/// Goal: two devices that share rows with objects are silent most of the time (Simba, figure 3). Method: the whole
+/// suite with a link of 2 MB/s, and everything that passes over it.
 @Suite("Bursts", .timeLimit(.minutes(4)))
 struct BurstTests {
   /// A link that has a latency and a width, and notes when something passes over it.
