@@ -121,5 +121,6 @@ import Testing
     DiskFile.remove("\(keys)/alias.key")
     let error = #expect(throws: CaravanError.self) { try KeyDirectory.ensure(keys, at: 1_900_000_000) }
     #expect(error?.code == .invalidData && error?.message.contains("alias.key") == true)
+    #expect(try run("distrust") == 0, "whose aliases are lost distrusts keys all the same")
   }
 }
