@@ -208,7 +208,16 @@ struct WireReader {
     place += count
   }
 
+  /// Most numbers, tags and lengths are one byte.
+  @inline(__always)
   private mutating func varint(_ bytes: Span<UInt8>) throws(WireError) -> UInt64 {
+    guard place < end, bytes[place] < 0x80 else { return try longVarint(bytes) }
+    place += 1
+    return UInt64(bytes[place - 1])
+  }
+
+  @inline(never)
+  private mutating func longVarint(_ bytes: Span<UInt8>) throws(WireError) -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while place < end, shift < 70 {

@@ -43,6 +43,31 @@ struct AuthorshipTests {
     }
   }
 
+  @Test("issue 5, C18: rows are read in the order of their times; what nobody knows comes first")
+  func order() async throws {
+    try await F.with { f in
+      try await f.agree()
+      func entry(_ id: String, _ version: UInt64, modified: Int64, created: Int64) -> IncomingEntry {
+        Self.entry(id, version, Authorship(modified: modified, created: created, creator: "ada/phone/1"))
+      }
+      try await f.apply([
+        entry("a", 1, modified: 5_000, created: 3_000), entry("b", 2, modified: 9_000, created: 1_000),
+        Self.entry("c", 3, .unknown), entry("d", 4, modified: 7_000, created: 0),
+      ])
+      func ids(_ field: String, isDescending: Bool = false) async throws -> [String] {
+        let term = ReadRequest.OrderTerm(field, isDescending: isDescending)
+        return try await f.store.beginRead(ReadRequest(table: F.photos, order: [term]), owner: f.owner).rows.map(\.id)
+      }
+      #expect(try await ids("___modTime") == ["c", "a", "d", "b"])
+      #expect(try await ids("___modTime", isDescending: true) == ["b", "d", "a", "c"])
+      #expect(try await ids("___createTime") == ["c", "d", "b", "a"])
+      // What is known is of the version before, and tells nothing of this one.
+      try await f.apply([Self.entry("b", 8, .unknown)], token: [2])
+      #expect(try await ids("___modTime") == ["b", "c", "a", "d"])
+      await #expect(throws: CaravanError.self) { try await ids("___etag") }
+    }
+  }
+
   @Test("issue 5, C18: of rows that the cloud accepted, and of their echo")
   func accepted() async throws {
     try await F.with { f in

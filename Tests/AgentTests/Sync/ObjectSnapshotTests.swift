@@ -8,7 +8,7 @@ import Testing
 /// Goal: what sync takes of an object is of one moment, although an app overwrites it meanwhile (SIM-55). Method: each
 /// version of a photo consists of one byte, over many chunks; another device looks at what comes.
 @Suite struct ObjectSnapshotTests {
-  private static let pieces = 6
+  private static let pieces = 4
   private static let pieceBytes = 60_000
 
   @Test(
@@ -44,10 +44,10 @@ import Testing
         let photo = try #require(try await b.photo("x"))
         #expect(photo.count == Self.pieces * Self.pieceBytes && Set(photo).count == 1, "of \(Set(photo))")
         seen.formUnion(photo.prefix(1))
-        return photo.first == 24
+        return photo.first == 12
       }
       try await writer.value()
-      #expect(seen.count > 3, "others than the first and the last came")
+      #expect(seen.count > 2, "others than the first and the last came")
       for device in [a, b] { #expect(try await device.store.problems() == []) }
     }
   }

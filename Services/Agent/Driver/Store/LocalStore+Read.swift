@@ -57,6 +57,7 @@ public struct ReadRequest: Sendable, Hashable {
   public var wantsAuthorship = false
 
   public struct OrderTerm: Sendable, Hashable {
+    /// A column that is no OBJECT, or a `SystemField`.
     public var column: String
     public var isDescending: Bool
 
@@ -229,6 +230,10 @@ extension LocalStore {
       + state.schema.columns.map { RowTable.quoted($0.name) } + (request.wantsAuthorship ? RowAuthorship.columns : [])
     var order: [String] = []
     for term in request.order {
+      if let field = SystemField(rawValue: term.column) {
+        order.append(field.orderText + (term.isDescending ? " DESC" : ""))
+        continue
+      }
       let column = state.schema.columns[try state.column(named: term.column)]
       guard column.kind != .object else {
         throw CaravanError(.schemaViolation, "column '\(column.name)' is an OBJECT: it has no order")

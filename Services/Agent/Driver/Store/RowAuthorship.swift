@@ -37,6 +37,21 @@ public struct RowAuthorship: Sendable, Hashable {
   }
 }
 
+/// What every row has and rows are ordered by; the names are CloudKit's. No column is called so, as names of columns
+/// begin with a letter.
+enum SystemField: String {
+  case created = "___createTime"
+  case modified = "___modTime"
+
+  /// NULL, which comes first, where nobody knows it of the version that the row is at.
+  var orderText: String {
+    switch self {
+    case .created: "CASE WHEN _authored = _version AND _created > 0 THEN _created END"
+    case .modified: "CASE WHEN _authored = _version THEN _modified END"
+    }
+  }
+}
+
 extension RowAuthorship {
   /// NULL where it was the writer.
   fileprivate var otherCreator: String? { creator == writer || created == 0 ? nil : creator }

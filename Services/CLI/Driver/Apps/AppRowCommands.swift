@@ -7,7 +7,8 @@ internal import Runtime
 /// `write`, `read`, `update`, `delete`.
 enum AppRowCommands {
   private static let columns = Flag<[String]>("columns", "A,B", "columns to show; all without it", default: [])
-  private static let order = Flag<String?>("order-by", "COLUMNS", "COLUMN [asc|desc], several with commas")
+  private static let order = Flag<String?>(
+    "order-by", "COLUMNS", "COLUMN [asc|desc], several with commas; also ___createTime, ___modTime")
   private static let limit = Flag<Int?>("limit", "N", "most rows shown")
   private static let out = Flag<String?>("out", "DIR", "write the rows' objects to DIR/<row>.<column>")
   private static let aside = Flag<Bool>(
