@@ -28,7 +28,8 @@ import Testing
       let writer = suite.world.start {
         for version in UInt8(1)...24 {
           let opened = try await a.store.openWrite(
-            RunningDevice.table, cells: [], objects: ["photo"], selection: Selection("name = ?", [.text("x")]), owner: 1)
+            RunningDevice.table, cells: [], objects: ["photo"], selection: Selection("name = ?", [.text("x")]), owner: 1
+          )
           for piece in 0..<Self.pieces {
             try await a.store.writeObject(
               opened.handle, row: 0, object: "photo", offset: UInt64(piece * Self.pieceBytes),
