@@ -4,6 +4,7 @@ import Model
 import PostgreSQL
 import Runtime
 import SQLite
+import StorageDriver
 import Store
 import StorePostgres
 import StoreSQLite
@@ -202,6 +203,43 @@ import Wire
       try await bench.open()
       #expect(try await bench.store.fetch(["abisko"], in: zone).first?.authorship.creator == "ada/phone/1")
       await bench.close()
+    }
+  }
+
+  @Test(
+    "issue 5, C18: a user moves from a store of layout 4 to another store, as they are",
+    arguments: [StoreKind.files, .postgres])
+  func moves(kind: StoreKind) async throws {
+    try await withTemporaryDirectory { path in
+      try Fixture.unpack("store", into: path)
+      let main = "\(path)/suite/storage"
+      let body: (MoveBench) async throws -> Void = { bench in
+        // Ada is in the middle of a group, and cannot be moved before that has ended.
+        let bob = UserID(unchecked: "bob")
+        let his = try Self.shown(.sqlite).filter { $0.zone.database.owner == bob }
+        #expect(!his.isEmpty, "the expectation is read")
+        let account = try await bench.routed.account(.user(bob))
+        let reply = try await bench.move(bob, to: MoveBench.name)
+        #expect(reply.store == MoveBench.name && reply.problem.isEmpty, "\(reply)")
+        for record in his {
+          let entry = try #require(try await bench.routed.fetch([record.name], in: record.zone).first)
+          #expect(entry.version == record.version && entry.authorship == .unknown, "\(record)")
+          let hashes = try RecordFields(body: entry.body).chunks
+          let chunks = try await bench.routed.chunks(hashes, in: record.zone.database, maxBytes: 1 << 20)
+          #expect(chunks.allSatisfy { $0.bytes != nil }, "objects are whole")
+        }
+        #expect(try await bench.routed.account(.user(bob)) == account)
+        let photos = try Self.photos(of: "bob")
+        let made = try await bench.commit(photos, [Sample.save("new")], as: "bob/camera/1", 900)
+        #expect(made.accepted.count == 1)
+        #expect(try await bench.routed.fetch(["new"], in: photos).first?.authorship.creator == "bob/camera/1")
+      }
+      guard kind == .postgres else {
+        return try await MoveBench.with(MoveBench(kind, in: "\(path)/there", main: main, files: 2), body)
+      }
+      try await PostgresServer.shared.get().withSchema { address in
+        try await MoveBench.with(MoveBench(kind, in: address, main: main, files: 2), body)
+      }
     }
   }
 

@@ -30,11 +30,13 @@ struct MoveBench: Sendable {
   ///   - kind: of the store beside the main one, which is as that, or in files.
   ///   - directory: where files lie, or the address of PostgreSQL.
   ///   - mainDirectory: where the main store's files lie, if not there or in memory.
+  ///   - files: how many the main store has, if not as ever.
   ///   - tap: of the files of both.
   ///   - observer: hears of the main store's commits instead of `listener`.
   ///   - statements: hears the statements of both.
   init(
-    _ kind: StoreKind, in directory: String, main mainDirectory: String? = nil, tap: (any DiskTap)? = nil,
+    _ kind: StoreKind, in directory: String, main mainDirectory: String? = nil, files: Int? = nil,
+    tap: (any DiskTap)? = nil,
     observer: (any CommitObserver)? = nil, statements: (any StatementTap)? = nil
   ) async throws {
     clock = ManualClock()
@@ -52,6 +54,7 @@ struct MoveBench: Sendable {
     }
     var home = options("main")
     if let mainDirectory { home.location = .directory(mainDirectory) }
+    if let files { home.files = files }
     main = try await StoreSQLite(home, host: host, observer: observer ?? listener)
     let bell = CommitBell()
     switch kind {
