@@ -131,7 +131,7 @@ extension LocalStore {
   func newestChange(of batch: Int64, in state: TableState) throws(CaravanError) -> Int64 {
     let text = """
       SELECT max(_change) FROM \(state.rows.quotedName) JOIN batch_rows ON batch_rows.row = _row
-      WHERE table_id = ? AND batch = ?
+      WHERE batch_rows.table_id = ? AND batch_rows.batch = ?
       """
     return try database.statement(text: text).first(state.number, batch) { row in row.integer(0) } ?? 0
   }
@@ -181,9 +181,10 @@ extension LocalStore {
   /// - Parameter batch: nil: all of them.
   private func heads(in state: TableState, of batch: Int64? = nil) throws(CaravanError) -> [Member] {
     let text = """
-      SELECT batch_rows.row, batch, _flags, _presence FROM batch_rows
+      SELECT batch_rows.row, batch_rows.batch, _flags, _presence FROM batch_rows
       JOIN \(state.rows.quotedName) ON _row = batch_rows.row
-      WHERE table_id = ?1 AND \(batch == nil ? "?2 IS NULL" : "batch = ?2") ORDER BY _change, _row
+      WHERE batch_rows.table_id = ?1 AND \(batch == nil ? "?2 IS NULL" : "batch_rows.batch = ?2")
+      ORDER BY _change, _row
       """
     return try database.statement(text: text).all(state.number, batch) { row in
       Member(
