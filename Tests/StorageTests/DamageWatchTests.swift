@@ -49,6 +49,23 @@ import Wire
     #expect(read <= StorageLimits.scrubStepBytes * (StorageLimits.scrubStepsTogether + 1))
   }
 
+  @Test("issue 5, B10: once damage was found all chunks are read at once, until a whole round finds no more")
+  func atOnce() {
+    var pace = ScrubPace()
+    #expect(pace.portion(of: 1 << 40, at: 0) == nil)
+    pace.damageFound()
+    for round in 1...2 {
+      for _ in 0..<9 {
+        #expect(pace.portion(of: 1 << 40, at: 0) == StorageLimits.scrubStepBytes, "round \(round)")
+        pace.read(bytes: StorageLimits.scrubStepBytes)
+      }
+      pace.roundOver()
+    }
+    #expect(pace.portion(of: 1 << 40, at: 0) == nil)
+    #expect(
+      pace.portion(of: 1 << 40, at: Self.week / 2) == StorageLimits.scrubStepBytes, "the next round is not put off")
+  }
+
   @Test("issue 5, B10: what nobody reads is found, said in the log and counted; and so is that it is whole again")
   func watch() async throws {
     try await withTemporaryDirectory { directory in
@@ -71,7 +88,10 @@ import Wire
       _ = try await store.commit(commit)
       let file = URL(fileURLWithPath: "\(directory)/store-0.chunks")
       var data = try Data(contentsOf: file)
-      data[try #require(data.range(of: Data(chunks[1].bytes[9_000..<9_032]))).lowerBound] ^= 1
+      // Far apart: who finds one of them has not met the other.
+      for chunk in [chunks[0], chunks[2]] {
+        data[try #require(data.range(of: Data(chunk.bytes[9_000..<9_032]))).lowerBound] ^= 1
+      }
       try data.write(to: file)
       var watch = DamageWatch(store: store, host: host)
       for _ in 0..<(8 * 24 * 2) {
@@ -79,13 +99,41 @@ import Wire
         while try await watch.step(store.status()) {}
       }
       let warnings = log.records.filter { $0.level == .warning }
-      #expect(warnings.count == 1)
+      #expect((1...2).contains(warnings.count), "one for each that is found, or one for both")
       #expect(warnings.contains { $0.message.contains("caravan damage") })
+      #expect(try await store.damage(in: nil, atMost: 9).count == 2)
       let found = host.metrics.snapshot().families["caravan_storage_damage_found_total"]?.series.values.map { $0 }
-      #expect("\(found ?? [])".contains("1"))
-      try await store.stage([chunks[1]], in: StorageBench.database)
+      #expect("\(found ?? [])".contains("2"))
+      try await store.stage(chunks, in: StorageBench.database)
       _ = try await watch.step(store.status())
       #expect(log.records.last?.message.contains("whole again") == true)
+      await store.close()
+    }
+  }
+
+  @Test("issue 5, B10: who meets one damaged chunk has the others looked for, without a week's wait")
+  func neighbours() async throws {
+    try await withTemporaryDirectory { directory in
+      let clock = ManualClock()
+      let live = Host.live(logLevel: .error)
+      let host = Host(
+        clock: clock, random: SeededRandom(seed: 3), executors: live.executors, log: live.log,
+        metrics: MetricsRegistry())
+      var options = StoreOptions(.directory(directory))
+      (options.files, options.durability) = (1, .none)
+      let store = try await StoreSQLite(options, host: host)
+      let chunks = (1...9).map { (seed) -> ChunkBytes in
+        let bytes = SeededRandom(seed: UInt64(seed)).bytes(50_000)
+        return ChunkBytes(hash: ChunkHash(SHA256.hash(bytes).bytes)!, bytes: bytes)
+      }
+      try await store.stage(chunks, in: StorageBench.database)
+      try Data().write(to: URL(fileURLWithPath: "\(directory)/store-0.chunks"))
+      var watch = DamageWatch(store: store, host: host)
+      while try await watch.step(store.status()) {}
+      #expect(try await store.damage(in: nil, atMost: 99).isEmpty, "nobody has met any")
+      _ = try await store.chunks([chunks[4].hash], in: StorageBench.database, maxBytes: 1 << 20)
+      for _ in 0..<4 { while try await watch.step(store.status()) {} }
+      #expect(try await store.damage(in: nil, atMost: 99).count == 9)
       await store.close()
     }
   }

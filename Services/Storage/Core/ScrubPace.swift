@@ -1,9 +1,12 @@
 /// How much of the chunks is to be read now, so that each of them is read once in `StorageLimits.scrubPeriod`, and no
-/// faster.
+/// faster: but once damage was found all of them are read at once, for what a disk has lost rarely is alone, and
+/// devices that have the bytes are asked only for what is known.
 package struct ScrubPace: Sendable {
   /// Bytes that are due, less those that were read too early.
   private var due: Double = 0
   private var last: UInt64?
+  /// Rounds to be read without a pause: the one that is going on, and a whole one.
+  private var roundsAtOnce = 0
 
   package init() {}
 
@@ -18,9 +21,19 @@ package struct ScrubPace: Sendable {
     // After a long sleep it is not made up for at once.
     due = min(due, Double(StorageLimits.scrubStepBytes * StorageLimits.scrubStepsTogether))
     let worth = min(Double(StorageLimits.scrubStepBytes), Double(kept) / Double(StorageLimits.scrubStepsOfPeriod))
-    guard kept > 0, due >= max(1, worth) else { return nil }
+    guard kept > 0 else { return nil }
+    if roundsAtOnce > 0 { return StorageLimits.scrubStepBytes }
+    guard due >= max(1, worth) else { return nil }
     return min(Int(due), StorageLimits.scrubStepBytes)
   }
 
-  package mutating func read(bytes: Int) { due -= Double(bytes) }
+  /// Rounds that are read at once put the next one off by no more than what is due.
+  package mutating func read(bytes: Int) {
+    due -= Double(bytes)
+    if roundsAtOnce > 0 { due = max(0, due) }
+  }
+
+  package mutating func damageFound() { roundsAtOnce = 2 }
+
+  package mutating func roundOver() { roundsAtOnce = max(0, roundsAtOnce - 1) }
 }

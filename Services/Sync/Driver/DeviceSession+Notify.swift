@@ -27,7 +27,8 @@ extension DeviceSession {
   }
 
   /// What the cloud's disk has lost of the user's objects, as much as one device sends at once. Any device that has the
-  /// bytes may bring them; who does not hears of it again with the next hello.
+  /// bytes may bring them; who does not hears of it again with the next hello. Of more than that each hello has another
+  /// part, so that what no device has does not stand before the rest.
   private func wanted() async -> [WantedChunks] {
     let damaged: [ChunkDamage]
     do throws(CaravanError) { damaged = try await cloud.storage.damage(of: user) } catch {
@@ -35,11 +36,15 @@ extension DeviceSession {
       return []
     }
     var wanted: [String: [UInt8]] = [:]
-    for chunk in damaged.prefix(SyncLimits.chunksWanted) {
+    let own = damaged.compactMap { chunk -> (app: ContainerID, hash: [UInt8])? in
       guard let database = try? chunk.database?.model(), database.environment == cloud.environment,
         database.owner == user, database.shard == 0
-      else { continue }
-      wanted[database.container.text, default: []] += chunk.hash
+      else { return nil }
+      return (database.container, chunk.hash)
+    }
+    let first = own.count > SyncLimits.chunksWanted ? Int(cloud.host.random.below(UInt64(own.count))) : 0
+    for chunk in (own[first...] + own[..<first]).prefix(SyncLimits.chunksWanted) {
+      wanted[chunk.app.text, default: []] += chunk.hash
     }
     return wanted.sorted { $0.key < $1.key }.map { WantedChunks(container: $0.key, hashes: $0.value) }
   }

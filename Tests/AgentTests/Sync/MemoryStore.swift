@@ -214,6 +214,10 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  func held(_ hashes: [ChunkHash]) -> [ChunkHash] {
+    state.withLock { state in hashes.filter { state.chunks[$0] != nil } }
+  }
+
   func chunksBeingWritten(_ hashes: [ChunkHash]) -> [LocalChunk] { [] }
 
   /// Its rows wait for what they lack.

@@ -72,6 +72,8 @@ public enum EngineLimits {
   public static let attemptsBeforeFault: UInt32 = 40
   /// Between two signs of life, so that what was missed is offered again even if nobody noticed the loss.
   public static let heartbeatMilliseconds: UInt64 = 240_000
+  /// Chunks brought to a cloud that had lost them, of which a device remembers for a heartbeat that it did.
+  public static let chunksBrought = 4_096
   /// Refusals of the device's credentials in a row after which it is marked: with the waits between them half a minute
   /// or more, in which a broker that has just started comes to know its accounts.
   public static let refusalsBeforeMark = 10

@@ -45,6 +45,11 @@ public struct Errands: Sendable {
     backoff.succeeded()
   }
 
+  /// There may be news that only the answer to a hello has.
+  public mutating func helloIsDue(at now: UInt64) {
+    if let due = helloAt { helloAt = min(due, now) }
+  }
+
   public mutating func disconnected() { helloAt = nil }
 
   /// - Parameter deadline: of the tables that are new in it: a list waits as long as they do (UNI-22).

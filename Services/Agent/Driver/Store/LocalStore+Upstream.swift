@@ -333,6 +333,15 @@ extension LocalStore {
 
   // MARK: Chunks
 
+  public func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] {
+    let (database, reader) = (try database, chunkReader(try database))
+    return try database.reading { () throws(CaravanError) in
+      var held: [ChunkHash] = []
+      for hash in hashes where try reader.isPresent(hash) { held.append(hash) }
+      return held
+    }
+  }
+
   public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
     let reader = chunkReader(try database)
     return try database.reading { () throws(CaravanError) in

@@ -79,6 +79,8 @@ public protocol SyncStore: Sendable {
   func unsentChunks(of op: UInt64) async throws(CaravanError) -> [ChunkNeed]
   /// Bytes of these chunks, in order, as many as fit into `maximumBytes` but at least one; absent ones are left out.
   func chunks(_ hashes: [ChunkHash], maximumBytes: Int) async throws(CaravanError) -> [LocalChunk]
+  /// Those of the chunks that are here; that others are not is no damage.
+  func held(_ hashes: [ChunkHash]) async throws(CaravanError) -> [ChunkHash]
   /// Chunks of writes that are still open, or have been closed; others are left out.
   func chunksBeingWritten(_ hashes: [ChunkHash]) async throws(CaravanError) -> [LocalChunk]
 

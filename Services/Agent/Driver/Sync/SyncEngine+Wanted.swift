@@ -3,7 +3,8 @@ internal import Model
 internal import Runtime
 internal import Wire
 
-// Chunks that the cloud's disk has lost. Nothing of this need be remembered: the cloud asks again with every hello.
+// Chunks that the cloud's disk has lost. Nothing of this need be remembered for long: the cloud asks again with every
+// hello. It asks for some at a time, so a device that had any of them says hello again at once.
 extension SyncEngine {
   func note(wanted chunks: [WantedChunks]) {
     for some in chunks {
@@ -12,45 +13,61 @@ extension SyncEngine {
     }
   }
 
-  /// Over a link that some table of the app may be written over.
+  /// Over a link that some table of the app may be written over, or that an app just now asked for a sync over.
   func sendWanted(in group: inout DiscardingTaskGroup) {
-    let due = wanted
-    wanted = [:]
-    guard bus != nil else { return }
-    for (app, hashes) in due.sorted(by: { $0.key.text < $1.key.text }) {
-      let keys = registered.keys.sorted().filter { $0.table.app == app && $0.direction == .write }
-      guard let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) else { continue }
-      group.addTask { await self.send(wanted: hashes, of: key) }
+    guard bus != nil, !wanted.isEmpty else { return }
+    // A cloud that loses again what it is sent gets it once in a heartbeat, or both would be busy with it for ever.
+    let oldest = moment.monotonic - min(moment.monotonic, EngineLimits.heartbeatMilliseconds * 1_000_000)
+    brought = brought.filter { $0.value > oldest }
+    for (app, asked) in wanted.sorted(by: { $0.key.text < $1.key.text }) {
+      guard let gate = gate(of: app) else { continue }
+      wanted[app] = nil
+      let hashes = asked.filter { brought[$0] == nil }
+      group.addTask { await self.send(wanted: hashes, through: gate) }
     }
   }
 
-  private func send(wanted hashes: [ChunkHash], of key: Key) async {
+  private func gate(of app: ContainerID) -> Gate? {
+    let keys = registered.keys.sorted().filter { $0.table.app == app && $0.direction == .write }
+    if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
+      return Gate(engine: self, key: key, isDemanded: false)
+    }
+    let key = waiters.keys.first { $0.table.app == app && coalescer.permits($0, isDemanded: true) }
+    return key.map { Gate(engine: self, key: $0, isDemanded: true) }
+  }
+
+  private func send(wanted hashes: [ChunkHash], through gate: Gate) async {
     do throws(CaravanError) {
-      let count = try await crew.mover.send(
-        wanted: hashes, through: Gate(engine: self, key: key, isDemanded: false))
-      guard count > 0 else { return }
-      host.log.info("the cloud had lost chunks, and has them again", [.app: key.table.app, .count: count])
+      let sent = try await crew.mover.send(wanted: store.held(hashes), through: gate)
+      guard !sent.isEmpty else { return }
+      host.log.info("the cloud had lost chunks, and has them again", [.app: gate.table.app, .count: sent.count])
+      if brought.count + sent.count > EngineLimits.chunksBrought { brought = [:] }
+      for hash in sent { brought[hash] = moment.monotonic }
+      errands.helloIsDue(at: moment.monotonic)
+      signal.raise()
     } catch {
-      host.log.debug("chunks that the cloud has lost do not go", [.table: key.table, .error: error.description])
+      host.log.debug("chunks that the cloud has lost do not go", [.table: gate.table, .error: error.description])
     }
   }
 }
 
 extension ChunkMover {
-  /// Chunks that the cloud has lost, as far as they are here.
-  /// - Returns: how many it has now.
-  func send(wanted hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) -> Int {
+  /// Chunks that the cloud has lost, of those that are here.
+  /// - Returns: those that it has now.
+  func send(wanted hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
     var rest = hashes[...]
-    var count = 0
+    var sent: Set<ChunkHash> = []
     while !rest.isEmpty {
       let window = Array(rest.prefix(EngineLimits.chunksPerUpload))
-      rest = rest.dropFirst(window.count)
       let chunks = try await store.chunks(window, maximumBytes: min(exchanger.fragment.bytes, Limits.chunkBatchBytes))
+      // What is left out before the last one is not here any more.
+      let last = chunks.last.flatMap { window.lastIndex(of: $0.hash) } ?? window.count - 1
+      rest = rest.dropFirst(last + 1)
       guard !chunks.isEmpty else { continue }
       let put = chunks.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
-      count += try await send(put, plain: chunks.map(\.bytes.count), through: gate).count
+      sent.formUnion(try await send(put, plain: chunks.map(\.bytes.count), through: gate))
     }
-    metrics.chunksUp.add(count)
-    return count
+    metrics.chunksUp.add(sent.count)
+    return sent
   }
 }

@@ -72,6 +72,8 @@ public actor SyncEngine: Service {
   var ahead: [TableID: Int] = [:]
   /// What the cloud has lost and asks for, by app.
   var wanted: [ContainerID: [ChunkHash]] = [:]
+  /// When each of what it asked for was sent, within a heartbeat.
+  var brought: [ChunkHash: UInt64] = [:]
   /// What came with notifications and has not been taken in; one a table at most.
   var carried: [CarriedPage] = []
 

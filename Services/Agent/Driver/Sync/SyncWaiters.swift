@@ -8,6 +8,9 @@ struct SyncWaiters: Sendable {
 
   private var waiting: [Coalescer.Key: [Answer]] = [:]
 
+  /// In order.
+  var keys: [Coalescer.Key] { waiting.keys.sorted() }
+
   func isAwaited(_ key: Coalescer.Key) -> Bool { waiting[key] != nil }
 
   /// - Throws: `limitExceeded` when too many wait.

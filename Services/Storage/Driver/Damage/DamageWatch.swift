@@ -57,6 +57,7 @@ struct DamageWatch: Sendable {
     guard let bytes = pace.portion(of: kept, at: host.clock.now.nanoseconds), try await isMine() else { return false }
     let step = try await store.scrub(bytes: bytes)
     pace.read(bytes: max(1, step.bytes))
+    if step.isRoundOver { pace.roundOver() }
     scrubbed.add(step.bytes)
     return pace.portion(of: kept, at: host.clock.now.nanoseconds) != nil
   }
@@ -74,6 +75,7 @@ struct DamageWatch: Sendable {
     known = now
     found.add(new.count)
     healed.add(gone.count)
+    if !new.isEmpty { pace.damageFound() }
     if let first = damage.first(where: { new.contains(Name(database: $0.database, hash: $0.hash)) }) {
       host.log.warning(
         "chunks are damaged on the disk: they are absent until a device sends them again; caravan damage "
