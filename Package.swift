@@ -249,7 +249,7 @@ let package = Package(
       .target(
         name: "SimulatedSuite",
         dependencies: [
-          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "Partitions", "StorageDriver",
+          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
           "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),

@@ -92,6 +92,7 @@ import Testing
     ("A1", "a ticket serves another device", { $0.intrusions = ["the ticket of d1 serves d2"] }),
     ("every partition", "two act for one", { $0.end.ownerProblems = ["notify acts for [61, 61]"] }),
     ("I3", "a chunk dangles", { $0.end.chunkProblems = ["chunk 12 is not there"] }),
+    ("B10", "a chunk is lost, and nobody says so", { $0.end.damageProblems = ["chunk 12 is lost"] }),
     ("I4", "a device lacks a row", { $0.end.devices["d2"]?[place] = [] }),
     ("I4", "a device has another version", { $0.end.devices["d2"]?[place] = [seen(tag(2, "d2"), at: 2)] }),
     ("I4", "a device has a row too many", { $0.end.cloud[place] = [] }),

@@ -32,6 +32,10 @@ public enum Breakage: String, Sendable, CaseIterable {
   case staleRead = "stale-read"
   /// Storage gives out chunks whatever their checksums say.
   case chunkChecksum = "chunk-checksum"
+  /// Nobody hears which chunks are damaged.
+  case damageUntold = "damage-untold"
+  /// Nobody reads chunks to see whether they are whole.
+  case noScrub = "no-scrub"
   /// Nobody asks the store whether they have a lease.
   case leaseNotAsked = "lease-not-asked"
   /// A chunk ticket serves whoever shows it.
@@ -58,6 +62,7 @@ public enum Breakage: String, Sendable, CaseIterable {
 extension Breakage {
   /// What shows in few worlds only is put where it shows.
   func shape(_ scale: inout Scale) {
+    if [.damageUntold, .noScrub].contains(self) { scale.hasRot = !scale.hasRestore && scale.shares.isEmpty }
     guard self == .noReset else { return }
     // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
     scale.hasLateReader = !scale.hasRestore
@@ -78,6 +83,7 @@ extension Breakage {
     case .mixedSnapshot: HastyStore(store: store)
     case .staleRead: StaleStore(store)
     case .chunkChecksum: RottenStore(store)
+    case .damageUntold: SilentStore(store: store)
     case .leaseNotAsked: GenerousStore(store: store)
     default: store
     }
@@ -85,7 +91,11 @@ extension Breakage {
 
   /// Where those who read past the bus have it as well.
   func wrap(vault store: any Store & AnyObject) -> any Store & AnyObject {
-    self == .noReset ? ForgivingStore(store) : store
+    switch self {
+    case .noReset: ForgivingStore(store)
+    case .noScrub: UnreadStore(store)
+    default: store
+    }
   }
 
   /// The bus of storage.

@@ -22,7 +22,8 @@ public struct Checker: Sendable {
   }
 
   public static let all: [Checker] = [
-    .nothingLost, .nothingTorn, .chunksSound, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew, .serialisable,
+    .nothingLost, .nothingTorn, .chunksSound, .damageMended, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew,
+    .serialisable,
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
     .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
     .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .pairsReal, .batchesWhole,

@@ -20,6 +20,9 @@ extension Checker {
 
   static let chunksSound = Checker("I3 no dangling chunk, none leaked") { $0.end.chunkProblems }
 
+  /// What a device holds is whole at the cloud again, and the rest is named as damaged.
+  static let damageMended = Checker("B10 acknowledged is readable, or said to be damaged") { $0.end.damageProblems }
+
   /// When all is quiet every device of a user holds what the cloud holds, or its share of that, and has nothing left to
   /// say.
   static let replicasEqual = Checker("I4 replicas converge when quiet") { history in

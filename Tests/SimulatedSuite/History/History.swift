@@ -303,6 +303,8 @@ public struct History: Sendable, Hashable {
     public var queried: [Place: [String: UInt64]] = [:]
     /// What the stores say of chunks that dangle, leak, or are counted wrongly.
     public var chunkProblems: [String] = []
+    /// What the cloud's disk has lost, and neither devices brought back nor anybody told of.
+    public var damageProblems: [String] = []
     /// What agents say of themselves and is not so.
     public var falseFigures: [String] = []
     /// What the instances of a service, which share it, do not agree on.

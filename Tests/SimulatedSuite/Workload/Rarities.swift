@@ -30,6 +30,7 @@ struct Rarities: Sendable {
     if scale.hasFrailLinks { all.append(Frailties(suite, seed: seed)) }
     if scale.hasBudgets { all.append(Thrift(suite, seed: seed)) }
     if scale.hasKindred { all.append(Kindred(suite, seed: seed)) }
+    if scale.hasRot { all.append(Rot(suite, seed: seed)) }
     if scale.hasTwins { all.append(Twins(suite, seed: seed)) }
     acts = all.map(Act.init)
   }

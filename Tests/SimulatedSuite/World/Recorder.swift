@@ -200,7 +200,7 @@ final class Recorder: Sendable {
   }
 
   private func isOfApps(_ log: LoggedCommit) -> Bool {
-    ![.system, Witnesses.container].contains(log.zone.database.container)
+    ![.system, Witnesses.container, Rot.container].contains(log.zone.database.container)
   }
 
   private func take(_ versions: [Version]) {

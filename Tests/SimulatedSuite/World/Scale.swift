@@ -49,6 +49,8 @@ struct Scale: Sendable {
   var hasLargeChunks = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
+  /// The cloud's disk loses bytes of chunks (issue 5, B10).
+  var hasRot = false
 
   struct Table: Sendable, Hashable {
     var app: String
@@ -103,6 +105,9 @@ struct Scale: Sendable {
     hasTwins = twins.happens(hasRestore ? 400 : 120)
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
+    // Whoever gives up rows, or gets back what is older, may leave bytes that no device has.
+    var rot = Dice(seed: seed, "has rot")
+    hasRot = rot.happens(150) && !hasRestore && shares.isEmpty
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

@@ -19,3 +19,19 @@ struct RottenStore: StoreWrapper {
     }
   }
 }
+
+/// A store that keeps to itself what it has found damaged.
+struct SilentStore: StoreWrapper {
+  let store: any Store
+
+  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] { [] }
+}
+
+/// A store that finds all of its chunks whole, without a look at them.
+final class UnreadStore: StoreWrapper {
+  let store: any Store
+
+  init(_ store: any Store) { self.store = store }
+
+  func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep { ScrubStep(isRoundOver: true) }
+}
