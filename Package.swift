@@ -107,7 +107,7 @@ let package = Package(
     shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
     shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
     shared(
-      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression"]),
+      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression", "Crypto"]),
 
     // Bridges.
     bridge("Wire", path: "Shared/Wire", ["Model", "DiffSync", "CWire", "CProtobufC"]),
@@ -251,7 +251,8 @@ let package = Package(
         dependencies: [
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
-          "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression",
+          "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression", "StorageClient", "GatewayDriver",
+          "CLIDriver",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",

@@ -6,6 +6,10 @@ public enum BusLimits {
   public static let eventsKept = 64
   /// Messages the in-process bus may hold back at once; more are lost.
   public static let messagesDelayed = 65_536
+  /// Requests that a connection of the in-process bus may still answer, before it forgets those that are over.
+  static let answersOpen = 4_096
+  /// Subjects of which such a connection remembers whether it may publish to them.
+  static let rightsKnown = 1_024
   /// Answers that `gather` keeps.
   public static let answersGathered = 4_096
   /// Endpoints one host may run at once.

@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// A deployment's keys, and a broker that knows them.
-private struct Realm {
+struct Realm {
   let operatorKey: NKey
   let systemKey: NKey
   let accountKey: NKey
@@ -51,14 +51,16 @@ private struct Realm {
     return try JWTClaims(subject: account.publicKey, name: "APP", issuedAt: now, .account(claims)).sign(with: root)
   }
 
-  func accountToken(revoking key: PublicNKey) throws -> JWT {
-    try Self.account(accountKey, scopeKey, operatorKey, now + 1, revoked: [key: now + 1])
+  func accountToken(revoking key: PublicNKey? = nil) throws -> JWT {
+    try Self.account(accountKey, scopeKey, operatorKey, now + 1, revoked: key.map { [$0: now + 1] } ?? [:])
   }
 
-  func device(_ name: String, user: String, expires: Int64? = nil) throws -> Credentials {
+  func device(
+    _ name: String, user: String, enrolment: Int = 1, expires: Int64? = nil
+  ) throws -> Credentials {
     let key = try NKey.generate(.user)
     let claims = JWTClaims(
-      subject: key.publicKey, name: "\(name)_1", issuedAt: now - 10, expires: expires,
+      subject: key.publicKey, name: "\(name)_\(enrolment)", issuedAt: now - 10, expires: expires,
       .user(UserClaims(.scoped, issuerAccount: accountKey.publicKey, tags: ["user:\(user)"])))
     return try Credentials(jwt: claims.sign(with: scopeKey), key: key)
   }
@@ -76,7 +78,7 @@ private struct Realm {
   }
 }
 
-private func withRealm(_ body: (Realm) async throws -> Void) async throws {
+func withRealm(_ body: (Realm) async throws -> Void) async throws {
   try await withTemporaryDirectory { directory in
     let realm = try Realm(in: directory)
     let server = try await NATSServerProcess.start(realm.configuration, in: directory, host: realm.host)
@@ -365,7 +367,7 @@ struct SecurityTests {
 }
 
 extension BusEvent {
-  fileprivate func denies(_ what: String, _ subject: String) -> Bool {
+  func denies(_ what: String, _ subject: String) -> Bool {
     guard case .denied(let denied, let text) = self else { return false }
     return denied == (what == "Publish" ? .publish : .subscription)
       && text.localizedContains("Permissions Violation for \(what)") && text.contains("\"\(subject)\"")

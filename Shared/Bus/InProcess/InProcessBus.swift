@@ -72,7 +72,7 @@ public final class InProcessBus: MessageBus {
   }
 
   private func send(_ message: Message, to subject: Subject, request: UInt64) -> Int {
-    let reply = Inbox(name: peer.name, peer: peer.id, request: request, askingAt: subject).address
+    let reply = Inbox(peer, request: request, askingAt: subject).address
     return hub.send(Incoming(subject: subject, message: message.inContext(), reply: reply), from: peer)
   }
 }

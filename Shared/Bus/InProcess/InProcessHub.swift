@@ -13,20 +13,35 @@ public final class InProcessHub: Service {
   let clock: any Clock
   let random: any RandomSource
   private let faults: any FaultPolicy
+  private let refused: @Sendable (BrokerRefusal) -> Void
   private let routes = Mutex(RoutingTable())
   private let late = Mailbox<Late>(capacity: BusLimits.messagesDelayed)
 
-  public init(clock: any Clock, random: any RandomSource, faults: any FaultPolicy = NoFaults()) {
+  /// - Parameter refused: hears of what a client is not permitted to do. Called without locks.
+  public init(
+    clock: any Clock, random: any RandomSource, faults: any FaultPolicy = NoFaults(),
+    refused: @escaping @Sendable (BrokerRefusal) -> Void = { _ in }
+  ) {
     self.clock = clock
     self.random = random
     self.faults = faults
+    self.refused = refused
   }
 
   /// A new client. Names may repeat: faults then meet all of that name. Who sends on a device's subjects goes by the
   /// device's name, as the broker would see to.
-  public func connect(as name: String) -> InProcessBus {
+  /// - Parameter admission: what it may do; nil: everything.
+  public func connect(as name: String, _ admission: BrokerAdmission? = nil) -> InProcessBus {
     precondition(!name.isEmpty && !name.contains { ". *>".contains($0) }, "'\(name)' cannot be part of a subject")
-    return InProcessBus(hub: self, peer: routes.withLock { $0.addPeer(named: name) })
+    return InProcessBus(hub: self, peer: routes.withLock { $0.addPeer(named: name, admission) })
+  }
+
+  /// Ends the connections that were admitted so, for good.
+  public func expel(_ reason: String, where isMeant: (BrokerAdmission) -> Bool) {
+    for peer in routes.withLock({ $0.peers(where: isMeant) }) {
+      peer.expel(reason)
+      remove(peer)
+    }
   }
 
   /// Takes the connection of every peer of that name away, as a broken network would.
@@ -56,15 +71,21 @@ public final class InProcessHub: Service {
 
   // MARK: For its buses
 
-  /// How many receive it, or would if nothing were lost.
+  /// How many receive it, or would if nothing were lost. Of what it may not send the sender learns by an event only,
+  /// as if somebody had got it.
   func send(_ incoming: Incoming, from peer: Peer) -> Int {
+    guard peer.mayPublish(to: incoming.subject.text) else {
+      refuse(peer, .publish, incoming.subject.text)
+      return 1
+    }
     let receivers = routes.withLock { $0.receivers(of: incoming.subject, random: random) }
     for receiver in receivers {
       let passage = Passage(
         sender: peer.name, receiver: receiver.peer.name, subject: incoming.subject.text, isReply: false,
         bytes: incoming.message.payload.count)
-      carry(passage) {
+      carry(passage) { [clock] copies in
         guard receiver.peer.isUp else { return }
+        if let reply = incoming.reply { receiver.peer.asked(from: reply, copies: copies, at: clock.now) }
         if case .droppedFirst = receiver.mailbox.push(incoming) {
           receiver.peer.events.send(.slowConsumer(subject: receiver.pattern.text, dropped: 1))
         }
@@ -74,16 +95,23 @@ public final class InProcessHub: Service {
   }
 
   func answer(_ message: Message, to address: ReplyAddress, from peer: Peer) {
+    guard peer.mayAnswer(address.text, at: clock.now) else { return refuse(peer, .publish, address.text) }
     guard let inbox = Inbox(address), let receiver = routes.withLock({ $0.peer(inbox.peer) }) else { return }
     let passage = Passage(
       sender: peer.name, receiver: receiver.name, subject: address.text, isReply: true, bytes: message.payload.count)
-    carry(passage) {
-      if receiver.isUp { receiver.replies.resolve(inbox.request, .success(message)) }
+    carry(passage) { _ in
+      // Whoever may not listen there never learns of an answer.
+      guard receiver.isUp, receiver.maySubscribe(to: address.text) else { return }
+      receiver.replies.resolve(inbox.request, .success(message))
     }
   }
 
   func subscribe(_ peer: Peer, _ pattern: SubjectPattern, group: String?, capacity: Int) -> any BusSubscription {
     let mailbox = Mailbox<Incoming>.forMessages(capacity: capacity)
+    guard peer.maySubscribe(to: pattern.text) else {
+      refuse(peer, .subscribe, pattern.text)
+      return Subscriber(mailbox) { mailbox.finish() }
+    }
     let id = routes.withLock { $0.add(Route(peer: peer, pattern: pattern, group: group, mailbox: mailbox)) }
     return Subscriber(mailbox) { [weak self] in
       self?.routes.withLock { $0.remove(id) }
@@ -101,12 +129,20 @@ public final class InProcessHub: Service {
     routes.withLock { $0.removePeer(peer) }
   }
 
-  private func carry(_ passage: Passage, deliver: @escaping @Sendable () -> Void) {
-    for delay in faults.copies(of: passage, random: random) {
+  private func refuse(_ peer: Peer, _ deed: BrokerRefusal.Deed, _ subject: String) {
+    let refusal = BrokerRefusal(peer: peer.name, deed: deed, subject: subject)
+    peer.events.send(refusal.event)
+    refused(refusal)
+  }
+
+  /// - Parameter deliver: is told how many copies there are.
+  private func carry(_ passage: Passage, deliver: @escaping @Sendable (Int) -> Void) {
+    let delays = faults.copies(of: passage, random: random)
+    for delay in delays {
       if delay > .zero {
-        late.push(Late(at: clock.now + delay, deliver: deliver))
+        late.push(Late(at: clock.now + delay) { deliver(delays.count) })
       } else {
-        deliver()
+        deliver(delays.count)
       }
     }
   }
@@ -118,11 +154,12 @@ struct Inbox {
   let peer: UInt64
   let request: UInt64
 
-  /// - Parameter name: of the client that asks. A device's name only: with it a client may send on subjects of that
-  ///   device, and is answered at its inbox.
-  init(name: String, peer: UInt64, request: UInt64, askingAt subject: Subject) {
-    root = if subject.sender?.device.text == name, let inbox = subject.senderInbox { inbox } else { "inbox.\(name)" }
-    self.peer = peer
+  /// - Parameter peer: asks. Where nobody has admitted it, its name is a device's name only: with it a client may send
+  ///   on subjects of that device, and is answered at its inbox.
+  init(_ peer: Peer, request: UInt64, askingAt subject: Subject) {
+    let guess = subject.sender?.device.text == peer.name ? subject.senderInbox : nil
+    root = peer.admission?.inbox ?? guess ?? "inbox.\(peer.name)"
+    self.peer = peer.id
     self.request = request
   }
 

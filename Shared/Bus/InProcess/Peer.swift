@@ -13,13 +13,19 @@ final class Peer: Sendable {
 
   let id: UInt64
   let name: String
+  /// Nil: it may do everything.
+  let admission: BrokerAdmission?
   let replies = ReplyTable()
   let events = EventFeed()
   private let link = Mutex(Link.up)
+  private let ledger = Mutex(AnswerLedger())
+  /// What was found of subjects that it publishes to again and again.
+  private let known = Mutex<[String: Bool]>([:])
 
-  init(id: UInt64, name: String) {
+  init(id: UInt64, name: String, admission: BrokerAdmission?) {
     self.id = id
     self.name = name
+    self.admission = admission
   }
 
   var isUp: Bool { link.withLock { $0 == .up } }
@@ -32,6 +38,42 @@ final class Peer: Sendable {
     case .cut: throw CaravanError(.unavailable, "\(name) is not connected: retry later")
     case .closed: throw .busClosed
     }
+  }
+
+  // MARK: Rights
+
+  func mayPublish(to subject: String) -> Bool {
+    guard let rights = admission?.rights else { return true }
+    if let known = known.withLock({ $0[subject] }) { return known }
+    let isAllowed = rights.mayPublish(to: subject)
+    known.withLock { known in
+      if known.count >= BusLimits.rightsKnown { known = [:] }
+      known[subject] = isAllowed
+    }
+    return isAllowed
+  }
+
+  func mayAnswer(_ address: String, at now: Instant) -> Bool {
+    guard let rights = admission?.rights, !rights.mayPublish(to: address) else { return true }
+    return ledger.withLock { $0.answers(address, at: now) }
+  }
+
+  func maySubscribe(to pattern: String) -> Bool { admission?.rights.maySubscribe(to: pattern) ?? true }
+  func mayHear(_ subject: Subject) -> Bool { admission?.rights.mayHear(subject) ?? true }
+
+  /// A request has come from there.
+  func asked(from address: ReplyAddress, copies: Int, at now: Instant) {
+    guard let answers = admission?.rights.answers else { return }
+    ledger.withLock { $0.asked(address.text, answers, copies: copies, at: now) }
+  }
+
+  // MARK: The connection
+
+  /// The broker ends it, and lets nobody in with what it had shown.
+  func expel(_ reason: String) {
+    disconnect()
+    events.send(.denied(.connection, reason))
+    _ = close()
   }
 
   func disconnect() {

@@ -16,9 +16,9 @@ struct RoutingTable {
   private var wild: [UInt64] = []
   private var last: UInt64 = 0
 
-  mutating func addPeer(named name: String) -> Peer {
+  mutating func addPeer(named name: String, _ admission: BrokerAdmission?) -> Peer {
     last += 1
-    let peer = Peer(id: last, name: name)
+    let peer = Peer(id: last, name: name, admission: admission)
     peers[last] = peer
     return peer
   }
@@ -28,6 +28,11 @@ struct RoutingTable {
   func peer(_ id: UInt64) -> Peer? { peers[id] }
 
   func peers(named name: String) -> [Peer] { peers.values.filter { $0.name == name }.sorted { $0.id < $1.id } }
+
+  /// Those that were admitted with a key, in the order of their coming.
+  func peers(where isMeant: (BrokerAdmission) -> Bool) -> [Peer] {
+    peers.values.filter { $0.admission.map(isMeant) ?? false }.sorted { $0.id < $1.id }
+  }
 
   mutating func add(_ route: Route) -> UInt64 {
     last += 1
@@ -56,10 +61,10 @@ struct RoutingTable {
     return own.map(\.value.mailbox)
   }
 
-  /// Everybody outside a group, and one of each group; only of peers that are connected.
+  /// Everybody outside a group, and one of each group; only of peers that are connected and may hear it.
   func receivers(of subject: Subject, random: any RandomSource) -> [Route] {
     let ids = exact[subject, default: []] + wild.filter { routes[$0]?.pattern.matches(subject) == true }
-    let able = ids.compactMap { routes[$0] }.filter(\.peer.isUp)
+    let able = ids.compactMap { routes[$0] }.filter { $0.peer.isUp && $0.peer.mayHear(subject) }
     var receivers = able.filter { $0.group == nil }
     var names: [String] = []
     for case let name? in able.map(\.group) where !names.contains(name) { names.append(name) }

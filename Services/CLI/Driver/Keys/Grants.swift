@@ -1,12 +1,12 @@
 internal import Bus
-internal import Crypto
+package import Crypto
 internal import Launch
 internal import Model
 internal import SchemaClient
 internal import StorageClient
 
 /// Who holds credentials of its own, beside devices.
-enum Holder: String, Sendable, CaseIterable {
+package enum Holder: String, Sendable, CaseIterable {
   case storage, sync, schema, notify, query, gateway
   /// Whoever operates the suite, through this program.
   case cli
@@ -17,13 +17,13 @@ enum Holder: String, Sendable, CaseIterable {
 
   /// Also the middle of its inbox. No user can have it: a user's name has no `_`, and the broker lets a device listen
   /// below the inbox of its user and its own name only.
-  var userName: String { "svc_\(rawValue)" }
+  package var userName: String { "svc_\(rawValue)" }
 
   /// A request's answer may come so late.
   fileprivate static let answerLifetime: Int64 = 120_000_000_000
 
   /// The subjects its code needs, and nothing else (architecture §4). Answers go where their requests say, once.
-  var permissions: Permissions {
+  package var permissions: Permissions {
     var permissions = Permissions(
       publish: Permissions.Rules(allow: asks), subscribe: Permissions.Rules(allow: listens + ["inbox.\(userName).>"]))
     if asks.isEmpty { permissions.publish = .nothing }
@@ -100,6 +100,13 @@ enum Holder: String, Sendable, CaseIterable {
 extension UserLimits {
   /// Of a device's connection: an agent has some forty subscriptions, one for each answer that it waits for.
   static let device = UserLimits(subscriptions: 128, payload: Int64(NATSConfiguration.messageBytes))
+}
+
+extension UserScope {
+  /// Of whatever signs devices.
+  package static func devices(signedBy key: PublicNKey) -> UserScope {
+    UserScope(key: key, role: "device", permissions: .device, limits: .device)
+  }
 }
 
 extension Permissions {

@@ -102,12 +102,12 @@ struct KeyDirectory: Sendable {
   private func accountClaims(
     revoking revocations: [PublicNKey: Int64], connections: Int, at seconds: Int64
   ) -> JWTClaims {
-    let scope = UserScope(key: deviceKey.publicKey, role: "device", permissions: .device, limits: .device)
-    return JWTClaims(
+    JWTClaims(
       subject: accountKey.publicKey, name: "caravan", issuedAt: seconds,
       .account(
         AccountClaims(
-          limits: AccountLimits(connections: Int64(connections)), signingKeys: [.scoped(scope)],
+          limits: AccountLimits(connections: Int64(connections)),
+          signingKeys: [.scoped(.devices(signedBy: deviceKey.publicKey))],
           revocations: revocations)))
   }
 
