@@ -90,6 +90,7 @@ import Testing
     ("I2", "a row that nobody wrote", { $0.writes[tag(3)] = nil }),
     ("C17", "an agent counts other bytes than went", { $0.end.falseFigures = ["d1: 3 bytes up, 4 went"] }),
     ("A1", "a ticket serves another device", { $0.intrusions = ["the ticket of d1 serves d2"] }),
+    ("architecture §4", "sync may not ask schema", { $0.denials = ["sync-1: Publish svc.schema.type"] }),
     ("every partition", "two act for one", { $0.end.ownerProblems = ["notify acts for [61, 61]"] }),
     ("I3", "a chunk dangles", { $0.end.chunkProblems = ["chunk 12 is not there"] }),
     ("B10", "a chunk is lost, and nobody says so", { $0.end.damageProblems = ["chunk 12 is lost"] }),

@@ -73,6 +73,16 @@ import Testing
     #expect(result.status == 1, "\(result.lines.suffix(3))")
   }
 
+  @Test(
+    "issue 5, B13: permissions that are too wide or too narrow are found, and a revocation that the broker never heard",
+    arguments: [Breakage.wideInbox, .wideEdge, .narrowSync, .revocationUntold])
+  func permissions(_ breakage: Breakage) throws {
+    let result = try simulate(["--seeds", "10", "--stop", "--break", breakage.rawValue])
+    #expect(result.status == 1, "\(result.lines.suffix(3))")
+    let checker = breakage == .narrowSync ? "architecture §4" : "A1, A5"
+    #expect(result.lines.contains { $0.contains(": \(checker)") }, "\(result.lines.suffix(3))")
+  }
+
   @Test("issue 5, D21: the help names every fault that can be planted, a dozen at least")
   func names() throws {
     let help = try simulate(["--help"]).lines.joined(separator: " ")

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Crypto
 internal import Model
 internal import Runtime
 internal import Store
@@ -50,6 +51,14 @@ public enum Breakage: String, Sendable, CaseIterable {
   case chunkFileUnsynced = "chunk-file-unsynced"
   /// The database of a device is not synced, and the power fails.
   case deviceUnsynced = "device-unsynced"
+  /// Every device may listen at everybody's inbox.
+  case wideInbox = "wide-inbox"
+  /// Every device may speak as any other.
+  case wideEdge = "wide-edge"
+  /// The broker is not told of a revocation.
+  case revocationUntold = "revocation-untold"
+  /// Sync's credentials lack a subject that it uses.
+  case narrowSync = "narrow-sync"
   /// An app of another user sets the link of a device.
   case foreignLink = "foreign-link"
 
@@ -63,6 +72,7 @@ extension Breakage {
   /// What shows in few worlds only is put where it shows.
   func shape(_ scale: inout Scale) {
     if [.damageUntold, .noScrub].contains(self) { scale.hasRot = !scale.hasRestore && scale.shares.isEmpty }
+    if self == .revocationUntold { scale.hasGuest = true }
     guard self == .noReset else { return }
     // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
     scale.hasLateReader = !scale.hasRestore
@@ -115,6 +125,15 @@ extension Breakage {
   /// The bus of a device, where its bytes are counted already.
   func wrap(device bus: any MessageBus) -> any MessageBus {
     self == .uncountedBytes ? WastefulBus(bus: bus) : bus
+  }
+
+  /// What the account's token allows devices.
+  func widen(_ permissions: inout Permissions) {
+    switch self {
+    case .wideInbox: permissions.subscribe.allow.append("inbox.>")
+    case .wideEdge: permissions.publish.allow.append("edge.>")
+    default: break
+    }
   }
 
   /// How the disk of a process fails it; nil: it does not.

@@ -27,6 +27,6 @@ public struct Checker: Sendable {
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
     .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
     .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .pairsReal, .batchesWhole,
-    .figuresTrue, .ownKeptApart, .ownersAgree,
+    .figuresTrue, .ownKeptApart, .rightsSuffice, .ownersAgree,
   ]
 }

@@ -20,7 +20,7 @@ struct Diarist: Sendable {
     let slot = DiaristSlot()
     self.name = name
     self.slot = slot
-    part = Part(name, on: ground) { life in
+    part = Part(name, as: .device(EnrolledDevice(user, name)), on: ground) { life in
       var configuration = DiffSyncClient.Configuration(
         container: Self.container, zone: Self.table, device: EnrolledDevice(user, name),
         directory: life.directory)

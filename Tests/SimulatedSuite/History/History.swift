@@ -220,6 +220,8 @@ public struct History: Sendable, Hashable {
   public var trespasses: [String] = []
   /// What reached somebody it was not for, or was done by somebody who may not.
   public var intrusions: [String] = []
+  /// What the broker refused to those who do what the product does.
+  public var denials: [String] = []
   public var snapshots: [SeenSnapshot] = []
   /// Readers by snapshots who were not shown a consistent state for too long.
   public var starved: [String] = []

@@ -1,5 +1,6 @@
 internal import AgentDriver
 internal import Bus
+internal import CLIDriver
 internal import Model
 internal import Runtime
 internal import StorageDriver
@@ -111,7 +112,7 @@ struct Inspection: Sendable {
 
   /// Waits until the index says that it has seen all.
   private func query(_ place: Place, expecting entries: [Model.Entry]) async throws -> [String: UInt64] {
-    let bus = suite.ground.hub.connect(as: "inspector")
+    let bus = suite.ground.connect("inspector", as: .holder(.cli))
     defer { bus.close() }
     let partition = Partition(of: place.database)
     let expected = Dictionary(entries.map { ($0.name, $0.version) }) { first, _ in first }

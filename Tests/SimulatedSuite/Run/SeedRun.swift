@@ -40,7 +40,8 @@ public struct SeedRun: Sendable {
     var settings = Simulation.Settings()
     settings.logLevel = options.logLevel
     let simulation = Simulation(seed: seed, settings: settings)
-    let ground = try Ground(simulation, directory: options.directory, listener: options.listener)
+    let ground = try Ground(
+      simulation, directory: options.directory, listener: options.listener, breakage: options.breakage)
     defer { TemporaryDirectory.removeTree(ground.directory) }
     var scale = Scale(seed: seed)
     options.breakage?.shape(&scale)
@@ -73,13 +74,21 @@ public struct SeedRun: Sendable {
         suite.ground.recorder.keeps(share, of: place, on: device.name)
       }
     }
+    let spy = try simulation.run {
+      var spy = Spy(suite)
+      try await spy.listen()
+      return spy
+    }
     for part in suite.parts { part.start() }
     let clock = simulation.host("people").host.clock
     let contents = Contents()
     try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
     suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
     // Whatever others try, no course of events before that is another.
-    try simulation.run { try await Outsiders(suite, clock: clock).run() }
+    try simulation.run {
+      try await Outsiders(suite, clock: clock).run()
+      try await spy.conclude()
+    }
     for name in ["caravan_storage_purged_tombstones_total", "caravan_sync_resets_total"] {
       suite.ground.recorder.note("\(name) \(suite.total(of: name))")
     }

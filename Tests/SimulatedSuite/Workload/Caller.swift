@@ -16,7 +16,7 @@ struct Caller: Sendable {
 
   init(_ name: String, of user: String, on ground: Ground) {
     device = EnrolledDevice(user, name)
-    bus = ground.hub.connect(as: name)
+    bus = ground.connect(name, as: .device(device))
     clock = ground.simulation.host(name).host.clock
   }
 

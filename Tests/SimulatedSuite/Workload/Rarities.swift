@@ -32,6 +32,7 @@ struct Rarities: Sendable {
     if scale.hasKindred { all.append(Kindred(suite, seed: seed)) }
     if scale.hasRot { all.append(Rot(suite, seed: seed)) }
     if scale.hasTwins { all.append(Twins(suite, seed: seed)) }
+    if scale.hasGuest { all.append(Guest(suite, seed: seed)) }
     acts = all.map(Act.init)
   }
 

@@ -46,7 +46,7 @@ struct Witnesses: Sendable {
   }
 
   private func watch(_ name: String, until end: Instant) async {
-    let bus = suite.ground.hub.connect(as: name)
+    let bus = connect(name)
     defer { bus.close() }
     var dice = Dice(seed: seed, name)
     var witness = witness(bus, seed: dice.word())
@@ -57,6 +57,10 @@ struct Witnesses: Sendable {
     }
   }
 
+  private func connect(_ name: String) -> InProcessBus {
+    suite.ground.connect(name, as: .device(EnrolledDevice(suite.scale.users[0], name)))
+  }
+
   private func witness(_ bus: InProcessBus, seed: UInt64) -> Witness {
     let host = suite.ground.simulation.host(bus.name).host
     return Witness(
@@ -65,7 +69,7 @@ struct Witnesses: Sendable {
 
   /// The last look, once all is calm: what was acknowledged is there.
   func conclude() async throws {
-    let bus = suite.ground.hub.connect(as: "w-last")
+    let bus = connect("w-last")
     defer { bus.close() }
     var witness = witness(bus, seed: seed)
     guard await witness.look() else { throw SeedFailure(what: "nobody answers a witness, and all is calm") }

@@ -36,18 +36,22 @@ final class Part: Sendable {
   let name: String
   let machine: SimulatedHost
   private let suite: Ground
+  private let bearer: Bearer
   private let body: @Sendable (Life) async throws -> Void
   private let forgotten: CarelessDisk.Forgotten?
   private let state: Mutex<State>
 
-  /// - Parameter forgotten: what its disk does not sync, so that the power's end takes it; nil: it does not end.
+  /// - Parameters:
+  ///   - bearer: as what the broker knows it.
+  ///   - forgotten: what its disk does not sync, so that the power's end takes it; nil: it does not end.
   init(
-    _ name: String, on suite: Ground, forgetting forgotten: CarelessDisk.Forgotten? = nil,
+    _ name: String, as bearer: Bearer, on suite: Ground, forgetting forgotten: CarelessDisk.Forgotten? = nil,
     _ body: @escaping @Sendable (Life) async throws -> Void
   ) {
     self.name = name
     self.forgotten = forgotten
     self.suite = suite
+    self.bearer = bearer
     self.body = body
     machine = suite.simulation.host(name)
     var files = CrashFiles("\(suite.directory)/\(name)")
@@ -62,7 +66,9 @@ final class Part: Sendable {
 
   func start() {
     guard !isUp else { return }
-    let bus = suite.hub.connect(as: name)
+    guard let bus = try? suite.gatehouse.connect(name, as: bearer) else {
+      return suite.recorder.note("the broker does not let \(name) in")
+    }
     let (directory, disk, number) = state.withLock { state in
       state.lives += 1
       state.disk = forgotten.map { CarelessDisk($0) }
@@ -72,7 +78,7 @@ final class Part: Sendable {
     let life = Life(
       host: machine.host, time: machine.time, bus: bus,
       reconnect: { [weak self] () throws(CaravanError) in
-        guard let bus = self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
+        guard let bus = try self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
         return bus
       }, directory: directory, disk: disk
     ) { [weak self] in self?.isCurrent(number) ?? false }
@@ -85,9 +91,9 @@ final class Part: Sendable {
     state.withLock { $0.running = (bus, task) }
   }
 
-  private func reconnect(_ number: Int) -> InProcessBus? {
+  private func reconnect(_ number: Int) throws(CaravanError) -> InProcessBus? {
     guard isCurrent(number) else { return nil }
-    let bus = suite.hub.connect(as: name)
+    let bus = try suite.gatehouse.connect(name, as: bearer)
     let old = state.withLock { state in
       defer { state.running?.bus = bus }
       return state.running?.bus
@@ -145,17 +151,21 @@ struct Ground: Sendable {
   /// The hub has the sentry, which is to reach the hub.
   private struct Held: Sendable {
     weak var hub: InProcessHub?
+    weak var gatehouse: Gatehouse?
   }
 
   let simulation: Simulation
   let hub: InProcessHub
+  let gatehouse: Gatehouse
   let faults: FaultPlan
   let sentry: Sentry
   let recorder: Recorder
   let directory: String
 
   /// - Parameter directory: where the files of this world's disks get a directory of their own.
-  init(_ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?) throws {
+  init(
+    _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil
+  ) throws {
     self.simulation = simulation
     recorder = Recorder(simulation, listener: listener)
     faults = FaultPlan()
@@ -171,11 +181,22 @@ struct Ground: Sendable {
         hub.reconnect(name)
       }
     }
-    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry)
-    held.withLock { [hub] in $0.hub = hub }
+    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry) { [recorder] refusal in
+      held.withLock { $0.gatehouse }?.refused(refusal)
+      if !refusal.peer.hasPrefix(Gatehouse.trying) { recorder.denied("\(refusal)") }
+    }
+    gatehouse = try Gatehouse(hub, clock: machine.clock, breakage)
+    held.withLock { [hub, gatehouse] in ($0.hub, $0.gatehouse) = (hub, gatehouse) }
     self.directory = "\(directory)/\(simulation.seed)"
     guard unsafe mkdir(self.directory, 0o700) == 0 else {
       throw SeedFailure(what: "\(self.directory) cannot be made")
+    }
+  }
+
+  /// Of somebody whom the broker lets in.
+  func connect(_ name: String, as bearer: Bearer) -> InProcessBus {
+    do throws(CaravanError) { return try gatehouse.connect(name, as: bearer) } catch {
+      preconditionFailure("the broker does not let \(name) in: \(error)")
     }
   }
 }

@@ -120,6 +120,11 @@ final class Recorder: Sendable {
     state.withLock { $0.history.intrusions.append(what) }
   }
 
+  func denied(_ what: String) {
+    note(what)
+    state.withLock { $0.history.denials.append(what) }
+  }
+
   func trespassed(_ what: String) {
     note(what)
     state.withLock { $0.history.trespasses.append(what) }

@@ -2,6 +2,7 @@ internal import AgentCore
 internal import AgentDriver
 internal import Bus
 internal import Chunking
+internal import Crypto
 internal import Model
 internal import Runtime
 internal import TestKit
@@ -10,24 +11,32 @@ internal import TestKit
 struct SimulatedDevice: Sendable {
   let name: String
   let user: String
+  let identity: EnrolledDevice
   let slot: AgentSlot
   let part: Part
   let sentry: Sentry
   let fares: Fares
 
-  /// - Parameter isAmongUsers: there are devices of other users.
+  /// - Parameters:
+  ///   - isAmongUsers: there are devices of other users.
+  ///   - enrolled: as what, with which token; nil: under its name, and nobody revokes it.
   init(
     _ name: String, of user: String, hasLargeChunks: Bool = false, isAmongUsers: Bool = false, on ground: Ground,
-    breakage: Breakage? = nil
+    breakage: Breakage? = nil, as enrolled: (device: EnrolledDevice, token: JWT)? = nil
   ) {
     sentry = ground.sentry
+    let identity = enrolled?.device ?? EnrolledDevice(user, name)
     let slot = AgentSlot(
-      name, of: user, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
+      identity, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
       listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil, breakage)
     self.name = name
     self.user = user
+    self.identity = identity
     self.slot = slot
-    part = Part(name, on: ground, forgetting: breakage?.disk(of: name, isDevice: true)) { try await slot.run($0) }
+    let bearer: Bearer = if let enrolled { .token(enrolled.token) } else { .device(identity) }
+    part = Part(name, as: bearer, on: ground, forgetting: breakage?.disk(of: name, isDevice: true)) {
+      try await slot.run($0)
+    }
     fares = Fares(clock: part.machine.host.clock)
   }
 
@@ -120,18 +129,16 @@ final class AgentSlot: Sendable {
   /// Some chunks lie in the database, some in the file.
   static let inlineBytes = 256
 
-  private let name: String
-  private let user: String
+  private let device: EnrolledDevice
   private let chunking: ChunkingParameters
   private let listener: Listener?
   private let breakage: Breakage?
   private let state = Mutex(State())
 
   init(
-    _ name: String, of user: String, _ chunking: ChunkingParameters, listener: Listener?, _ breakage: Breakage?
+    _ device: EnrolledDevice, _ chunking: ChunkingParameters, listener: Listener?, _ breakage: Breakage?
   ) {
-    self.name = name
-    self.user = user
+    self.device = device
     self.chunking = chunking
     self.listener = listener
     self.breakage = breakage
@@ -144,7 +151,7 @@ final class AgentSlot: Sendable {
     options.chunking = chunking
     options.inlineBytes = Self.inlineBytes
     options.chunksInRow = Self.chunksInRow
-    let identity = DeviceIdentity(device: EnrolledDevice(user, name))
+    let identity = DeviceIdentity(device: device)
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
     let tap = Tap(listener)

@@ -1,3 +1,4 @@
+internal import CLIDriver
 internal import Crypto
 internal import Model
 internal import NotifyDriver
@@ -19,6 +20,7 @@ struct Suite: Sendable {
   let services: [Part]
   let devices: [SimulatedDevice]
   let diarists: [Diarist]
+  let guests = Guests()
   /// For looking at storage from outside.
   let vault = Vault()
   let keyring: Keyring
@@ -39,13 +41,17 @@ struct Suite: Sendable {
     services =
       [Self.storage(ground, vault, keyring, scale, breakage)]
       + ["sync-1", "sync-2"].map { name in
-        Part(name, on: ground) { try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run() }
+        Part(name, as: .holder(.sync), on: ground) {
+          try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run()
+        }
       }
       + [
-        Part("schema", on: ground) { try await SchemaService(bus: $0.bus, host: $0.host, opensContainers: true).run() }
+        Part("schema", as: .holder(.schema), on: ground) {
+          try await SchemaService(bus: $0.bus, host: $0.host, opensContainers: true).run()
+        }
       ]
       + ["notify-1", "notify-2"].map { name in
-        Part(name, on: ground) { life in
+        Part(name, as: .holder(.notify), on: ground) { life in
           let bus = breakage?.wrap(notify: life.bus, enrolled) ?? life.bus
           let service = NotifyService(
             bus: bus, host: life.host, ticketKey: keyring.key, timing: timing, partitions: partitions)
@@ -54,7 +60,7 @@ struct Suite: Sendable {
         }
       }
       + (scale.isQueried ? [1] : []).map { _ in
-        Part("query", on: ground) { life in
+        Part("query", as: .holder(.query), on: ground) { life in
           try await QueryService(
             bus: life.bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
             survivesPowerCut: false
@@ -78,7 +84,8 @@ struct Suite: Sendable {
   private static func storage(
     _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ scale: Scale, _ breakage: Breakage?
   ) -> Part {
-    Part("storage", on: ground, forgetting: breakage?.disk(of: "storage", isDevice: false)) { life in
+    Part("storage", as: .holder(.storage), on: ground, forgetting: breakage?.disk(of: "storage", isDevice: false)) {
+      life in
       let feed = ChangeFeed()
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
       var options = StoreOptions.simulation(.directory(life.directory))
@@ -132,8 +139,10 @@ struct Suite: Sendable {
   /// Ends everything that still runs, so that nothing of this world outlives it.
   func bury(_ deliveries: SimulatedTask<Void>) {
     for part in parts { crash(part, isLast: true) }
+    guests.leave()
     deliveries.cancel()
-    try? ground.simulation.run(within: .seconds(600)) { parts.allSatisfy(\.isGone) && deliveries.result != nil }
+    let all = parts + guests.all.map(\.part)
+    try? ground.simulation.run(within: .seconds(600)) { all.allSatisfy(\.isGone) && deliveries.result != nil }
   }
 
   var parts: [Part] { services + people }

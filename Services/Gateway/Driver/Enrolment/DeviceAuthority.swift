@@ -23,7 +23,7 @@ public struct DeviceAuthority: Sendable {
 
   /// Name and tag are pasted into the template's subjects by the broker; typed ids have no character that means more
   /// there, and `JWTClaims` refuses such tokens whoever made them.
-  func sign(_ key: PublicNKey, device: EnrolledDevice, at seconds: Int64) throws(CaravanError) -> JWT {
+  package func sign(_ key: PublicNKey, device: EnrolledDevice, at seconds: Int64) throws(CaravanError) -> JWT {
     let claims = JWTClaims(
       subject: key, name: device.token, issuedAt: seconds, expires: seconds + lifetime,
       .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(device.user)"])))

@@ -1,14 +1,14 @@
-internal import Crypto
+package import Crypto
 internal import Encoding
-internal import GatewayCore
-internal import Model
-internal import Runtime
-internal import StorageClient
+package import GatewayCore
+package import Model
+package import Runtime
+package import StorageClient
 internal import Wire
 
 /// Signs devices into the application account (architecture §4). Stateless: tokens and devices are records of the
 /// system container's public database.
-struct Enroller: Sendable {
+package struct Enroller: Sendable {
   private let records: SystemRecords
   private let registry: DeviceRegistry
   private let traces: DeviceTraces
@@ -19,7 +19,7 @@ struct Enroller: Sendable {
   private static let attempts = 4
   private static let tokens = "enrolment"
 
-  init(storage: StorageClient, authority: DeviceAuthority, host: Host) {
+  package init(storage: StorageClient, authority: DeviceAuthority, host: Host) {
     records = SystemRecords(storage: storage)
     registry = DeviceRegistry(records: records)
     traces = DeviceTraces(records: records)
@@ -27,13 +27,13 @@ struct Enroller: Sendable {
     self.host = host
   }
 
-  struct Minted: Sendable {
-    let token: String
-    let expires: WallTime
+  package struct Minted: Sendable {
+    package let token: String
+    package let expires: WallTime
   }
 
   /// - Throws: `objectExists` when the device is enrolled already; `invalidData` for a lifetime out of range.
-  func mint(user: UserID, device: DeviceID, lifetimeSeconds: Int64) async throws(CaravanError) -> Minted {
+  package func mint(user: UserID, device: DeviceID, lifetimeSeconds: Int64) async throws(CaravanError) -> Minted {
     guard EnrolmentToken.lifetimeSeconds.contains(lifetimeSeconds) else {
       let range = EnrolmentToken.lifetimeSeconds
       throw CaravanError(.invalidData, "ttl_seconds must be \(range.lowerBound) to \(range.upperBound)")
@@ -50,7 +50,7 @@ struct Enroller: Sendable {
 
   /// The device's token for the bus.
   /// - Throws: `notAuthenticated` when the enrolment token does not allow it; `invalidData` when `key` is no user nkey.
-  func enrol(token: String, key: String) async throws(CaravanError) -> JWT {
+  package func enrol(token: String, key: String) async throws(CaravanError) -> JWT {
     guard let publicKey = try? PublicNKey(key, kind: .user) else {
       throw CaravanError(.invalidData, "public_key is not a user nkey: it begins with U and has 56 characters")
     }
@@ -89,7 +89,7 @@ struct Enroller: Sendable {
   /// Writes down that the device is out, and removes what the cloud keeps to reach it; the broker is told by whoever
   /// holds the operator's key. Its name is free for another enrolment from then on. Again is no error, and removes
   /// what an attempt that was cut off left.
-  func revoke(_ name: DeviceID, of user: UserID) async throws(CaravanError) -> DeviceRecord {
+  package func revoke(_ name: DeviceID, of user: UserID) async throws(CaravanError) -> DeviceRecord {
     for _ in 0..<Self.attempts {
       guard let known = try await registry.find(user, name) else { throw Self.unknown(name, of: user) }
       var record = known.record
