@@ -74,14 +74,15 @@ public final class InProcessHub: Service {
   /// How many receive it, or would if nothing were lost. Of what it may not send the sender learns by an event only,
   /// as if somebody had got it.
   func send(_ incoming: Incoming, from peer: Peer) -> Int {
-    guard peer.mayPublish(to: incoming.subject.text) else {
-      refuse(peer, .publish, incoming.subject.text)
+    let text = incoming.subject.text
+    guard peer.mayPublish(to: text) else {
+      refuse(peer, .publish, text)
       return 1
     }
     let receivers = routes.withLock { $0.receivers(of: incoming.subject, random: random) }
     for receiver in receivers {
       let passage = Passage(
-        sender: peer.name, receiver: receiver.peer.name, subject: incoming.subject.text, isReply: false,
+        sender: peer.name, receiver: receiver.peer.name, subject: text, isReply: false,
         bytes: incoming.message.payload.count)
       carry(passage) { [clock] copies in
         guard receiver.peer.isUp else { return }
@@ -101,7 +102,7 @@ public final class InProcessHub: Service {
       sender: peer.name, receiver: receiver.name, subject: address.text, isReply: true, bytes: message.payload.count)
     carry(passage) { _ in
       // Whoever may not listen there never learns of an answer.
-      guard receiver.isUp, receiver.maySubscribe(to: address.text) else { return }
+      guard receiver.isUp, receiver.hearsAnswers else { return }
       receiver.replies.resolve(inbox.request, .success(message))
     }
   }

@@ -3,7 +3,7 @@ extension Checker {
   static let ownKeptApart = Checker("A1, A5 what is one's own serves nobody else") { $0.intrusions }
 
   /// Whoever does what the product does has the permissions for it.
-  static let rightsSuffice = Checker("architecture §4 the broker refuses the product nothing that it does") { history in
+  static let rightsSuffice = Checker("architecture §4 the broker refuses nothing that the product does") { history in
     history.denials
   }
 

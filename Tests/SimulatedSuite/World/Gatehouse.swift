@@ -15,8 +15,8 @@ enum Bearer: Sendable {
   case token(JWT)
 }
 
-/// The broker of a world. Everybody shows it the credentials that the product's own signers make, so that a subject that
-/// the product uses without having a permission for it is refused here as well.
+/// The broker of a world. Everybody shows it the credentials that the product's own signers make, so that a subject
+/// that the product uses without having a permission for it is refused here as well.
 final class Gatehouse: Sendable {
   /// A deployment's keys: the same in all worlds of a process, for making them costs.
   private struct Keys: Sendable {
