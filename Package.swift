@@ -252,7 +252,7 @@ let package = Package(
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "Partitions", "StorageDriver",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
           "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression", "StorageClient", "GatewayDriver",
-          "CLIDriver",
+          "CLIDriver", "Client",
         ], path: "Tests/SimulatedSuite", swiftSettings: strict),
       .executableTarget(
         name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",

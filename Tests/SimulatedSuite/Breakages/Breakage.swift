@@ -59,6 +59,8 @@ public enum Breakage: String, Sendable, CaseIterable {
   case revocationUntold = "revocation-untold"
   /// Sync's credentials lack a subject that it uses.
   case narrowSync = "narrow-sync"
+  /// An app of another user counts as the device's owner.
+  case hostileOwner = "hostile-owner"
   /// An app of another user sets the link of a device.
   case foreignLink = "foreign-link"
 
@@ -73,6 +75,7 @@ extension Breakage {
   func shape(_ scale: inout Scale) {
     if [.damageUntold, .noScrub].contains(self) { scale.hasRot = !scale.hasRestore && scale.shares.isEmpty }
     if self == .revocationUntold { scale.hasGuest = true }
+    if self == .hostileOwner { scale.hasHostileApps = true }
     guard self == .noReset else { return }
     // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
     scale.hasLateReader = !scale.hasRestore

@@ -33,6 +33,7 @@ struct Rarities: Sendable {
     if scale.hasRot { all.append(Rot(suite, seed: seed)) }
     if scale.hasTwins { all.append(Twins(suite, seed: seed)) }
     if scale.hasGuest { all.append(Guest(suite, seed: seed)) }
+    if scale.hasHostileApps { all.append(HostileApps(suite, seed: seed)) }
     acts = all.map(Act.init)
   }
 

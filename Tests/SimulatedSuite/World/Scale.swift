@@ -49,6 +49,8 @@ struct Scale: Sendable {
   var hasLargeChunks = false
   /// A device is revoked, and its name enrolled again.
   var hasGuest = false
+  /// An app on their devices means harm.
+  var hasHostileApps = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
   /// The cloud's disk loses bytes of chunks (issue 5, B10).
@@ -110,9 +112,11 @@ struct Scale: Sendable {
     // Whoever gives up rows, or gets back what is older, may leave bytes that no device has.
     var rot = Dice(seed: seed, "has rot")
     hasRot = rot.happens(150) && !hasRestore && shares.isEmpty
+    var hostile = Dice(seed: seed, "hostile apps are here")
+    hasHostileApps = hostile.happens(80)
     var guests = Dice(seed: seed, "guests")
     // A restore would bring back whoever is revoked.
-    hasGuest = guests.happens(120) && !hasRestore
+    hasGuest = guests.happens(80) && !hasRestore
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }
