@@ -83,6 +83,15 @@ import Testing
     #expect(result.lines.contains { $0.contains(": \(checker)") }, "\(result.lines.suffix(3))")
   }
 
+  @Test(
+    "issue 5, B13: an app that is taken for the owner is found, and a storage that syncs nothing when the power fails",
+    arguments: [Breakage.hostileOwner, .storageUnsynced])
+  func harm(_ breakage: Breakage) throws {
+    let result = try simulate(["--seeds", "10", "--stop", "--break", breakage.rawValue])
+    #expect(result.status == 1, "\(result.lines.suffix(3))")
+    #expect(result.lines.contains { $0.contains(": A1, A5") } == (breakage == .hostileOwner), "\(result.lines)")
+  }
+
   @Test("issue 5, D21: the help names every fault that can be planted, a dozen at least")
   func names() throws {
     let help = try simulate(["--help"]).lines.joined(separator: " ")

@@ -59,6 +59,8 @@ public enum Breakage: String, Sendable, CaseIterable {
   case revocationUntold = "revocation-untold"
   /// Sync's credentials lack a subject that it uses.
   case narrowSync = "narrow-sync"
+  /// The database of storage is not synced, and the power fails.
+  case storageUnsynced = "storage-unsynced"
   /// An app of another user counts as the device's owner.
   case hostileOwner = "hostile-owner"
   /// An app of another user sets the link of a device.
@@ -143,6 +145,7 @@ extension Breakage {
   func disk(of part: String, isDevice: Bool) -> CarelessDisk.Forgotten? {
     switch self {
     case .chunkFileUnsynced: part == "storage" ? .chunks : nil
+    case .storageUnsynced: part == "storage" ? .database : nil
     case .deviceUnsynced: isDevice ? .database : nil
     default: nil
     }

@@ -68,6 +68,7 @@ struct Disaster: Rarity {
     var heads: [UInt32: UInt64] = [:]
     var options = StoreOptions.simulation(.directory(directory))
     options.tombstones = suite.scale.tombstones
+    (options.files, options.readersPerFile) = (suite.scale.files, suite.scale.readers)
     do throws(CaravanError) {
       let summary = try BackupFile.restore(path, at: host.clock.wallTime) { () throws(CaravanError) in
         try SQLiteRestore(options, host: host)

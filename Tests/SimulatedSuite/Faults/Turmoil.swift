@@ -44,7 +44,7 @@ struct Turmoil: Sendable {
     case .weather: return weather()
     case .crashService: return crash([dice.pick(suite.services)])
     case .crashDevice: return crash([dice.pick(suite.people)])
-    case .crashCloud: return crashCloud()
+    case .crashCloud: return suite.scale.hasPowerCuts && dice.happens(500) ? crash(suite.parts) : crashCloud()
     case .brokerRestart: return disconnect(suite.parts.map(\.name))
     case .cut: return cut()
     case .unplug: return disconnect([dice.pick(suite.people).name])

@@ -51,6 +51,12 @@ struct Scale: Sendable {
   var hasGuest = false
   /// An app on their devices means harm.
   var hasHostileApps = false
+  /// Storage's partitions lie in so many files.
+  var files = 1
+  /// Connections that read each of them beside the writer.
+  var readers = 0
+  /// The power fails whenever a process dies, and what is acknowledged is synced.
+  var hasPowerCuts = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
   /// The cloud's disk loses bytes of chunks (issue 5, B10).
@@ -114,6 +120,9 @@ struct Scale: Sendable {
     hasRot = rot.happens(150) && !hasRestore && shares.isEmpty
     var hostile = Dice(seed: seed, "hostile apps are here")
     hasHostileApps = hostile.happens(80)
+    var disks = Dice(seed: seed, "disks")
+    if disks.happens(100) { (files, readers) = (disks.within(2...3), disks.within(1...2)) }
+    hasPowerCuts = disks.happens(50)
     var guests = Dice(seed: seed, "guests")
     // A restore would bring back whoever is revoked.
     hasGuest = guests.happens(80) && !hasRestore
@@ -130,6 +139,11 @@ struct Scale: Sendable {
       app: number == 2 ? "notes" : "album", name: "t\(number)", schema: columns.joined(separator: ", "), hasKey: hasKey,
       hasObject: hasObject, period: dice.happens(150) ? nil : dice.pick([0, 0, 5_000, 30_000]),
       delayTolerance: dice.pick([0, 0, 2_000, 20_000]))
+  }
+
+  /// How the disk of a process fails it; nil: it does not.
+  func disk(of part: String, isDevice: Bool, _ breakage: Breakage?) -> CarelessDisk.Forgotten? {
+    breakage?.disk(of: part, isDevice: isDevice) ?? (hasPowerCuts ? .nothing : nil)
   }
 
   static func leases(of seconds: Int64) -> LeaseTiming {

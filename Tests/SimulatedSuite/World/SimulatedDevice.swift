@@ -19,10 +19,12 @@ struct SimulatedDevice: Sendable {
 
   /// - Parameters:
   ///   - isAmongUsers: there are devices of other users.
+  ///   - forgotten: what its disk does not sync, so that the power's end takes it; nil: it does not end.
   ///   - enrolled: as what, with which token; nil: under its name, and nobody revokes it.
   init(
     _ name: String, of user: String, hasLargeChunks: Bool = false, isAmongUsers: Bool = false, on ground: Ground,
-    breakage: Breakage? = nil, as enrolled: (device: EnrolledDevice, token: JWT)? = nil
+    breakage: Breakage? = nil, forgetting forgotten: CarelessDisk.Forgotten? = nil,
+    as enrolled: (device: EnrolledDevice, token: JWT)? = nil
   ) {
     sentry = ground.sentry
     let identity = enrolled?.device ?? EnrolledDevice(user, name)
@@ -34,7 +36,7 @@ struct SimulatedDevice: Sendable {
     self.identity = identity
     self.slot = slot
     let bearer: Bearer = if let enrolled { .token(enrolled.token) } else { .device(identity) }
-    part = Part(name, as: bearer, on: ground, forgetting: breakage?.disk(of: name, isDevice: true)) {
+    part = Part(name, as: bearer, on: ground, forgetting: forgotten) {
       try await slot.run($0)
     }
     fares = Fares(clock: part.machine.host.clock)

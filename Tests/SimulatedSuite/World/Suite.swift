@@ -70,7 +70,7 @@ struct Suite: Sendable {
     devices = scale.devices.map {
       SimulatedDevice(
         $0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, isAmongUsers: scale.users.count > 1,
-        on: ground, breakage: breakage)
+        on: ground, breakage: breakage, forgetting: scale.disk(of: $0.name, isDevice: true, breakage))
     }
     diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
   }
@@ -84,12 +84,14 @@ struct Suite: Sendable {
   private static func storage(
     _ ground: Ground, _ vault: Vault, _ keyring: Keyring, _ scale: Scale, _ breakage: Breakage?
   ) -> Part {
-    Part("storage", as: .holder(.storage), on: ground, forgetting: breakage?.disk(of: "storage", isDevice: false)) {
+    Part("storage", as: .holder(.storage), on: ground, forgetting: scale.disk(of: "storage", isDevice: false, breakage))
+    {
       life in
       let feed = ChangeFeed()
       let observer = RecordingObserver(ground.recorder, next: feed, isCurrent: life.isCurrent)
       var options = StoreOptions.simulation(.directory(life.directory))
       options.tombstones = scale.tombstones
+      (options.files, options.readersPerFile) = (scale.files, scale.readers)
       // What is synced matters only where the power fails.
       if let disk = life.disk { (options.durability, options.tap) = (StoreOptions(.memory).durability, disk) }
       let clock = TrustedClock(

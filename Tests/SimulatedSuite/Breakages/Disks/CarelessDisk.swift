@@ -1,7 +1,7 @@
 internal import Runtime
 internal import TestKit
 
-/// A disk whose power fails whenever its process dies, and that has not synced all it was told to.
+/// A disk whose power fails whenever its process dies, and that may not have synced all it was told to.
 final class CarelessDisk: DiskTap {
   /// What it leaves out.
   enum Forgotten: Sendable {
@@ -9,8 +9,11 @@ final class CarelessDisk: DiskTap {
     case chunks
     /// Everything else.
     case database
+    /// Nothing: it keeps what was synced, and only that.
+    case nothing
 
     fileprivate func has(_ path: String) -> Bool {
+      if self == .nothing { return false }
       let isOfChunks = path.hasSuffix(".chunks") || path.hasSuffix("/chunks.dat")
       return isOfChunks == (self == .chunks)
     }
