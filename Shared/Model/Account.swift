@@ -25,8 +25,10 @@ public enum Account: Sendable, Hashable, CustomStringConvertible {
 
   public var partition: Partition {
     switch self {
-    case .user(let user): Partition(of: DatabaseID(container: .system, owner: user))
-    case .container(let container): Partition(of: DatabaseID(container: container, owner: nil))
+    case .user(let user): Partition(of: .system(user))
+    // Both environments of a container lie in one.
+    case .container(let container):
+      Partition(of: DatabaseID(container: container, environment: .development, owner: nil))
     }
   }
 

@@ -57,13 +57,17 @@ public struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
   /// partition of its own.
   public let shard: UInt32
 
-  public init(
-    container: ContainerID, environment: Environment = .development, owner: UserID?, shard: UInt32 = 0
-  ) {
+  public init(container: ContainerID, environment: Environment, owner: UserID?, shard: UInt32 = 0) {
     self.container = container
     self.environment = environment
     self.owner = owner
     self.shard = shard
+  }
+
+  /// Caravan's own records that belong to no environment: devices, containers, placements. They lie where they always
+  /// have. It also says where everything of one owner lies, whatever the environment (`Partition`).
+  public static func system(_ owner: UserID?) -> DatabaseID {
+    DatabaseID(container: .system, environment: .development, owner: owner)
   }
 
   /// Whether it is the container's, for all its users.

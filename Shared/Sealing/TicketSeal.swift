@@ -52,7 +52,10 @@ public struct TicketSeal: Sendable {
     let grant = TicketGrant(
       database: try required(ticket.database, "database").model(), device: try EnrolledDevice(ticket.device),
       isUpload: ticket.upload, bytes: ticket.bytes, expiresMilliseconds: Int64(clamping: ticket.expiresMilliseconds))
-    guard keys.ring.verify(ticket.mac, over: message(grant).bytes), grant.device == device else {
+    // Nobody issues one for another environment; if somebody did, it would be worth nothing.
+    guard keys.ring.verify(ticket.mac, over: message(grant).bytes), grant.device == device,
+      grant.database.environment == device.environment
+    else {
       throw CaravanError(.notAuthenticated, "the ticket is not one for this device: ask sync for another")
     }
     // One that would last longer than any was issued before storage's time went back.

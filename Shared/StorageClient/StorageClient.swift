@@ -181,7 +181,7 @@ extension StorageClient {
 
   /// Zones of every private database of one user.
   public func zones(ofOwner owner: UserID) async throws(CaravanError) -> [ZoneHead] {
-    let partition = Partition(of: DatabaseID(container: .system, owner: owner))
+    let partition = Partition(of: .system(owner))
     return try await zones(ListZonesRequest(partition: partition.number, owner: owner.text), in: partition)
   }
 
@@ -244,7 +244,7 @@ extension StorageClient {
   private static func home(of target: DelayedAction.Target) throws(CaravanError) -> Partition {
     switch target {
     case .zone(let zone): Partition(of: try zone.model().database)
-    case .user(let user): Partition(of: DatabaseID(container: .system, owner: try UserID(user)))
+    case .user(let user): Partition(of: .system(try UserID(user)))
     }
   }
 
@@ -340,14 +340,14 @@ extension StorageClient {
   /// Has a user moved to another store, and says how that stands; nil: only says it (CK-100).
   public func move(_ user: UserID, to store: String?) async throws(CaravanError) -> MoveReply {
     let request = MoveRequest(user: user.text, to: store ?? "")
-    return try await call(.move, in: Partition(of: DatabaseID(container: .system, owner: user)), request)
+    return try await call(.move, in: Partition(of: .system(user)), request)
   }
 
   /// Chunks that are damaged, of one user or of all.
   /// - Parameter hasRecords: with the records that name them, for which storage reads many.
   public func damage(of owner: UserID? = nil, hasRecords: Bool = false) async throws(CaravanError) -> [ChunkDamage] {
     let request = DamageRequest(owner: owner?.text ?? "", records: hasRecords)
-    let partition = owner.map { Partition(of: DatabaseID(container: .system, owner: $0)) } ?? Partition.all[0]
+    let partition = owner.map { Partition(of: .system($0)) } ?? Partition.all[0]
     let reply: DamageReply = try await call(.damage, in: partition, request)
     return reply.chunks
   }

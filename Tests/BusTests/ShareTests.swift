@@ -8,7 +8,9 @@ import Testing
 @Suite("Shares of senders", .timeLimit(.minutes(1)))
 struct ShareTests {
   private static func exchange(_ user: String, _ device: String) -> Subject {
-    .exchange(EnrolledDevice(user: UserID(unchecked: user), device: DeviceID(unchecked: device), enrolment: 1))
+    .exchange(
+      EnrolledDevice(
+        user: UserID(unchecked: user), device: DeviceID(unchecked: device), enrolment: 1, environment: .development))
   }
 
   private static func incoming(_ subject: Subject, bytes: Int = 1) -> Incoming {

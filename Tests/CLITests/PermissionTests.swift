@@ -256,6 +256,25 @@ struct PermissionTests {
     }
   }
 
+  @Test("issue 5, A4: a device reaches no subject and no inbox of the other environment, whatever it calls itself")
+  func environments() async throws {
+    try await Self.with { world in
+      for (own, other) in [("cam-1_1", "cam-1_1_production"), ("cam-1_1_production", "cam-1_1")] {
+        let credentials = try world.device(own, user: "ann")
+        for subject in ["exchange", "renew", "chunks.3", "acks.3"].map({ "edge.ann.\(other).\($0)" }) {
+          let answers = try world.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+          #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(own) to \(subject)")
+        }
+        for subject in ["inbox.ann.\(other).>", "inbox.ann.\(other).notify", "inbox.ann.*.notify", "inbox.ann.>"] {
+          let answers = try world.broker.answers(credentials, ["SUB \(subject) 1"])
+          #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(own) to \(subject)")
+        }
+        #expect(try world.broker.answers(credentials, ["PUB edge.ann.\(own).exchange 2\r\nhi"]) == [])
+        #expect(try world.broker.answers(credentials, ["SUB inbox.ann.\(own).notify 1"]) == [])
+      }
+    }
+  }
+
   @Test("a revocation through the system account ends the device's connection, and it cannot come back")
   func revocation() async throws {
     try await Self.with { world in

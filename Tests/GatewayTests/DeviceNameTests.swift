@@ -72,7 +72,7 @@ struct DeviceNameTests {
     try await GatewayWorld.with { world in
       let key = try NKey.generate(.user)
       let record = RecordFields([1: .text("ann"), 2: .text(key.publicKey.text), 3: .integer(5_000), 4: .integer(0)])
-      let zone = try ZoneID(DatabaseID(container: .system, owner: nil), "devices")
+      let zone = try ZoneID(DatabaseID.system(nil), "devices")
       let old = Model.Mutation(
         name: "cam-1", base: .absent, change: .save(type: 0, body: record.body, chunks: []))
       _ = try await storage(world).commit(to: zone, [old])
@@ -108,9 +108,38 @@ struct DeviceNameTests {
       world.clock.advance(seconds: 3_000)
       let renewed = try await renew(world, "cam-1", at: .renew(device))
       #expect(renewed.claims.name == "cam-1_1" && renewed.claims.subject == key.publicKey)
-      let next = EnrolledDevice(user: device.user, device: device.device, enrolment: 2)
+      let next = EnrolledDevice(user: device.user, device: device.device, enrolment: 2, environment: .development)
       let foreign = await #expect(throws: CaravanError.self) { try await renew(world, "cam-1", at: .renew(next)) }
       #expect(foreign?.code == .notAuthenticated)
+    }
+  }
+
+  @Test("issue 5, A4: a device is enrolled for one environment, development unless said, and renewed for no other")
+  func environments() async throws {
+    try await GatewayWorld.with { world in
+      #expect(try name(await world.enrol(world.mint("cam-0"), .generate(.user))) == "cam-0_1")
+      let key = try NKey.generate(.user)
+      #expect(try name(await world.enrol(world.mint("cam-1", in: "production"), key)) == "cam-1_1_production")
+      let known = try await world.ask("GET", "/v1/devices/ann/cam-1", admin: GatewayWorld.adminToken)
+      #expect(known.json["environment"] == .string("production"))
+
+      let device = EnrolledDevice("ann", "cam-1", in: .production)
+      world.clock.advance(seconds: 3_000)
+      let renewed = try await renew(world, "cam-1", at: .renew(device))
+      #expect(renewed.claims.name == "cam-1_1_production" && renewed.claims.subject == key.publicKey)
+      let forged = await #expect(throws: CaravanError.self) {
+        try await renew(world, "cam-1", at: .renew(EnrolledDevice("ann", "cam-1")))
+      }
+      #expect(forged?.code == .notAuthenticated)
+
+      for wrong in ["Production", "moon", ""] {
+        let body = #"{"user": "ann", "device": "cam-2", "environment": "\#(wrong)"}"#
+        let answer = try await world.ask("POST", "/v1/enrolment-tokens", body, admin: GatewayWorld.adminToken)
+        #expect(answer.errorCode == "invalidData", "\(wrong)")
+      }
+      // The name goes to the other environment with another enrolment.
+      _ = try await world.ask("DELETE", "/v1/devices/ann/cam-1", admin: GatewayWorld.adminToken)
+      #expect(try name(await world.enrol(world.mint("cam-1", in: "development"), .generate(.user))) == "cam-1_2")
     }
   }
 
@@ -123,7 +152,7 @@ struct DeviceNameTests {
   @Test("issue 5, A3: devices are listed by pages, none is left out")
   func pages() async throws {
     try await GatewayWorld.with { world in
-      let zone = try ZoneID(DatabaseID(container: .system, owner: nil), "devices")
+      let zone = try ZoneID(DatabaseID.system(nil), "devices")
       let storage = storage(world)
       let names = (0..<450).map { "d-\($0)" }
       for start in stride(from: 0, to: names.count, by: 150) {

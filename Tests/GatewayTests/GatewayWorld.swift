@@ -100,8 +100,11 @@ struct GatewayWorld: Sendable {
     return Answer(status: http.statusCode, headers: headers, body: data)
   }
 
-  func mint(_ device: String, user: String = "ann", seconds: Int = 900) async throws -> String {
-    let body = #"{"user": "\#(user)", "device": "\#(device)", "ttl_seconds": \#(seconds)}"#
+  func mint(_ device: String, user: String = "ann", in environment: String? = nil, seconds: Int = 900) async throws
+    -> String
+  {
+    let place = environment.map { #", "environment": "\#($0)""# } ?? ""
+    let body = #"{"user": "\#(user)", "device": "\#(device)", "ttl_seconds": \#(seconds)\#(place)}"#
     let answer = try await ask("POST", "/v1/enrolment-tokens", body, admin: Self.adminToken)
     #expect(answer.status == 200, "\(answer.text)")
     return try #require(answer.json["token"]?.stringValue)

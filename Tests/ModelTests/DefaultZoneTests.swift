@@ -16,7 +16,7 @@ import Testing
 
   @Test("CK-10: shards of a database lie in partitions apart; the first is where the database is")
   func partitions() {
-    let database = DatabaseID(container: ContainerID(unchecked: "album"), owner: nil)
+    let database = DatabaseID(container: ContainerID(unchecked: "album"), environment: .development, owner: nil)
     let shards = (0..<ContainerSettings.mostShards).map { Partition(of: database.shard($0)) }
     #expect(shards[0] == Partition(of: database) && Set(shards).count == Int(ContainerSettings.mostShards))
   }
@@ -27,7 +27,8 @@ import Testing
     for (owner, shard, text) in [(nil, 0, ""), (nil, 3, "#3"), ("ann", 0, "ann"), ("ann", 63, "ann#63")]
       as [(String?, UInt32, String)]
     {
-      let database = DatabaseID(container: container, owner: owner.map { UserID(unchecked: $0) }, shard: shard)
+      let database = DatabaseID(
+        container: container, environment: .development, owner: owner.map { UserID(unchecked: $0) }, shard: shard)
       #expect(database.ownerText == text)
       #expect(try DatabaseID(container: container, environment: .development, ownerText: text) == database)
     }

@@ -10,7 +10,7 @@ import Testing
   func revokedName() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())
-    let next = EnrolledDevice(user: phone.user, device: phone.device, enrolment: 2)
+    let next = EnrolledDevice(user: phone.user, device: phone.device, enrolment: 2, environment: .development)
     let listeners = try [phone, next, EnrolledDevice("bob", "phone")].map { try world.connect($0) }
     try world.subscribe(phone, [(zone("a"), 0)])
     try world.write(zone("a"))

@@ -370,7 +370,7 @@ import Wire
   @Test("garbage on the subjects: refused, and the service lives on") func garbage() throws {
     let world = try World()
     try world.waitUntilOwned(world.startNotify())
-    let home = Partition(of: DatabaseID(container: .system, owner: alice))
+    let home = Partition(of: .system(alice))
     try world.simulation.run {
       let subject = Subject.partitioned(.notify, home, method: "attach")
       let error = await #expect(throws: CaravanError.self) {

@@ -141,7 +141,8 @@ final class World: Sendable {
       let record = RecordFields([1: .data(list.encoded()), 2: .integer(Int64(generation))])
       let mutation = Model.Mutation(
         name: device.token, base: .any, change: .save(type: 0, body: record.body, chunks: []))
-      let zone = try ZoneID(DatabaseID(container: .system, owner: device.user), "subscriptions")
+      let zone = try ZoneID(
+        DatabaseID(container: .system, environment: device.environment, owner: device.user), "subscriptions")
       _ = try await self.storage.commit(to: zone, [mutation])
       return try await self.attach(
         AttachRequest(device: device.text, generation: generation, seen: seen, list: list))
@@ -151,7 +152,8 @@ final class World: Sendable {
   /// What the gateway does when a device is revoked.
   func unsubscribe(_ device: EnrolledDevice) throws {
     try simulation.run {
-      let zone = try ZoneID(DatabaseID(container: .system, owner: device.user), "subscriptions")
+      let zone = try ZoneID(
+        DatabaseID(container: .system, environment: device.environment, owner: device.user), "subscriptions")
       let mutation = Model.Mutation(name: device.token, base: .any, change: .delete)
       _ = try await self.storage.commit(to: zone, [mutation])
     }
@@ -168,7 +170,7 @@ final class World: Sendable {
   }
 
   private func attach(_ request: AttachRequest) async throws -> AttachReply {
-    let partition = Partition(of: DatabaseID(container: .system, owner: try EnrolledDevice(request.device).user))
+    let partition = Partition(of: .system(try EnrolledDevice(request.device).user))
     return try await bus.call(request, to: .partitioned(.notify, partition, method: "attach"))
   }
 
@@ -200,7 +202,7 @@ final class Listener: Sendable {
 
   func listen() async throws {
     let inbox = try await bus.subscribe(.exact(.notify(device)), group: nil, capacity: 16)
-    let partition = Partition(of: DatabaseID(container: .system, owner: device.user))
+    let partition = Partition(of: .system(device.user))
     while case .message(let incoming)? = await inbox.next() {
       let notification = try Notification.decode(incoming.message.payload)
       heard.withLock { $0.append(notification) }

@@ -2,7 +2,7 @@ import Model
 import QueryCore
 
 let alice = UserID(unchecked: "alice")
-let album = DatabaseID(container: ContainerID(unchecked: "album"), owner: alice)
+let album = DatabaseID(container: ContainerID(unchecked: "album"), environment: .development, owner: alice)
 
 let photos = RecordType(
   id: 4, definition: 2, name: "photos",

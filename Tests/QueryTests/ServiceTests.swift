@@ -235,8 +235,10 @@ import Wire
     let first = try world.startQuery()
     let type = try world.define(photos)
     try world.waitUntilServed()
-    let bobs = try (0..<10_000).lazy.map { try DatabaseID(container: album.container, owner: UserID("bob\($0)")) }
-      .first { Partition(of: $0) == Partition(of: album) }
+    let bobs = try (0..<10_000).lazy.map {
+      try DatabaseID(container: album.container, environment: .development, owner: UserID("bob\($0)"))
+    }
+    .first { Partition(of: $0) == Partition(of: album) }
     let places = [album, try #require(bobs)]
     func save(_ name: String) throws {
       for place in places { try world.save([(name, RecordFields())], type: type, to: zone("photos", in: place)) }
@@ -298,7 +300,7 @@ import Wire
 
   @Test("another user's records are in no answer") func otherDatabases() throws {
     let (world, _, type) = try Self.started()
-    let bobs = DatabaseID(container: album.container, owner: UserID(unchecked: "bob"))
+    let bobs = DatabaseID(container: album.container, environment: .development, owner: UserID(unchecked: "bob"))
     try world.save([("b", RecordFields())], type: type, to: zone("photos", in: bobs))
     try world.save([("a", RecordFields())], type: type, to: zone("photos"))
     try world.settle()
@@ -357,7 +359,7 @@ import Wire
         try await world.bus.request(Message([0xff, 0x01]), to: home, deadline: .seconds(1))
       }
       #expect(error?.code == .invalidData)
-      let foreign = QueryRequest(Query(database: DatabaseID(container: .system, owner: nil), type: "photos"))
+      let foreign = QueryRequest(Query(database: DatabaseID.system(nil), type: "photos"))
       await #expect(throws: CaravanError.self) { let _: QueryReply = try await world.bus.call(foreign, to: home) }
     }
     #expect(try world.findAll(query()).isEmpty)

@@ -43,7 +43,9 @@ import Wire
   }
 
   private static func zone(_ name: String, of user: String = "ada", shard: UInt32 = 0) throws -> ZoneID {
-    let database = DatabaseID(container: ContainerID(unchecked: "notes"), owner: UserID(unchecked: user), shard: shard)
+    let database = DatabaseID(
+      container: ContainerID(unchecked: "notes"), environment: .development, owner: UserID(unchecked: user),
+      shard: shard)
     return try ZoneID(database, name)
   }
 

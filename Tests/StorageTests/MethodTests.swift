@@ -51,7 +51,8 @@ import Wire
   func batch() async throws {
     try await StorageBench.with { bench in
       func commit(_ op: UInt64, _ user: String, _ mutation: Model.Mutation) throws -> CommitRequest {
-        let database = DatabaseID(container: try ContainerID("notes"), owner: try UserID(user))
+        let database = DatabaseID(
+          container: try ContainerID("notes"), environment: .development, owner: try UserID(user))
         let op = OpID(writer: user, epoch: 1, number: op)
         return CommitRequest(
           Commit(zone: try ZoneID(database, "t"), op: op, isAtomic: false, mutations: [mutation]))
@@ -224,7 +225,8 @@ import Wire
           for client in 0..<32 {
             group.addTask {
               let user = UserID(unchecked: "user-\(client % 8)")
-              let zone = try ZoneID(DatabaseID(container: ContainerID(unchecked: "notes"), owner: user), "t")
+              let zone = try ZoneID(
+                DatabaseID(container: ContainerID(unchecked: "notes"), environment: .development, owner: user), "t")
               for row in 0..<20 {
                 let result = try await bench.storage.commit(to: zone, [StorageBench.save("\(client).\(row)")])
                 guard case .applied = result else { throw CaravanError(.internalError, "\(result)") }

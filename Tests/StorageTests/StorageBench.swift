@@ -62,7 +62,7 @@ struct StorageBench: Sendable {
 
   static let user = UserID(unchecked: "ada")
   static let device = EnrolledDevice("ada", "phone")
-  static let database = DatabaseID(container: ContainerID(unchecked: "notes"), owner: user)
+  static let database = DatabaseID(container: ContainerID(unchecked: "notes"), environment: .development, owner: user)
   static let partition = Partition(of: database)
   static func zone(_ name: String = "t") throws -> ZoneID { try ZoneID(database, name) }
 

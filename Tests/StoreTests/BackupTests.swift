@@ -27,7 +27,7 @@ import Testing
     let dead = try Sample.zone("dead")
     try await bench.commit(dead, [Sample.save("x"), Sample.save("y")])
     _ = try await store.deleteZone(dead, writer: "phone")
-    let shared = try ZoneID(DatabaseID(container: ContainerID("notes"), owner: nil), "open")
+    let shared = try ZoneID(DatabaseID(container: ContainerID("notes"), environment: .development, owner: nil), "open")
     try await bench.commit(shared, [Sample.save("s")])
     for number in 0..<12 { try await bench.commit(try Sample.zone(of: "bob\(number)"), [Sample.save("r")]) }
     _ = try await store.settle(OpID(writer: "phone", epoch: 3, number: 77), in: zone)

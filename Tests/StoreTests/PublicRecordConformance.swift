@@ -8,7 +8,8 @@ import Wire
 /// Goal: in a public database a record is changed by the user who made it, and by no other, whatever the base, the
 /// policy and the way it is committed. Method: the protocol only, on every kind of store.
 @Suite(.timeLimit(.minutes(2))) struct PublicRecordConformance {
-  private static let open = DatabaseID(container: ContainerID(unchecked: "notes"), owner: nil)
+  private static let open = DatabaseID(
+    container: ContainerID(unchecked: "notes"), environment: .development, owner: nil)
   private static let bases: [Base] = [.any, .absent, .version(1)]
 
   private static func code(_ outcome: Model.Outcome?) -> ErrorCode? {

@@ -81,7 +81,10 @@ import Testing
     arguments: StoreKind.allCases, [false, true])
   func shards(kind: StoreKind, isPublic: Bool) async throws {
     try await StoreBench.with(kind) { bench in
-      let base = isPublic ? DatabaseID(container: ContainerID(unchecked: "notes"), owner: nil) : Sample.database()
+      let base =
+        isPublic
+        ? DatabaseID(container: ContainerID(unchecked: "notes"), environment: .development, owner: nil)
+        : Sample.database()
       let account = try #require(Account(of: base))
       func refused(_ shard: UInt32, _ mutation: Mutation) async throws -> Bool {
         let zone = try ZoneID(base.shard(shard), DefaultZone.name)
@@ -125,7 +128,7 @@ import Testing
       }
       try await bench.store.stage([Sample.chunk(1), Sample.chunk(3, size: 50)], in: zone.database)
       #expect(try await Self.used(bench) == [0, 150])
-      let shared = DatabaseID(container: zone.database.container, owner: nil)
+      let shared = DatabaseID(container: zone.database.container, environment: .development, owner: nil)
       let app = Account.container(shared.container)
       _ = try await bench.store.setQuota(Quota(records: 1), of: app)
       let open = try ZoneID(shared, "board")
@@ -174,9 +177,9 @@ import Testing
 
   @Test("CK-102: Caravan's own records are nobody's")
   func own() throws {
-    #expect(Account(of: DatabaseID(container: .system, owner: UserID(unchecked: "ada"))) == nil)
+    #expect(Account(of: DatabaseID.system(UserID(unchecked: "ada"))) == nil)
     #expect(Account(of: Sample.database())?.partition == Partition(of: Sample.database()))
-    let shared = DatabaseID(container: ContainerID(unchecked: "notes"), owner: nil)
+    let shared = DatabaseID(container: ContainerID(unchecked: "notes"), environment: .development, owner: nil)
     #expect(Account(of: shared)?.partition == Partition(of: shared))
   }
 }

@@ -6,7 +6,7 @@ import Wire
 /// Short ways to say what a test commits.
 enum Sample {
   static func database(_ user: String = "ada", _ app: String = "notes") -> DatabaseID {
-    DatabaseID(container: ContainerID(unchecked: app), owner: UserID(unchecked: user))
+    DatabaseID(container: ContainerID(unchecked: app), environment: .development, owner: UserID(unchecked: user))
   }
 
   static func zone(_ name: String = "t", of user: String = "ada") throws -> ZoneID { try ZoneID(database(user), name) }

@@ -87,7 +87,8 @@ import Wire
     try await StoreBench.with(kind) { bench in
       let ada = try ["notes", "subscriptions"].map { try ZoneID(Sample.database("ada"), $0) }
       let app = try ZoneID(Sample.database("ada", "photos"), "albums")
-      let open = try ZoneID(DatabaseID(container: try ContainerID("notes"), owner: nil), "schema")
+      let open = try ZoneID(
+        DatabaseID(container: try ContainerID("notes"), environment: .development, owner: nil), "schema")
       for zone in ada + [app, open] { try await bench.commit(zone, [Sample.save("a")]) }
       let partition = Partition(of: Sample.database("ada"))
       func names(_ filter: ZoneFilter, _ partition: Partition) async throws -> [String] {

@@ -16,9 +16,9 @@ struct CloudPlace: Sendable {
 
   /// What the store holds of it.
   func state() async throws -> String {
-    let owned = [container, .system].map { DatabaseID(container: $0, owner: device.user) }
+    let owned = [container, .system].map { DatabaseID(container: $0, environment: .development, owner: device.user) }
     var states: [String] = []
-    for database in owned + [DatabaseID(container: container, owner: nil)] {
+    for database in owned + [DatabaseID(container: container, environment: .development, owner: nil)] {
       let chunks = database == owned[0] ? [Chunk(Self.photo).name] : []
       // What Caravan keeps of a device names it.
       let isOurs = database.container != .system

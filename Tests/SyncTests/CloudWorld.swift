@@ -92,9 +92,7 @@ struct CloudWorld: Sendable {
 
   func sync(_ rates: RateLimits = .standard, _ features: Features = .all) throws -> SyncService {
     try SyncService(
-      bus: hub.connect(as: "sync"), host: host, ticketKey: key, environment: environment, rates: rates,
-      features: features,
-      faults: faults)
+      bus: hub.connect(as: "sync"), host: host, ticketKey: key, rates: rates, features: features, faults: faults)
   }
 
   /// - Parameter containers: that the operator makes first, for the user `probe`.
@@ -105,7 +103,7 @@ struct CloudWorld: Sendable {
         (try? await SchemaClient(bus: probe).createContainer(name, owner: UserID("probe"), isForMembers: false)) != nil
       }
     }
-    let device = Device(try UserID("probe"), try DeviceID("probe"), bus: probe)
+    let device = Device(try UserID("probe"), try DeviceID("probe"), in: environment, bus: probe)
     try await eventually("sync, schema and storage answer") {
       guard let results = try? await device.exchange([.pull(Pull(container: "probe", zone: "probe"))]) else {
         return false
@@ -117,8 +115,12 @@ struct CloudWorld: Sendable {
     }
   }
 
-  func device(_ name: String, of user: String = "ann", epoch: UInt64 = 1) throws -> Device {
-    Device(try UserID(user), try DeviceID(name), epoch: epoch, bus: hub.connect(as: name))
+  /// - Parameter other: its environment, where that is not the world's.
+  func device(
+    _ name: String, of user: String = "ann", in other: Model.Environment? = nil, epoch: UInt64 = 1
+  ) throws -> Device {
+    Device(
+      try UserID(user), try DeviceID(name), in: other ?? environment, epoch: epoch, bus: hub.connect(as: name))
   }
 }
 
@@ -126,17 +128,21 @@ struct CloudWorld: Sendable {
 struct Device: Sendable {
   let user: UserID
   let name: DeviceID
+  let environment: Model.Environment
   let epoch: UInt64
   let bus: InProcessBus
 
-  init(_ user: UserID, _ name: DeviceID, epoch: UInt64 = 1, bus: InProcessBus) {
+  init(
+    _ user: UserID, _ name: DeviceID, in environment: Model.Environment, epoch: UInt64 = 1, bus: InProcessBus
+  ) {
+    self.environment = environment
     self.user = user
     self.name = name
     self.epoch = epoch
     self.bus = bus
   }
 
-  var enrolled: EnrolledDevice { EnrolledDevice(user, name) }
+  var enrolled: EnrolledDevice { EnrolledDevice(user, name, in: environment) }
   private var subject: Subject { .exchange(enrolled) }
 
   /// One frame, uncompressed, and its results.

@@ -49,7 +49,7 @@ import Wire
       }
       let storage = StorageClient(bus: cloud.hub.connect(as: "looker"), host: cloud.host, writer: "@test")
       for owner in [nil, ann] {
-        let database = DatabaseID(container: ContainerID(unchecked: "squat"), owner: owner)
+        let database = DatabaseID(container: ContainerID(unchecked: "squat"), environment: .development, owner: owner)
         #expect(try await storage.zones(of: database).isEmpty, "nothing was made")
       }
       #expect(try await client.containers().map(\.name) == ["album", "probe"])
@@ -142,7 +142,7 @@ import Wire
 
   private func forget(_ names: [String]?, _ cloud: CloudWorld) async throws {
     let storage = StorageClient(bus: cloud.hub.connect(as: "eraser"), host: cloud.host, writer: "@test")
-    let zone = try ZoneID(DatabaseID(container: .system, owner: nil), "containers")
+    let zone = try ZoneID(DatabaseID.system(nil), "containers")
     let reply = try await storage.changes(of: zone, ReadChangesRequest(zone: ZoneRef(zone)))
     let mutations = try EntryPage.decode(reply.page).entries.map { $0.model() }
       .filter { names?.contains($0.name) ?? true }

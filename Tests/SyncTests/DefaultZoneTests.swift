@@ -9,7 +9,8 @@ import Wire
 /// Goal: a default zone is one zone to its clients, and as many places as its container's setting says (CK-10).
 /// Method: devices against sync, schema and a real store, and looks at where the records came to lie.
 @Suite(.timeLimit(.minutes(2))) struct DefaultZoneTests {
-  private static let everybodys = DatabaseID(container: ContainerID(unchecked: "album"), owner: nil)
+  private static let everybodys = DatabaseID(
+    container: ContainerID(unchecked: "album"), environment: .development, owner: nil)
 
   private static func said(_ cloud: CloudWorld, _ settings: Model.ContainerSettings) async throws {
     let client = SchemaClient(bus: cloud.hub.connect(as: "operator"))

@@ -130,7 +130,7 @@ import Wire
   func scope() throws {
     let user = try UserID("ann")
     let database = try DeviceScope.database(container: "album", environment: .development, of: user)
-    #expect(database == DatabaseID(container: try ContainerID("album"), owner: user))
+    #expect(database == DatabaseID(container: try ContainerID("album"), environment: .development, owner: user))
     #expect(
       code { () throws(CaravanError) in
         _ = try DeviceScope.database(container: "caravan", environment: .development, of: user)

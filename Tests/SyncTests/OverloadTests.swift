@@ -20,7 +20,7 @@ import Wire
     let isOver: Latch
 
     func device(_ name: String, of user: String = "ann") throws -> Device {
-      Device(try UserID(user), try DeviceID(name), bus: hub.connect(as: name))
+      Device(try UserID(user), try DeviceID(name), in: .development, bus: hub.connect(as: name))
     }
   }
 

@@ -19,7 +19,7 @@ import Wire
   }
 
   private static func photos(of user: String = "ann") throws -> ZoneID {
-    try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID(user)), "photos")
+    try ZoneID(DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID(user)), "photos")
   }
 
   @Test("SIM-34: a row has one number, which each update raises; the table's is the highest; no client gives any")

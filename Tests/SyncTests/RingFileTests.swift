@@ -82,7 +82,8 @@ import Testing
 
   @Test("issue 5, A9: tokens, turns and tickets of a ring open while their key is in it, and not afterwards")
   func seals() throws {
-    let zone = try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID("ann")), "photos")
+    let zone = try ZoneID(
+      DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID("ann")), "photos")
     let device = EnrolledDevice("ann", "phone")
     let position = Model.ChangePosition(incarnation: 3, seq: 4)
     let turn = SyncTurn(leaseToken: 1, height: 2, incarnation: 3)

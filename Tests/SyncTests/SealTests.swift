@@ -87,7 +87,7 @@ import Wire
     #expect(code(-span - 120_000) == .leaseExpired, "issue 5, B12: issued before storage's time went back")
     #expect(code(from: EnrolledDevice("ann", "tablet")) == .notAuthenticated)
     #expect(code(from: EnrolledDevice("bob", "phone")) == .notAuthenticated, "issue 5, A1: another user's of that name")
-    let again = EnrolledDevice(user: device.user, device: device.device, enrolment: 2)
+    let again = EnrolledDevice(user: device.user, device: device.device, enrolment: 2, environment: .development)
     #expect(code(from: again) == .notAuthenticated, "issue 5, A1: the name enrolled again")
     #expect(code { $0.device = "ann/tablet/1" } == .notAuthenticated)
     #expect(code { $0.database?.owner = "bob" } == .notAuthenticated)

@@ -108,7 +108,7 @@ final class RecordingNotifier: Sendable {
   @Test("Acknowledgements reach the notifier under the subject's names")
   func acknowledge() async throws {
     try await CloudWorld.with { cloud in
-      let home = Partition(of: DatabaseID(container: .system, owner: try UserID("ann")))
+      let home = Partition(of: .system(try UserID("ann")))
       let notifier = cloud.hub.connect(as: "notify")
       let acks = try await notifier.subscribe(.everyAck(home), group: nil, capacity: 8)
       let a = try cloud.device("a")
@@ -142,7 +142,8 @@ final class RecordingNotifier: Sendable {
       guard case .ticket(let ticket) = result else { throw Unexpected(result: result) }
       let now = cloud.host.clock.wallTime.milliseconds
       let grant = try TicketSeal(key: cloud.key).open(ticket, from: a.enrolled, nowMilliseconds: now)
-      #expect(grant.database == DatabaseID(container: try ContainerID("album"), owner: a.user))
+      #expect(
+        grant.database == DatabaseID(container: try ContainerID("album"), environment: .development, owner: a.user))
       #expect(grant.isUpload && grant.bytes == UInt64(Limits.chunksPerObject * Limits.chunkBytes))
       #expect((1...15 * 60_000).contains(grant.expiresMilliseconds - now))
     }

@@ -46,7 +46,7 @@ struct SimulatedCloud: Sendable {
   /// A device of a user and an app of its own.
   func place(_ name: String) throws -> CloudPlace {
     let user = try UserID("u-\(name)")
-    let device = Device(user, try DeviceID("d-\(name)"), bus: hub.connect(as: "d-\(name)"))
+    let device = Device(user, try DeviceID("d-\(name)"), in: .development, bus: hub.connect(as: "d-\(name)"))
     return CloudPlace(cloud: self, device: device, container: try ContainerID("app-\(name)"))
   }
 }

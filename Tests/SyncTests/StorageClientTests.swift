@@ -52,7 +52,8 @@ import Wire
     var policy = StorageClient.Policy()
     policy.backoff = .milliseconds(1)
     let client = StorageClient(bus: hub.connect(as: "client"), host: host, writer: "@test", policy: policy)
-    let zone = try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID("ann")), "photos")
+    let zone = try ZoneID(
+      DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID("ann")), "photos")
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await service.run() }
       let probe = hub.connect(as: "probe")

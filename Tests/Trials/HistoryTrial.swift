@@ -64,7 +64,7 @@ struct HistoryTrial: Sendable {
       let claims = credentials.jwt.claims
       name = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
       let (user, container) = (name.user, try ContainerID("witnesses"))
-      let zone = try ZoneID(DatabaseID(container: container, owner: user), "history")
+      let zone = try ZoneID(DatabaseID(container: container, environment: .development, owner: user), "history")
       let tokens = TokenSeal(key: key)
       var settings = Witness.Settings(container: container) { try? tokens.open($0, of: zone).seq }
       settings.deadline = .milliseconds(1_500)

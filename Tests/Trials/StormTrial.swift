@@ -74,7 +74,7 @@ struct StormTrial: Sendable {
 
   private static func zone(_ number: Int) throws(CaravanError) -> ZoneID {
     let owner = try UserID("user-\(number % zones)")
-    return try ZoneID(DatabaseID(container: ContainerID("storm"), owner: owner), "rows")
+    return try ZoneID(DatabaseID(container: ContainerID("storm"), environment: .development, owner: owner), "rows")
   }
 
   private static func save(_ name: String) -> Model.Mutation {

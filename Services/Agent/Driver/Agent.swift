@@ -31,12 +31,13 @@ public final class Agent: Service {
 
   /// Opens the store and recovers what a crash left behind; nothing is sent before `run`.
   /// - Parameter connect: makes the bus; called again when it fails, or when the bus has closed.
-  /// - Throws: as `LocalStore.open`, and `notAuthenticated` when the store is another user's.
+  /// - Throws: as `LocalStore.open`, and `notAuthenticated` when the store is another user's, or is the other
+  ///   environment's.
   public init(
     _ configuration: Configuration, host: Host, connect: @escaping BusMaker
   ) async throws(CaravanError) {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
-    do throws(CaravanError) { try await store.belong(to: configuration.identity.user) } catch {
+    do throws(CaravanError) { try await store.belong(to: configuration.identity.device) } catch {
       await store.close()
       throw error
     }

@@ -56,9 +56,9 @@ public final class GatewayService: Service {
     ) { incoming throws(CaravanError) in
       let jwt: JWT
       switch incoming.subject {
-      case .renew(let device):
-        jwt = try await enroller.renew(device.device, of: device.user, enrolment: device.enrolment)
-      case .unnumbered(let user, let device, _): jwt = try await enroller.renew(device, of: user, enrolment: nil)
+      case .renew(let device): jwt = try await enroller.renew(device)
+      case .unnumbered(let user, let device, _):
+        jwt = try await enroller.renew(EnrolledDevice(credentials: device.text, user: user.text))
       default: throw CaravanError(.invalidData, "'\(incoming.subject.text)' is not a subject of renewals")
       }
       return RenewedCredentials(jwt: jwt.text).encoded()

@@ -100,7 +100,7 @@ struct Routes: Sendable {
     let body = try Self.object(request.body)
     let minted = try await enroller.mint(
       user: UserID(Self.text(body, "user")), device: DeviceID(Self.text(body, "device")),
-      lifetimeSeconds: Self.lifetime(body))
+      environment: Self.environment(body), lifetimeSeconds: Self.lifetime(body))
     return HTTPResponse(json: ["token": .string(minted.token), "expires": .string(minted.expires.description)])
   }
 
@@ -139,6 +139,15 @@ struct Routes: Sendable {
     return seconds
   }
 
+  /// Who says nothing means development, as before there was a choice.
+  private static func environment(_ body: JSON) throws(CaravanError) -> Model.Environment {
+    guard let given = body["environment"] else { return .development }
+    guard let environment = given.stringValue.flatMap(Model.Environment.init) else {
+      throw CaravanError(.invalidData, "the body's \"environment\" is neither \"development\" nor \"production\"")
+    }
+    return environment
+  }
+
   private static func text(_ body: JSON, _ name: String) throws(CaravanError) -> String {
     guard let text = body[name]?.stringValue else {
       throw CaravanError(.invalidData, "the body lacks \"\(name)\", a string")
@@ -152,7 +161,8 @@ extension DeviceRecord {
   fileprivate var json: JSON {
     [
       "device": .string(device.device.text), "user": .string(device.user.text),
-      "enrolment": .int(Int64(device.enrolment)), "public_key": .string(key), "credentials_end": .bool(ends),
+      "environment": .string(device.environment.rawValue), "enrolment": .int(Int64(device.enrolment)),
+      "public_key": .string(key), "credentials_end": .bool(ends),
       "issued": .string(WallTime(milliseconds: issued).description),
       "revoked": revoked == 0 ? .null : .string(WallTime(milliseconds: revoked).description),
     ]

@@ -158,7 +158,7 @@ actor NotifyDesk {
   }
 
   private func check(_ user: UserID) throws(CaravanError) {
-    let right = Partition(of: DatabaseID(container: .system, owner: user))
+    let right = Partition(of: .system(user))
     guard right == lease.partition else {
       throw CaravanError(.invalidData, "user '\(user)' belongs to partition \(right), not \(lease.partition)")
     }
@@ -228,7 +228,7 @@ extension NotifyDesk: ChangeConsumer {
     guard !change.isZoneDeletion else { return machine.removeAll(of: user) }
     if let page = try? change.page.map({ try EntryPage.decode($0) }) {
       for entry in page.entries {
-        if let stored = SubscriptionStore.stored(entry, user: user) { await take(stored) }
+        if let stored = SubscriptionStore.stored(entry, user: user, in: change.zone) { await take(stored) }
       }
     } else {
       let start = Model.ChangePosition(incarnation: change.incarnation, seq: change.low)

@@ -18,17 +18,14 @@ public final class NotifyService: Service {
 
   /// - Parameters:
   ///   - ticketKey: seals the change tokens of what travels with notifications; sync's.
-  ///   - environment: whose subscription lists are served.
   ///   - timing: of the leases on partitions.
   ///   - partitions: that the instances share; fewer than all for simulations.
   public init(
     bus: any MessageBus, host: Host, ticketKey: any TicketKeys, version: String = Release.version,
-    environment: Model.Environment = .development,
     timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all
   ) {
     endpoints = ServiceHost(name: "caravan-notify", version: version, bus: bus, host: host)
-    work = NotifyWork(
-      endpoints: endpoints, bus: bus, host: host, tokens: TokenSeal(key: ticketKey), environment: environment)
+    work = NotifyWork(endpoints: endpoints, bus: bus, host: host, tokens: TokenSeal(key: ticketKey))
     owner = PartitionOwner(
       Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
       work: work)
@@ -65,15 +62,13 @@ final class NotifyWork: PartitionWork {
   private let metrics: NotifyMetrics
   private let desks = Mutex<[Partition: NotifyDesk]>([:])
 
-  init(
-    endpoints: ServiceHost, bus: any MessageBus, host: Host, tokens: TokenSeal, environment: Model.Environment
-  ) {
+  init(endpoints: ServiceHost, bus: any MessageBus, host: Host, tokens: TokenSeal) {
     self.tokens = tokens
     self.endpoints = endpoints
     self.bus = bus
     self.host = host
     storage = StorageClient(bus: bus, host: host, writer: "@\(NotifyService.name.rawValue)")
-    subscriptions = SubscriptionStore(storage: storage, environment: environment)
+    subscriptions = SubscriptionStore(storage: storage)
     metrics = NotifyMetrics(host.metrics)
   }
 

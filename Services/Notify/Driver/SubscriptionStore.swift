@@ -4,7 +4,8 @@ import StorageClient
 import Wire
 
 /// The devices' subscription lists as records: one per device, named `<device>_<enrolment>`, in the zone
-/// `subscriptions` of its user's private database of the system container. The encoded list is field 1.
+/// `subscriptions` of its user's private database of the system container, in the device's environment. The encoded
+/// list is field 1.
 struct SubscriptionStore: Sendable {
   static let zoneName = "subscriptions"
   static let listField: UInt32 = 1
@@ -17,13 +18,10 @@ struct SubscriptionStore: Sendable {
   }
 
   let storage: StorageClient
-  let environment: Model.Environment
 
   /// The owner of a zone of subscription lists; nil: it is no such zone.
   func user(of zone: ZoneID) -> UserID? {
-    let isOurs =
-      zone.name == Self.zoneName && zone.database.container == .system && zone.database.environment == environment
-    return isOurs ? zone.database.owner : nil
+    zone.name == Self.zoneName && zone.database.container == .system ? zone.database.owner : nil
   }
 
   /// Every list of a partition.
@@ -50,22 +48,24 @@ struct SubscriptionStore: Sendable {
         request.from = nil
         continue
       }
-      lists += try EntryPage.decode(reply.page).entries.compactMap { Self.stored($0, user: user) }
+      lists += try EntryPage.decode(reply.page).entries.compactMap { Self.stored($0, user: user, in: zone) }
       guard reply.more else { return lists }
       request.from = reply.next
     }
   }
 
   func list(of device: EnrolledDevice) async throws(CaravanError) -> DeviceList? {
-    let database = DatabaseID(container: .system, environment: environment, owner: device.user)
+    let database = DatabaseID(container: .system, environment: device.environment, owner: device.user)
     let zone = try ZoneID(database, Self.zoneName)
     guard let entry = try await storage.fetch([device.token], from: zone).first else { return nil }
-    return Self.stored(Wire.Entry(entry), user: device.user)?.list
+    return Self.stored(Wire.Entry(entry), user: device.user, in: zone)?.list
   }
 
   /// What a record of the zone says; nil: it is none of ours.
-  static func stored(_ entry: Wire.Entry, user: UserID) -> Stored? {
-    guard let device = try? EnrolledDevice(user: user, token: entry.name) else { return nil }
+  static func stored(_ entry: Wire.Entry, user: UserID, in zone: ZoneID) -> Stored? {
+    guard let device = try? EnrolledDevice(user: user, token: entry.name),
+      device.environment == zone.database.environment
+    else { return nil }
     if entry.deleted { return Stored(device: device, list: nil) }
     guard
       let record = try? RecordFields(body: entry.body), case .data(let bytes) = record[listField],

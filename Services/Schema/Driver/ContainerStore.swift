@@ -32,7 +32,7 @@ struct ContainerStore: Sendable {
 
   init(_ storage: StorageClient) throws(CaravanError) {
     self.storage = storage
-    zone = try ZoneID(DatabaseID(container: .system, owner: nil), "containers")
+    zone = try ZoneID(DatabaseID.system(nil), "containers")
   }
 
   private static func record(_ id: ContainerID) -> String { "@id:\(id)" }

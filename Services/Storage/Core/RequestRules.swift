@@ -63,7 +63,7 @@ package enum RequestRules {
     if !owner.isEmpty {
       let user = try UserID(owner)
       // Every database of one owner lies in one partition.
-      try check(DatabaseID(container: .system, owner: user), in: partition)
+      try check(DatabaseID.system(user), in: partition)
       return .owner(user)
     }
     return named.isEmpty ? .everything : .named(named)

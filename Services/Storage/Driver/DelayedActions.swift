@@ -27,7 +27,7 @@ package struct DelayedActions: Sendable {
     clock = host.clock
     log = host.log
     ops = OpSource(writer: Self.writer, epoch: OpSource.epoch(host))
-    let database = DatabaseID(container: .system, owner: nil)
+    let database = DatabaseID.system(nil)
     guard let zone = try? ZoneID(database, "actions") else { preconditionFailure("a zone may be called 'actions'") }
     self.zone = zone
   }

@@ -29,7 +29,7 @@ extension StorageMethods {
   private func check(_ action: DelayedAction, _ partition: Partition) throws(CaravanError) {
     switch action.target {
     case .zone(let zone): try RequestRules.check(zone.model().database, in: partition)
-    case .user(let user): try RequestRules.check(DatabaseID(container: .system, owner: UserID(user)), in: partition)
+    case .user(let user): try RequestRules.check(DatabaseID.system(UserID(user)), in: partition)
     case nil: throw CaravanError(.invalidData, "the action has no target: name a zone or a user")
     }
   }

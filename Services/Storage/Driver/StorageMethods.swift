@@ -294,7 +294,7 @@ struct StorageMethods: Sendable {
 
   private func move(_ request: MoveRequest, _ partition: Partition) async throws(CaravanError) -> MoveReply {
     let user = try UserID(request.user)
-    try RequestRules.check(DatabaseID(container: .system, owner: user), in: partition)
+    try RequestRules.check(DatabaseID.system(user), in: partition)
     guard let moves else {
       throw CaravanError(.invalidData, "there is one store: start with --store NAME=PLACE to have another")
     }

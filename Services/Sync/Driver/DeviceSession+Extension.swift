@@ -82,7 +82,8 @@ extension DeviceSession {
     guard left > .zero else { throw CaravanError(.timedOut, "the time of the extension is over") }
     let dispute = Dispute(
       container: database.container.text, environment: database.environment.rawValue, zone: row.zone.name,
-      user: database.owner == nil ? "" : cloud.aliases.user(user, in: database.container), type: RecordType(type),
+      user: database.owner == nil ? "" : cloud.aliases.user(user, in: database.container, environment),
+      type: RecordType(type),
       record: row.mutation.name, client: row.mutation.body, partial: row.mutation.scope == .changed,
       server: server.body, version: server.version, ancestor: row.ancestor)
     return try await cloud.bus.call(

@@ -37,7 +37,7 @@ extension DeviceSession {
     }
     var wanted: [String: [UInt8]] = [:]
     let own = damaged.compactMap { chunk -> (app: ContainerID, hash: [UInt8])? in
-      guard let database = try? chunk.database?.model(), database.environment == cloud.environment,
+      guard let database = try? chunk.database?.model(), database.environment == environment,
         database.owner == user, database.shard == 0
       else { return nil }
       return (database.container, chunk.hash)
@@ -75,7 +75,7 @@ extension DeviceSession {
 
   /// - Returns: false when the store has a later list.
   private func save(_ record: SubscriptionRecord) async throws(CaravanError) -> Bool {
-    let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
+    let zone = try SubscriptionRecord.zone(of: user, in: environment)
     for _ in 0..<SyncLimits.subscribeAttempts {
       let stored = try await storedList()
       if let stored, !record.succeeds(stored.record) { return stored.record.list == record.list }
@@ -96,7 +96,7 @@ extension DeviceSession {
 
   private func storedList() async throws(CaravanError) -> (record: SubscriptionRecord, version: Seq)? {
     do {
-      let zone = try SubscriptionRecord.zone(of: user, in: cloud.environment)
+      let zone = try SubscriptionRecord.zone(of: user, in: environment)
       guard let entry = try await cloud.storage.fetch([device.token], from: zone).first, !entry.isDeleted else {
         return nil
       }

@@ -49,7 +49,7 @@ extension DeviceSession {
     _ list: ListChangedZones, _ account: ReplyAccount
   ) async throws(CaravanError) -> ChangedZones {
     let database = try DeviceScope.database(
-      container: list.container, environment: cloud.environment, of: user)
+      container: list.container, environment: environment, of: user)
     let position = list.token.isEmpty ? nil : try cloud.tokens.open(list.token, of: database)
     let reply = try await cloud.storage.changedZones(of: database, from: position)
     if reply.resetRequired { return ChangedZones(resetRequired: true) }

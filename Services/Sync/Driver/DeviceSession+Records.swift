@@ -76,14 +76,14 @@ extension DeviceSession {
 
   func whoAmI(_ question: WhoAmI) throws(CaravanError) -> Person {
     let database = try database(question.container, .private)
-    return Person(user: cloud.aliases.user(user, in: database.container))
+    return Person(user: cloud.aliases.user(user, in: database.container, environment))
   }
 
   // MARK: Databases and zones
 
   func database(_ container: String, _ scope: DatabaseScope) throws(CaravanError) -> DatabaseID {
     try DeviceScope.database(
-      container: container, environment: cloud.environment, of: user, isPublic: scope == .public)
+      container: container, environment: environment, of: user, isPublic: scope == .public)
   }
 
   func zone(_ container: String, _ name: String, _ scope: DatabaseScope = .private) throws(CaravanError) -> ZoneID {

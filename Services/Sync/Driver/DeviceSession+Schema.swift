@@ -13,13 +13,13 @@ extension DeviceSession {
     if case .propose = operation.kind { return }
     guard !operation.container.isEmpty, let container = try? ContainerID(operation.container), container != .system
     else { return }
-    try await cloud.schema.admit(user, to: container, in: cloud.environment)
+    try await cloud.schema.admit(user, to: container, in: environment)
   }
 
   func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> Wire.RecordType {
     let type = try required(proposal.type, "type").model()
     let database = try DeviceScope.database(
-      container: proposal.container, environment: cloud.environment, of: user)
+      container: proposal.container, environment: environment, of: user)
     let registered = Wire.RecordType(
       try await cloud.schema.propose(
         type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered))

@@ -7,6 +7,8 @@ import Wire
 struct DeviceSession: Sendable {
   let device: EnrolledDevice
   var user: UserID { device.user }
+  /// As the broker has proven it: no message says it, and nothing of the other one is reached.
+  var environment: Model.Environment { device.environment }
   /// Which life of the device's store speaks.
   let epoch: UInt64
   /// By how many milliseconds the device's clock is slow, as far as it told (E16).
@@ -24,7 +26,7 @@ struct DeviceSession: Sendable {
     self.epoch = epoch
     clockError = clock == 0 ? 0 : cloud.host.clock.wallTime.milliseconds - Int64(clamping: clock)
     self.cloud = cloud
-    partition = Partition(of: DatabaseID(container: .system, environment: cloud.environment, owner: device.user))
+    partition = Partition(of: .system(device.user))
   }
 
   /// One result an operation, in order. Operations on one zone run in order, zones side by side.

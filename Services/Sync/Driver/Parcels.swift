@@ -64,6 +64,6 @@ struct Parcels: Sendable {
   }
 
   private func database(_ container: String) throws(CaravanError) -> DatabaseID {
-    try DeviceScope.database(container: container, environment: cloud.environment, of: device.user)
+    try DeviceScope.database(container: container, environment: device.environment, of: device.user)
   }
 }

@@ -15,20 +15,19 @@ package final class SyncService: Service {
   /// - Parameters:
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
   ///   - aliasKey: derives users' aliases, which never change; nil: the ticket key with which the deployment began.
-  ///   - environment: of the databases that devices reach.
   ///   - rates: that this instance keeps devices, users and containers to.
   ///   - features: what it does of what not every release does.
   ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
     bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey? = nil,
-    environment: Model.Environment = .development, rates: RateLimits = .standard, features: Features = .all,
+    rates: RateLimits = .standard, features: Features = .all,
     faults: FaultSwitch = .off, version: String = Release.version
   ) throws(CaravanError) {
     let aliasKey = if let aliasKey { aliasKey } else { try Self.aliasKey(ticketKey.ring) }
     let cloud = Cloud(
-      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey, environment: environment, rates: rates,
-      features: features, faults: faults)
+      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey, rates: rates, features: features,
+      faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -87,7 +86,6 @@ final class Cloud: Sendable {
 
   let bus: any MessageBus
   let host: Host
-  let environment: Model.Environment
   let storage: StorageClient
   let schema: SchemaClient
   let tokens: TokenSeal
@@ -104,14 +102,13 @@ final class Cloud: Sendable {
   let behaviour: Behaviour
 
   init(
-    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey, environment: Model.Environment,
-    rates: RateLimits, features: Features, faults: FaultSwitch
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey, rates: RateLimits,
+    features: Features, faults: FaultSwitch
   ) {
     self.features = features
     self.faults = faults
     self.bus = bus
     self.host = host
-    self.environment = environment
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
     schema = SchemaClient(bus: bus, clock: host.clock)
     behaviour = Behaviour(schema, clock: host.clock)

@@ -11,7 +11,7 @@ public struct EnrolledNames: Sendable {
   public init() {}
 
   /// Where the registry of devices is: a record for each device, under its name.
-  public static let registry = (database: DatabaseID(container: .system, owner: nil), zone: "devices")
+  public static let registry = (database: DatabaseID.system(nil), zone: "devices")
   /// The id of the field that has the user.
   private static let userField: UInt32 = 1
 

@@ -8,7 +8,7 @@ extension StorePostgres: MovableStore {
   public func content(of owner: UserID) async throws(CaravanError) -> OwnerContent {
     var content = OwnerContent()
     var ops: [OpID: OpContent] = [:]
-    let home = Partition(of: DatabaseID(container: .system, owner: owner))
+    let home = Partition(of: .system(owner))
     for partition in Partition.all {
       let part = try await read { (reads) throws(PostgresError) in
         let rows = try reads.zoneRows(of: owner, in: Int32(partition.number))
@@ -45,7 +45,7 @@ extension StorePostgres: MovableStore {
 
   public func adopt(_ content: OwnerContent, of owner: UserID) async throws(CaravanError) {
     // A late message finds the outcome of its op beside the zone that it means, even if that has never been.
-    var parts = [Partition(of: DatabaseID(container: .system, owner: owner)): OwnerContent()]
+    var parts = [Partition(of: .system(owner)): OwnerContent()]
     for zone in content.zones { parts[Partition(of: zone.id.database), default: OwnerContent()].zones.append(zone) }
     for group in content.groups {
       parts[Partition(of: group.group.zone.database), default: OwnerContent()].groups.append(group)

@@ -30,7 +30,7 @@ extension StoreSQLite: HomeStore {
 
   public func adopt(_ content: OwnerContent, of owner: UserID) async throws(CaravanError) {
     // A late message finds the outcome of its op beside the zone that it means, even if that has never been.
-    var parts = [number(DatabaseID(container: .system, owner: owner)): OwnerContent()]
+    var parts = [number(DatabaseID.system(owner)): OwnerContent()]
     for zone in content.zones { parts[number(zone.id.database), default: OwnerContent()].zones.append(zone) }
     for group in content.groups {
       parts[number(group.group.zone.database), default: OwnerContent()].groups.append(group)

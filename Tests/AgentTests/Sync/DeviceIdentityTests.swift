@@ -18,10 +18,13 @@ import Testing
   @Test("UNI-20: the token's name is the device, its tag the user")
   func device() throws {
     let credentials = try credentials(tags: ["user:ada"])
-    let laptop = EnrolledDevice(user: try UserID("ada"), device: try DeviceID("laptop"), enrolment: 3)
+    let laptop = EnrolledDevice(
+      user: try UserID("ada"), device: try DeviceID("laptop"), enrolment: 3, environment: .development)
     #expect(try DeviceIdentity(credentials) == DeviceIdentity(device: laptop, credentials: credentials.digest))
     let old = try DeviceIdentity(self.credentials("laptop", tags: ["user:ada"]))
-    #expect(old.device == EnrolledDevice(user: laptop.user, device: laptop.device, enrolment: 1) && old.isUnnumbered)
+    #expect(
+      old.device == EnrolledDevice(user: laptop.user, device: laptop.device, enrolment: 1, environment: .development)
+        && old.isUnnumbered)
     #expect(credentials.digest.utf8.count == 32)
     #expect(try self.credentials(tags: ["user:ada"]).digest != credentials.digest)
   }
@@ -38,9 +41,27 @@ import Testing
     #expect(malformed?.code == .invalidData)
   }
 
+  @Test("issue 5, A4: a store is of one environment; one from before devices had one is development's")
+  func environment() async throws {
+    let (tried, used) = (EnrolledDevice("ada", "laptop"), EnrolledDevice("ada", "laptop", in: .production))
+    try await StoreFixture.with { f in
+      try await f.store.belong(to: tried)
+      try await f.crash()
+      let error = await #expect(throws: CaravanError.self) { try await f.store.belong(to: used) }
+      #expect(error?.code == .notAuthenticated && error?.message.contains("ada/production") == true)
+      try await f.store.belong(to: tried)
+    }
+    try await StoreFixture.with { f in
+      try await f.store.belong(to: used)
+      try await f.crash()
+      await #expect(throws: CaravanError.self) { try await f.store.belong(to: tried) }
+      try await f.store.belong(to: used)
+    }
+  }
+
   @Test("UNI-20: a store is the user's whose device opened it first; a rotten name keeps nobody out")
   func store() async throws {
-    let (ada, bob) = (try UserID("ada"), try UserID("bob"))
+    let (ada, bob) = (EnrolledDevice("ada", "laptop"), EnrolledDevice("bob", "laptop"))
     try await StoreFixture.with { f in
       try await f.store.belong(to: ada)
       try await f.crash()

@@ -88,7 +88,8 @@ import Testing
       #expect(Self.refusals(suite) == before)
       // Had nobody read the file again, nobody would have been refused either.
       let tokens = TokenSeal(key: try KeyRing([ring.sealing]))
-      let zone = try ZoneID(DatabaseID(container: RunningDevice.table.app, owner: UserID("ada")), "album")
+      let zone = try ZoneID(
+        DatabaseID(container: RunningDevice.table.app, environment: .development, owner: UserID("ada")), "album")
       for device in [b, again] {
         let token = try await device.store.syncState(of: RunningDevice.table).token
         #expect(throws: Never.self) { try tokens.open(token, of: zone) }

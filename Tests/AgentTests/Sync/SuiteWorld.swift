@@ -92,23 +92,29 @@ final class SuiteWorld: Sendable {
   }
 
   /// The device of this name, started on whatever its directory holds.
-  /// - Parameter ahead: how wrong its clock is.
-  func start(_ name: String, ahead: Duration = .zero) async throws -> RunningDevice {
+  /// - Parameters:
+  ///   - environment: that it is enrolled for; it has a store for each.
+  ///   - ahead: how wrong its clock is.
+  func start(
+    _ name: String, in environment: Model.Environment = .development, ahead: Duration = .zero
+  ) async throws -> RunningDevice {
     var options = LocalStoreOptions()
     options.isDurable = false
-    return try await start(name, in: "\(directory.path)/\(name)", options, ahead: ahead)
+    let place = environment == .development ? name : "\(name).\(environment.rawValue)"
+    let device = EnrolledDevice("ada", name, in: environment)
+    return try await start(name, in: "\(directory.path)/\(place)", options, ahead: ahead, device: device)
   }
 
   /// - Parameter look: sees the device before it runs.
   func start(
     _ name: String, in directory: String, _ options: LocalStoreOptions, ahead: Duration = .zero,
-    link: LinkClass = .wired,
+    link: LinkClass = .wired, device: EnrolledDevice? = nil,
     look: (Agent) async throws -> Void = { _ in }
   ) async throws -> RunningDevice {
     let machine = world.host(name)
     machine.adjustWallTime(by: ahead)
     let host = machine.host
-    let identity = DeviceIdentity(device: EnrolledDevice("ada", name))
+    let identity = DeviceIdentity(device: device ?? EnrolledDevice("ada", name))
     let hub = hub
     let agent = try await Agent(
       Agent.Configuration(directory: directory, identity: identity, link: link, store: options), host: host

@@ -55,7 +55,9 @@ struct LongChunks {
   }
 
   private func zone(_ row: Int) throws -> ZoneID {
-    try ZoneID(DatabaseID(container: ContainerID("bench"), owner: UserID("user-\(row % 4)")), "photos")
+    try ZoneID(
+      DatabaseID(container: ContainerID("bench"), environment: .development, owner: UserID("user-\(row % 4)")), "photos"
+    )
   }
 
   private func hash(_ row: Int, _ chunk: Int) -> ChunkHash {

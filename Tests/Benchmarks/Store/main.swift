@@ -31,7 +31,8 @@ let body = [UInt8](repeating: 7, count: 250)
 
 @Sendable func zone(of client: Int, _ workload: String) throws -> ZoneID {
   let owner = try UserID("user-\(client % 16)")
-  return try ZoneID(DatabaseID(container: ContainerID("bench"), owner: owner), "\(workload)-\(client)")
+  return try ZoneID(
+    DatabaseID(container: ContainerID("bench"), environment: .development, owner: owner), "\(workload)-\(client)")
 }
 
 /// Runs `commit` on every client until the time is over.

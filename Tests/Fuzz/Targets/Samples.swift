@@ -5,7 +5,7 @@ import Wire
 /// Well-formed values that the seeds are made of.
 enum Samples {
   static let phone = EnrolledDevice(
-    user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), enrolment: 1)
+    user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), enrolment: 1, environment: .development)
   static let hash = ChunkHash([UInt8](repeating: 7, count: ChunkHash.byteCount))
   static let object = AssetManifest(parts: hash.map { [AssetManifest.Part(hash: $0, length: 100)] } ?? [])
 
@@ -28,7 +28,8 @@ enum Samples {
       FieldDefinition(id: 9, name: "date", kind: .date),
     ])
 
-  static let database = DatabaseID(container: ContainerID(unchecked: "app"), owner: UserID(unchecked: "ann"))
+  static let database = DatabaseID(
+    container: ContainerID(unchecked: "app"), environment: .development, owner: UserID(unchecked: "ann"))
 
   static let mutations: [Model.Mutation] = [
     Model.Mutation(

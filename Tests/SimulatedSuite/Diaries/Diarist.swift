@@ -22,7 +22,7 @@ struct Diarist: Sendable {
     self.slot = slot
     part = Part(name, as: .device(EnrolledDevice(user, name)), on: ground) { life in
       var configuration = DiffSyncClient.Configuration(
-        container: Self.container, zone: Self.table, device: EnrolledDevice(user, name),
+        container: Self.container, zone: Self.table, device: EnrolledDevice(user, name, in: .development),
         directory: life.directory)
       configuration.isDurable = false
       let client = try DiffSyncClient(configuration, bus: life.bus, host: life.host)

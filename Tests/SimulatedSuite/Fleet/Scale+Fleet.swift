@@ -33,7 +33,7 @@ extension Scale {
     var number = 0
     while names.count < count {
       number += 1
-      let owner = DatabaseID(container: .system, owner: UserID(unchecked: "u\(number)"))
+      let owner = DatabaseID.system(UserID(unchecked: "u\(number)"))
       if usual.contains(Partition(of: owner).number) { names.append("u\(number)") }
     }
     return names

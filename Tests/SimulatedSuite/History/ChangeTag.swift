@@ -36,7 +36,9 @@ public struct Place: Sendable, Hashable, Comparable, CustomStringConvertible {
   }
 
   var id: TableID { TableID(app: ContainerID(unchecked: app), name: table) }
-  var database: DatabaseID { DatabaseID(container: ContainerID(unchecked: app), owner: UserID(unchecked: user)) }
+  var database: DatabaseID {
+    DatabaseID(container: ContainerID(unchecked: app), environment: .development, owner: UserID(unchecked: user))
+  }
 
   public var description: String { "\(user)/\(app)/\(table)" }
   public static func < (a: Self, b: Self) -> Bool { (a.user, a.app, a.table) < (b.user, b.app, b.table) }

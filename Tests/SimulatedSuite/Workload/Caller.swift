@@ -15,7 +15,7 @@ struct Caller: Sendable {
   let clock: any Clock
 
   init(_ name: String, of user: String, on ground: Ground) {
-    device = EnrolledDevice(user, name)
+    device = EnrolledDevice(user, name, in: .development)
     bus = ground.connect(name, as: .device(device))
     clock = ground.simulation.host(name).host.clock
   }

@@ -32,7 +32,7 @@ struct Witnesses: Sendable {
     self.seed = seed
     clock = suite.ground.simulation.host("witnesses").host.clock
     let user = UserID(unchecked: suite.scale.users[0])
-    let zone = try ZoneID(DatabaseID(container: Self.container, owner: user), "history")
+    let zone = try ZoneID(DatabaseID(container: Self.container, environment: .development, owner: user), "history")
     settings = Witness.Settings(container: Self.container) { [keyring = suite.keyring] in
       try? TokenSeal(key: keyring.key).open($0, of: zone).seq
     }
@@ -64,7 +64,8 @@ struct Witnesses: Sendable {
   private func witness(_ bus: InProcessBus, seed: UInt64) -> Witness {
     let host = suite.ground.simulation.host(bus.name).host
     return Witness(
-      EnrolledDevice(suite.scale.users[0], bus.name), settings, bus: bus, host: host, recorder: recorder, seed: seed)
+      EnrolledDevice(suite.scale.users[0], bus.name, in: .development), settings, bus: bus, host: host,
+      recorder: recorder, seed: seed)
   }
 
   /// The last look, once all is calm: what was acknowledged is there.

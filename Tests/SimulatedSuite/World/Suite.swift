@@ -36,7 +36,7 @@ struct Suite: Sendable {
     let notifiers = Notifiers()
     self.notifiers = notifiers
     let partitions = Self.partitions(scale)
-    let enrolled = scale.devices.map { EnrolledDevice($0.user, $0.name) }
+    let enrolled = scale.devices.map { EnrolledDevice($0.user, $0.name, in: .development) }
     let timing = scale.leases
     services =
       [Self.storage(ground, vault, keyring, scale, breakage)]
@@ -77,7 +77,7 @@ struct Suite: Sendable {
 
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
   static func partitions(_ scale: Scale) -> [Partition] {
-    let owners = scale.users.map { DatabaseID(container: .system, owner: UserID(unchecked: $0)) }
+    let owners = scale.users.map { DatabaseID.system(UserID(unchecked: $0)) }
     return Set(owners.map { Partition(of: $0) }).sorted()
   }
 

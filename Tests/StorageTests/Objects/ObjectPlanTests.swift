@@ -9,13 +9,15 @@ import Testing
 
   @Test("a path says whose object it is, and no part of it means anything to a URL or a file system")
   func paths() throws {
-    let zone = try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID("ada")), "photos")
+    let zone = try ZoneID(
+      DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID("ada")), "photos")
     #expect(
       PlacedObject.path(zone, record: "r1", field: "photo") == "album/development/ada/photos/r1/photo")
     #expect(
       PlacedObject.path(zone, record: "../x y", field: "p", index: 3)
         == "album/development/ada/photos/~2E.~2Fx~20y/p/3")
-    let open = try ZoneID(DatabaseID(container: ContainerID("album"), owner: nil), "_defaultZone")
+    let open = try ZoneID(
+      DatabaseID(container: ContainerID("album"), environment: .development, owner: nil), "_defaultZone")
     #expect(PlacedObject.path(open, record: "ü", field: "p") == "album/development/_public/_defaultZone/~C3~BC/p")
     let placed = PlacedObject(path: "a/b", fingerprint: "ff")
     #expect(PlacedObject(text: placed.text) == placed)

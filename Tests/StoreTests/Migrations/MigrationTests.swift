@@ -17,9 +17,10 @@ import Wire
 @Suite(.timeLimit(.minutes(5))) struct MigrationTests {
   typealias Engine = BackupTests.Engine
 
-  private static let journal = DatabaseID(container: ContainerID(unchecked: "journal"), owner: UserID(unchecked: "ada"))
+  private static let journal = DatabaseID(
+    container: ContainerID(unchecked: "journal"), environment: .development, owner: UserID(unchecked: "ada"))
   private static func photos(of user: String) throws -> ZoneID {
-    try ZoneID(DatabaseID(container: ContainerID("album"), owner: UserID(user)), "photos")
+    try ZoneID(DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID(user)), "photos")
   }
 
   /// Every record that `caravan query` showed, with its version and its first text.
@@ -30,7 +31,7 @@ import Wire
       for row in rows as? [[String: Any]] ?? [] {
         let (name, zone) = (row["record"] as? String ?? "", row["zone"] as? String ?? "")
         let user = owner.map { UserID(unchecked: $0) }
-        let database = DatabaseID(container: try ContainerID(container), owner: user)
+        let database = DatabaseID(container: try ContainerID(container), environment: .development, owner: user)
         // The default zone of a public database has 16 shards.
         let home = owner == nil ? database.shard(DefaultZone.shard(of: name, among: 16)) : database
         let texts = (row["fields"] as? [String: Any] ?? [:]).values.compactMap { $0 as? String }
@@ -68,7 +69,8 @@ import Wire
       #expect(!found.isEmpty && found.allSatisfy { $0.bytes != nil }, "objects are whole")
       let account = try await bench.store.account(.user(UserID("ada")))
       #expect(account.quota == Quota(records: 5_000, bytes: 50 << 20))
-      let gone = try ZoneID(DatabaseID(container: ContainerID("news"), owner: UserID("ada")), "gone")
+      let gone = try ZoneID(
+        DatabaseID(container: ContainerID("news"), environment: .development, owner: UserID("ada")), "gone")
       #expect(try await bench.store.fetch(["x"], in: gone).isEmpty)
       await bench.close()
     }

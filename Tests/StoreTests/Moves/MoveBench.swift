@@ -137,7 +137,7 @@ struct MoveBench: Sendable {
 
   /// Of the user's partition, from its beginning.
   func log(of user: UserID = ada) async throws -> [LoggedCommit] {
-    let partition = Partition(of: DatabaseID(container: .system, owner: user))
+    let partition = Partition(of: .system(user))
     return try await routed.log(of: partition, after: 0, atMost: 4_096).entries
   }
 }

@@ -51,7 +51,8 @@ import Testing
         _ = try await bench.commit(zone, rows, as: "phone", UInt64(number + 1))
       }
       _ = try await bench.commit(
-        ZoneID(DatabaseID(container: ContainerID("notes"), owner: nil), "open"), [Sample.save("s")], as: "phone", 9)
+        ZoneID(DatabaseID(container: ContainerID("notes"), environment: .development, owner: nil), "open"),
+        [Sample.save("s")], as: "phone", 9)
       let eve = UserID(unchecked: "eve")
       for (owner, name) in [(MoveBench.ada, "other"), (eve, "other"), (eve, "main")] {
         try await bench.move(owner, to: name)

@@ -49,7 +49,7 @@ import Testing
   private static func plan(
     _ mutations: [Mutation], by writer: String, _ facts: ZoneFacts
   ) throws -> (verdicts: [ZoneCommit.Verdict], gone: [String]) {
-    let zone = try ZoneID(DatabaseID(container: ContainerID("notes"), owner: nil), "board")
+    let zone = try ZoneID(DatabaseID(container: ContainerID("notes"), environment: .development, owner: nil), "board")
     let op = OpID(writer: writer, epoch: 1, number: 1)
     let commit = Commit(zone: zone, op: op, isAtomic: false, mutations: mutations)
     let plan = ZoneCommit(zoneSeq: 9, now: 10, facts: facts).plan(commit)

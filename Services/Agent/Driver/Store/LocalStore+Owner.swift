@@ -12,20 +12,27 @@ extension LocalStore {
   }
 
   /// Makes the store the user's whose device opens it first, and nobody else's from then on: what is in it and not at
-  /// the cloud would go to another's zones, and what is at the cloud would seem deleted.
-  /// - Throws: `notAuthenticated` when it is another user's.
-  public func belong(to user: UserID) throws(CaravanError) {
+  /// the cloud would go to another's zones, and what is at the cloud would seem deleted. It is of one environment as
+  /// well; those from before devices had one are development's.
+  /// - Throws: `notAuthenticated` when it is another user's, or the other environment's.
+  public func belong(to device: EnrolledDevice) throws(CaravanError) {
+    let holder = Self.holder(of: device)
     let kept = try database.first("SELECT value FROM meta WHERE key = 'user'") { row in row.bytes(0) }
     // One that is rotten keeps nobody out.
     guard let kept, Self.sealed(kept.dropFirst(Self.sealBytes)) == kept else {
-      return try database.run("INSERT OR REPLACE INTO meta VALUES ('user', ?)", Self.sealed(Array(user.text.utf8)[...]))
+      return try database.run("INSERT OR REPLACE INTO meta VALUES ('user', ?)", Self.sealed(Array(holder.utf8)[...]))
     }
     let owner = String(decoding: kept.dropFirst(Self.sealBytes), as: UTF8.self)
-    guard owner == user.text else {
+    guard owner == holder else {
       throw CaravanError(
         .notAuthenticated,
-        "\(directory) holds data of user '\(owner)', and this device is enrolled for '\(user)': use another directory")
+        "\(directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
+      )
     }
+  }
+
+  private static func holder(of device: EnrolledDevice) -> String {
+    device.environment == .development ? device.user.text : "\(device.user)/\(device.environment.rawValue)"
   }
 
   private static let sealBytes = 8

@@ -126,7 +126,7 @@ actor Exchanger {
   /// Says which notifications were taken over, when nothing else is to be said. One that gets lost is repeated by the
   /// cloud, and so is the answer.
   func acknowledge(_ numbers: [UInt64]) async throws(CaravanError) {
-    let home = Partition(of: DatabaseID(container: .system, owner: identity.user))
+    let home = Partition(of: .system(identity.user))
     for number in numbers {
       let ack = AckNotification(number: number).encoded()
       let bus = try connected()

@@ -125,7 +125,8 @@ actor BenchSuite {
     let signing = try NKey(seed: line("device-signing.nk"))
     let account = try JWT(verifying: line("account.jwt")).claims.subject
     let key = try NKey.generate(.user)
-    let enrolled = EnrolledDevice(user: try UserID(user), device: try DeviceID(device), enrolment: 1)
+    let enrolled = EnrolledDevice(
+      user: try UserID(user), device: try DeviceID(device), enrolment: 1, environment: .development)
     let claims = JWTClaims(
       subject: key.publicKey, name: enrolled.token, issuedAt: host.clock.wallTime.milliseconds / 1000,
       .user(UserClaims(.scoped, issuerAccount: account, tags: ["user:\(enrolled.user)"])))

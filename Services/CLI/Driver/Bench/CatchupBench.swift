@@ -58,7 +58,7 @@ struct CatchupBench: Sendable {
   private func readStorage(_ user: String, expecting rows: Int) async throws {
     let bus = try await suite.connect(as: "sync")
     let storage = StorageClient(bus: bus, host: suite.host, writer: "@bench")
-    let database = DatabaseID(container: try ContainerID("bench"), owner: try UserID(user))
+    let database = DatabaseID(container: try ContainerID("bench"), environment: .development, owner: try UserID(user))
     let zone = try ZoneID(database, "catchup")
     let start = suite.host.clock.now
     let bytes = try await withThrowingTaskGroup(of: Int.self) { group in

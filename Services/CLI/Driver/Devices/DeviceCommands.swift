@@ -13,12 +13,16 @@ enum DeviceCommands {
     "user", "U", "whose device it is, where several users have one of that name")
   private static let name = Flag<String>("name", "N", "what its user calls it")
   private static let out = Flag<String>("out", "FILE", "where its credentials go; a secret")
+  private static let environment = Flag<String>(
+    "environment", "E", "development, or production: of every container it reaches that alone",
+    default: Environment.development.rawValue)
   private static let json = Flag<Bool>("json", "for programs")
 
   static let tools = [
     Tool(
       Command(
-        "caravan device add", "Enrols a device.", flags: [user, name, out, Deployment.keys] + Deployment.gatewayFlags),
+        "caravan device add", "Enrols a device.",
+        flags: [user, name, environment, out, Deployment.keys] + Deployment.gatewayFlags),
       changesCloud: true
     ) { options, terminal in try await add(options, terminal) },
     Tool(
@@ -49,18 +53,19 @@ enum DeviceCommands {
   private static func add(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let user = try UserID(options[user])
     let device = try DeviceID(options[name])
+    let environment = try Environment(flag: options[environment])
     let file = options[out]
     let deployment = Deployment(options: options, host: terminal.host)
     let gateway = try deployment.gatewayClient()
     if unsafe access(file, F_OK) == 0 {
-      try await confirm(file, user, device, gateway)
+      try await confirm(file, user, device, environment, gateway)
       _ = try deployment.issueCertificate(of: device, beside: file)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
     }
     // A place for the credentials comes first: without it the device would be enrolled and nobody could be it.
     try reserve(file)
     do throws(CaravanError) {
-      try TextFile.writeSecret(try await enrol(user, device, gateway).rendered, to: file)
+      try TextFile.writeSecret(try await enrol(user, device, environment, gateway).rendered, to: file)
     } catch {
       unsafe unlink(file)
       throw error
@@ -92,25 +97,35 @@ enum DeviceCommands {
   }
 
   private static func enrol(
-    _ user: UserID, _ device: DeviceID, _ gateway: GatewayClient
+    _ user: UserID, _ device: DeviceID, _ environment: Environment, _ gateway: GatewayClient
   ) async throws(CaravanError) -> Credentials {
     let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
     let minted = try await gateway.call(
-      "POST", "/v1/enrolment-tokens", ["user": .string(user.text), "device": .string(device.text)])
+      "POST", "/v1/enrolment-tokens",
+      ["user": .string(user.text), "device": .string(device.text), "environment": .string(environment.rawValue)])
     let enrolled = try await gateway.call(
       "POST", "/v1/enrol", ["token": .string(text(minted, "token")), "public_key": .string(key.publicKey.text)])
     let token = try text(enrolled, "jwt")
-    return try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
+    let credentials = try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
+    let claims = credentials.jwt.claims
+    // A gateway that knows nothing of environments enrols for development, whatever it is asked.
+    guard try EnrolledDevice(credentials: claims.name, user: claims.userTag).environment == environment else {
+      throw CaravanError(
+        .featureDisabled,
+        "the gateway did not enrol '\(device)' for \(environment.rawValue): update it, then revoke "
+          + "the device and add it again")
+    }
+    return credentials
   }
 
   /// That the file holds this device's credentials and that they still count: the command may be run again.
   private static func confirm(
-    _ file: String, _ user: UserID, _ device: DeviceID, _ gateway: GatewayClient
+    _ file: String, _ user: UserID, _ device: DeviceID, _ environment: Environment, _ gateway: GatewayClient
   ) async throws(CaravanError) {
     let known = try? Credentials.reading(file)
     guard let claims = known?.jwt.claims, let known,
       let enrolled = try? EnrolledDevice(credentials: claims.name, user: claims.userTag),
-      enrolled.user == user, enrolled.device == device
+      enrolled.user == user, enrolled.device == device, enrolled.environment == environment
     else { throw CaravanError(.objectExists, "'\(file)' exists and is something else: choose another file for --out") }
     let record = try await gateway.call("GET", "/v1/devices/\(user)/\(device)")
     guard record["public_key"]?.stringValue == known.key.publicKey.text, record["revoked"] == .null else {
@@ -174,11 +189,13 @@ enum DeviceCommands {
     let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
     let devices = try await all(gateway)
     if options[json] { return terminal.say(JSON.array(devices).encoded()) }
-    var table = TextTable(["DEVICE", "USER", "ENROLLED", "STATE"])
+    var table = TextTable(["DEVICE", "USER", "ENVIRONMENT", "ENROLLED", "STATE"])
     for device in devices {
       let revoked = device["revoked"]?.stringValue
       table.add([
-        try text(device, "device"), try text(device, "user"), String(try text(device, "issued").prefix(19)),
+        try text(device, "device"), try text(device, "user"),
+        device["environment"]?.stringValue ?? Environment.development.rawValue,
+        String(try text(device, "issued").prefix(19)),
         revoked.map { "revoked \($0.prefix(19))" } ?? "active",
       ])
     }

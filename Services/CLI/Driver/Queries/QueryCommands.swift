@@ -10,6 +10,8 @@ internal import Wire
 enum QueryCommands {
   private static let user = Flag<String?>("user", "U", "whose private database; without it the container's public one")
   private static let container = Flag<String>("container", "C", "the container: an app's name")
+  private static let environment = Flag<String>(
+    "environment", "E", "development or production", default: Environment.development.rawValue)
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let selection = Flag<String?>(
     "where", "TEXT", "which: a=? AND (b>? OR c LIKE 'x%'); the arguments follow as operands")
@@ -22,7 +24,7 @@ enum QueryCommands {
       Command(
         "caravan query", "Finds records in the cloud.", operands: .init("[ARGUMENT ...]", 0...Limits.predicateTerms),
         flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
-          + [user, container, type, selection, order, limit, json])
+          + [user, container, environment, type, selection, order, limit, json])
     ) { options, terminal in try await find(options, terminal) }
   ]
 
@@ -40,7 +42,8 @@ enum QueryCommands {
     }
     var query = Model.Query(
       database: DatabaseID(
-        container: container, owner: try options[user].map { name throws(CaravanError) in try UserID(name) }),
+        container: container, environment: try Environment(flag: options[environment]),
+        owner: try options[user].map { name throws(CaravanError) in try UserID(name) }),
       type: options[type])
     query.sort = try options[order].map(SortText.keys) ?? []
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)

@@ -10,10 +10,12 @@ internal import Wire
 enum DeletionCommands {
   private static let user = Flag<String>("user", "U", "whose data")
   private static let container = Flag<String?>("container", "C", "only this zone: its container, and")
+  private static let environment = Flag<String>(
+    "environment", "E", "of that container: development or production", default: Environment.development.rawValue)
   private static let zone = Flag<String?>("zone", "Z", "its name: a table's")
   private static let grace = Flag<String?>("after", "TIME", "how long it can be called off: 30d unless said, 12h, 0")
   private static let json = Flag<Bool>("json", "a JSON array")
-  private static let targetFlags: FlagList = [user, container, zone]
+  private static let targetFlags: FlagList = [user, container, environment, zone]
   private static let place: FlagList = [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
 
   private static let usualGrace = "30d"
@@ -38,7 +40,8 @@ enum DeletionCommands {
     switch (options[container], options[zone]) {
     case (nil, nil): return .user(user.text)
     case (let container?, let zone?):
-      let database = DatabaseID(container: try ContainerID(container), owner: user)
+      let database = DatabaseID(
+        container: try ContainerID(container), environment: try Environment(flag: options[environment]), owner: user)
       return .zone(ZoneRef(try ZoneID(database, zone)))
     case (_, _): throw CaravanError(.invalidData, "--container and --zone go together: give both, or neither")
     }

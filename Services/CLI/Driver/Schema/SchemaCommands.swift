@@ -59,11 +59,7 @@ enum SchemaCommands {
   private static func place(
     _ options: Options
   ) throws(CaravanError) -> (container: ContainerID, environment: Environment) {
-    guard let environment = Environment(rawValue: options[environment]) else {
-      throw CaravanError(
-        .invalidData, "--environment \(options[environment].prefix(40)): say development or production")
-    }
-    return (try ContainerID(options[container]), environment)
+    (try ContainerID(options[container]), try Environment(flag: options[environment]))
   }
 
   private static func policy(_ text: String, _ flag: String) throws(CaravanError) -> ConflictPolicy {
@@ -180,6 +176,16 @@ enum SchemaCommands {
       ])
     }
     terminal.say(table.isEmpty ? "'\(container)' has no record types" : table.text)
+  }
+}
+
+extension Environment {
+  /// - Parameter text: what `--environment` was given.
+  init(flag text: String) throws(CaravanError) {
+    guard let environment = Environment(rawValue: text) else {
+      throw CaravanError(.invalidData, "--environment \(text.prefix(40)): say development or production")
+    }
+    self = environment
   }
 }
 

@@ -50,6 +50,8 @@ extension DeviceRecord {
     static let enrolment: UInt32 = 5
     /// Absent in records from before credentials ended.
     static let ends: UInt32 = 6
+    /// Absent in records from before there were devices in production.
+    static let environment: UInt32 = 7
   }
 
   /// What the record is called.
@@ -59,7 +61,7 @@ extension DeviceRecord {
     RecordFields([
       FieldID.user: .text(device.user.text), FieldID.key: .text(key), FieldID.issued: .integer(issued),
       FieldID.revoked: .integer(revoked), FieldID.enrolment: .integer(Int64(device.enrolment)),
-      FieldID.ends: .integer(ends ? 1 : 0),
+      FieldID.ends: .integer(ends ? 1 : 0), FieldID.environment: .text(device.environment.rawValue),
     ])
   }
 
@@ -73,8 +75,9 @@ extension DeviceRecord {
     var ends = false
     if case .integer(let flag) = fields[FieldID.ends] { ends = flag != 0 }
     let device = name.split(separator: "/").last.map(String.init) ?? name
-    self.init(
-      device: EnrolledDevice(user: try UserID(user), device: try DeviceID(device), enrolment: enrolment), key: key,
-      issued: issued, revoked: revoked, ends: ends)
+    let enrolled = EnrolledDevice(
+      user: try UserID(user), device: try DeviceID(device), enrolment: enrolment,
+      environment: try Environment(enrolment: fields[FieldID.environment]))
+    self.init(device: enrolled, key: key, issued: issued, revoked: revoked, ends: ends)
   }
 }

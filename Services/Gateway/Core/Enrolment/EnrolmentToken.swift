@@ -4,12 +4,15 @@ public import Model
 public struct EnrolmentToken: Sendable, Equatable {
   public var user: UserID
   public var device: DeviceID
+  /// The device's.
+  public var environment: Environment
   /// Unix time in milliseconds.
   public var expires: Int64
   /// The nkey that has claimed the token; empty: nobody yet.
   public var claimedBy: String
 
-  public init(user: UserID, device: DeviceID, expires: Int64, claimedBy: String = "") {
+  public init(user: UserID, device: DeviceID, environment: Environment, expires: Int64, claimedBy: String = "") {
+    self.environment = environment
     self.user = user
     self.device = device
     self.expires = expires
@@ -50,12 +53,14 @@ extension EnrolmentToken {
     static let device: UInt32 = 2
     static let expires: UInt32 = 3
     static let claimedBy: UInt32 = 4
+    /// Absent in those from before there were devices in production.
+    static let environment: UInt32 = 5
   }
 
   public var fields: RecordFields {
     RecordFields([
       FieldID.user: .text(user.text), FieldID.device: .text(device.text), FieldID.expires: .integer(expires),
-      FieldID.claimedBy: .text(claimedBy),
+      FieldID.claimedBy: .text(claimedBy), FieldID.environment: .text(environment.rawValue),
     ])
   }
 
@@ -63,6 +68,23 @@ extension EnrolmentToken {
     guard case .text(let user) = fields[FieldID.user], case .text(let device) = fields[FieldID.device],
       case .integer(let expires) = fields[FieldID.expires], case .text(let key) = fields[FieldID.claimedBy]
     else { throw CaravanError(.internalError, "the record of an enrolment token lacks a field") }
-    self.init(user: try UserID(user), device: try DeviceID(device), expires: expires, claimedBy: key)
+    self.init(
+      user: try UserID(user), device: try DeviceID(device),
+      environment: try Environment(enrolment: fields[FieldID.environment]), expires: expires, claimedBy: key)
+  }
+}
+
+extension Environment {
+  /// What a record says of the environment that a device is enrolled for. Those from before there was a choice say
+  /// nothing: their devices are development's, as all were.
+  init(enrolment field: Value) throws(CaravanError) {
+    guard field != .null else {
+      self = .development
+      return
+    }
+    guard case .text(let text) = field, let environment = Environment(rawValue: text) else {
+      throw CaravanError(.internalError, "a record of a device names an environment that this release does not know")
+    }
+    self = environment
   }
 }

@@ -33,7 +33,9 @@ package struct Enroller: Sendable {
   }
 
   /// - Throws: `objectExists` when the device is enrolled already; `invalidData` for a lifetime out of range.
-  package func mint(user: UserID, device: DeviceID, lifetimeSeconds: Int64) async throws(CaravanError) -> Minted {
+  package func mint(
+    user: UserID, device: DeviceID, environment: Model.Environment, lifetimeSeconds: Int64
+  ) async throws(CaravanError) -> Minted {
     guard EnrolmentToken.lifetimeSeconds.contains(lifetimeSeconds) else {
       let range = EnrolmentToken.lifetimeSeconds
       throw CaravanError(.invalidData, "ttl_seconds must be \(range.lowerBound) to \(range.upperBound)")
@@ -41,7 +43,7 @@ package struct Enroller: Sendable {
     try DeviceRecord.check("", against: try await registry.find(user, device)?.record)
     let token = Base32.encode(try secret()).lowercased()
     let expires = host.clock.wallTime.milliseconds + lifetimeSeconds * 1000
-    let record = EnrolmentToken(user: user, device: device, expires: expires)
+    let record = EnrolmentToken(user: user, device: device, environment: environment, expires: expires)
     guard try await records.save(record.fields, as: Self.name(of: token), in: Self.tokens, base: .absent) else {
       throw CaravanError(.serverRecordChanged, "the token was made by somebody else meanwhile: ask again")
     }
@@ -105,16 +107,15 @@ package struct Enroller: Sendable {
 
   /// Credentials for the key that is enrolled. Nobody else can use them, so whoever asks need not prove that it is his.
   /// - Parameters:
-  ///   - enrolment: as the broker has proven; nil: the credentials are from before enrolments had numbers.
+  ///   - device: as the broker has proven, or its key.
   ///   - holder: who has proven to hold this key; nil: the broker has proven the device.
-  /// - Throws: `notAuthenticated` when that enrolment is revoked, or another has followed.
-  func renew(
-    _ name: DeviceID, of user: UserID, enrolment: UInt32?, by holder: PublicNKey? = nil
-  ) async throws(CaravanError) -> JWT {
-    guard let record = try await registry.find(user, name)?.record, record.revoked == 0,
-      record.device.enrolment == enrolment ?? 1, holder.map({ $0.text == record.key }) ?? true
+  /// - Throws: `notAuthenticated` when that enrolment is revoked, is of the other environment, or another has followed.
+  func renew(_ device: EnrolledDevice, by holder: PublicNKey? = nil) async throws(CaravanError) -> JWT {
+    guard let record = try await registry.find(device.user, device.device)?.record, record.revoked == 0,
+      record.device == device, holder.map({ $0.text == record.key }) ?? true
     else {
-      throw CaravanError(.notAuthenticated, "device '\(name)' is not enrolled under these credentials: enrol it again")
+      throw CaravanError(
+        .notAuthenticated, "device '\(device.device)' is not enrolled under these credentials: enrol it again")
     }
     let key: PublicNKey
     do { key = try PublicNKey(record.key, kind: .user) } catch { throw CaravanError(.internalError, "\(error)") }
@@ -125,8 +126,7 @@ package struct Enroller: Sendable {
   /// - Throws: `notAuthenticated` when the request is not signed by the key that is enrolled; as `renew` does.
   func renew(_ request: RenewalRequest) async throws(CaravanError) -> JWT {
     try request.check(at: host.clock.wallTime.milliseconds / 1000)
-    return try await renew(
-      request.device.device, of: request.device.user, enrolment: request.device.enrolment, by: request.key)
+    return try await renew(request.device, by: request.key)
   }
 
   private static func unknown(_ name: DeviceID, of user: UserID) -> CaravanError {
@@ -148,7 +148,8 @@ package struct Enroller: Sendable {
         if isRepeat { throw EnrolmentToken.unknown }
       }
       let device = EnrolledDevice(
-        user: token.user, device: token.device, enrolment: try DeviceRecord.enrolment(after: known?.record))
+        user: token.user, device: token.device, enrolment: try DeviceRecord.enrolment(after: known?.record),
+        environment: token.environment)
       let record = DeviceRecord(device: device, key: key.text, issued: now)
       if try await registry.save(record, over: known) { return record }
     }

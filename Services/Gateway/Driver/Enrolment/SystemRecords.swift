@@ -13,7 +13,7 @@ struct SystemRecords: Sendable {
   }
 
   static func zone(_ name: String) throws(CaravanError) -> ZoneID {
-    try ZoneID(DatabaseID(container: .system, owner: nil), name)
+    try ZoneID(DatabaseID.system(nil), name)
   }
 
   /// Those of the names that are there.

@@ -12,7 +12,7 @@ struct PlacementBook: Sendable {
   private let ops: OpSource
 
   static let zone: ZoneID = {
-    guard let zone = try? ZoneID(DatabaseID(container: .system, owner: nil), "placements") else {
+    guard let zone = try? ZoneID(DatabaseID.system(nil), "placements") else {
       preconditionFailure("a zone may be called 'placements'")
     }
     return zone

@@ -81,7 +81,7 @@ struct CommunalStore: StoreWrapper {
 
   private func shared(_ database: DatabaseID) -> DatabaseID {
     guard database.owner != nil, database.container != .system else { return database }
-    return DatabaseID(container: database.container, owner: owner)
+    return DatabaseID(container: database.container, environment: .development, owner: owner)
   }
 
   private func shared(_ zone: ZoneID) throws(CaravanError) -> ZoneID { try ZoneID(shared(zone.database), zone.name) }

@@ -55,7 +55,9 @@ struct ReadsBench: Sendable {
   private func queries() async throws -> Samples {
     let bus = try await suite.connect(as: "cli")
     var query = Model.Query(
-      database: DatabaseID(container: try ContainerID(ZoneWriter.container), owner: try UserID("reads")), type: "row")
+      database: DatabaseID(
+        container: try ContainerID(ZoneWriter.container), environment: .development, owner: try UserID("reads")),
+      type: "row")
     query.limit = Self.hits
     let subject = Subject.partitioned(.query, Partition(of: query.database), method: "find")
     let samples = try await measure {

@@ -163,7 +163,7 @@ final class EdgeFleet: Sendable {
     let tag = notification.first
     let number = notification.dropFirst().prefix { $0 >= 0x80 }
     guard tag == 0x08, number.endIndex < notification.endIndex else { return [] }
-    let home = Partition(of: DatabaseID(container: .system, owner: user))
+    let home = Partition(of: .system(user))
     return BrokerLine.publish(
       Array(notification[...number.endIndex]), to: Subject.acks(device, home).text)
   }
