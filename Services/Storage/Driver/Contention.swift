@@ -5,8 +5,8 @@ import StorageCore
 extension CounterName {
   static let contention = CounterName(
     "caravan_storage_mutations_total",
-    "Mutations decided, by container, zone and outcome. Where many end in conflict, writers meet at the same records: "
-      + "spread them over more records or zones, or give the record type a conflict policy.")
+    "Mutations decided, by container, environment, zone and outcome. Where many end in conflict, writers meet at the "
+      + "same records: spread them over more records or zones, or give the record type a conflict policy.")
 }
 
 /// How often writers meet in each zone (CK-106). Zones of one name are one here, whoever owns them: a table of an app;
@@ -14,6 +14,7 @@ extension CounterName {
 final class Contention: Sendable {
   private struct Place: Hashable {
     let container: ContainerID
+    let environment: Model.Environment
     let zone: String
   }
 
@@ -23,9 +24,10 @@ final class Contention: Sendable {
     let conflicts: Counter
     let merged: Counter
 
-    init(_ registry: MetricsRegistry, container: String, zone: String) {
+    init(_ registry: MetricsRegistry, container: String, environment: String, zone: String) {
       func counter(_ outcome: String) -> Counter {
-        registry.counter(.contention, [.container: container, .zone: zone, .outcome: outcome])
+        registry.counter(
+          .contention, [.container: container, .environment: environment, .zone: zone, .outcome: outcome])
       }
       (accepted, conflicts, merged) = (counter("accepted"), counter("conflict"), counter("merged"))
     }
@@ -37,7 +39,7 @@ final class Contention: Sendable {
 
   init(_ registry: MetricsRegistry) {
     self.registry = registry
-    rest = Counts(registry, container: "", zone: "")
+    rest = Counts(registry, container: "", environment: "", zone: "")
   }
 
   func count(_ outcomes: [Outcome], in zone: ZoneID) {
@@ -53,11 +55,13 @@ final class Contention: Sendable {
   }
 
   private func counts(of zone: ZoneID) -> Counts {
-    let place = Place(container: zone.database.container, zone: zone.name)
+    let place = Place(
+      container: zone.database.container, environment: zone.database.environment, zone: zone.name)
     return known.withLock { known in
       if let counts = known[place] { return counts }
       guard known.count < StorageLimits.zonesCounted, place.container != .system else { return rest }
-      let counts = Counts(registry, container: place.container.text, zone: place.zone)
+      let counts = Counts(
+        registry, container: place.container.text, environment: place.environment.rawValue, zone: place.zone)
       known[place] = counts
       return counts
     }

@@ -2,7 +2,7 @@
 /// cloud so many containers and zones as a bound allows; never ids of users or devices.
 public enum MetricLabel: String, Sendable, Hashable, CaseIterable {
   case service, instance, endpoint, outcome, code, partition, link, trigger, direction, kind, state, file, version
-  case table, container, zone
+  case table, container, environment, zone
   /// Of whom it is said where that is not the process: `store`, which several may share.
   case scope
 }
