@@ -60,7 +60,8 @@ package enum Registry {
       throw CaravanError(
         .schemaViolation,
         "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "
-          + "caravan schema set --environment production")
+          + "caravan schema set --environment production",
+        retryAfterMilliseconds: SchemaLimits.productionRetryMilliseconds)
     }
     guard numbers.count < SchemaLimits.types(for: standing), versions.count < SchemaLimits.versions(for: standing)
     else {

@@ -54,4 +54,6 @@ package enum SchemaLimits {
   package static let zonesListed = 10_000
   /// Found containers that one commit registers, two records each.
   package static let containersPerCommit = 100
+  /// When a device may ask again for a type that production lacks: its developer may have brought it there meanwhile.
+  package static let productionRetryMilliseconds: UInt32 = 60_000
 }
