@@ -37,7 +37,7 @@ package enum RateFlags {
     Flag(
       "rate-\(whose)", "RATE[/BURST]",
       "records, or pieces of \(Limits.bytesPerAccess >> 10) KiB of objects, a second that one \(whose) may touch, "
-        + "and at once; 0: any",
+        + "and at once, in production; in development one in \(Limits.developmentRates); 0: any",
       environment: "CARAVAN_RATE_\(whose.uppercased())", default: RateText(rate))
   }
 }

@@ -54,6 +54,14 @@ public enum Limits {
   public static let bytesPerAccess = 4 << 10
   /// Devices, users and containers whose rates one process knows at once.
   public static let bucketsKept = 65_536
+  /// Devices, users and containers have one in so many of production's rate in development.
+  public static let developmentRates: UInt64 = 2
+  /// Of places in flight and of what waits for them all devices of development together have this, so that production's
+  /// find the rest free whatever they do.
+  public static let developmentPercent = 75
+  public static func developmentShare(of whole: Int) -> Int {
+    max(1, whole / 100 * developmentPercent + whole % 100 * developmentPercent / 100)
+  }
   public static let subscriptionsPerDevice = 1_000
   /// A message on the agent's socket.
   public static let appMessageBytes = 1 << 20

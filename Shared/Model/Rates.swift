@@ -57,6 +57,19 @@ package struct RateLimits: Sendable, Hashable {
     container: Rate(perSecond: 1_000_000, burst: 10_000_000))
 }
 
+extension RateLimits {
+  /// What an environment has of it: development less than production, so that who tries something out keeps nobody from
+  /// working.
+  package func share(of environment: Environment) -> RateLimits {
+    guard environment == .development else { return self }
+    let part = Limits.developmentRates
+    func less(_ rate: Rate) -> Rate {
+      Rate(perSecond: max(1, rate.perSecond / part), burst: max(1, rate.burst / part))
+    }
+    return RateLimits(device: device.map(less), user: user.map(less), container: container.map(less))
+  }
+}
+
 /// Who has done how much lately (CK-101). One operation costs as much as it touches records, and bytes that are moved
 /// as such what they take of a disk. Bounded: when too many are known, those with full buckets are forgotten, which
 /// changes nothing, and if need be all.
@@ -85,16 +98,20 @@ package struct RateLedger: Sendable {
 
   private struct Key: Hashable {
     let scope: Scope
+    let environment: Environment
     let name: String
   }
 
-  private let limits: RateLimits
+  private let production: RateLimits
+  private let development: RateLimits
   private let capacity: Int
   private var buckets: [Key: TokenBucket] = [:]
 
+  /// - Parameter limits: of production; development has its own, smaller share.
   package init(_ limits: RateLimits, capacity: Int = Limits.bucketsKept) {
     precondition(capacity >= Scope.allCases.count, "a ledger without room limits nothing")
-    self.limits = limits
+    production = limits.share(of: .production)
+    development = limits.share(of: .development)
     self.capacity = capacity
   }
 
@@ -121,10 +138,12 @@ package struct RateLedger: Sendable {
   }
 
   private func buckets(of payer: Payer) -> [(Key, Rate?)] {
-    [
-      (Key(scope: .device, name: payer.device.text), limits.device),
-      (Key(scope: .user, name: payer.device.user.text), limits.user),
-      (Key(scope: .container, name: payer.container), payer.container.isEmpty ? nil : limits.container),
+    let environment = payer.device.environment
+    let limits = environment == .production ? production : development
+    func key(_ scope: Scope, _ name: String) -> Key { Key(scope: scope, environment: environment, name: name) }
+    return [
+      (key(.device, payer.device.text), limits.device), (key(.user, payer.device.user.text), limits.user),
+      (key(.container, payer.container), payer.container.isEmpty ? nil : limits.container),
     ]
   }
 

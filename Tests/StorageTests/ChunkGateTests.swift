@@ -172,7 +172,7 @@ import Wire
 
   @Test("CK-101: bytes of chunks count for whoever moves them, up and down; they are told when to come again")
   func rates() async throws {
-    let rates = RateLimits(device: Rate(perSecond: 50, burst: 100), user: nil, container: nil)
+    let rates = RateLimits(device: Rate(perSecond: 100, burst: 200), user: nil, container: nil)
     try await StorageBench.with(rates: rates) { bench in
       let chunks = (0..<3).map { Chunk([UInt8](repeating: UInt8($0), count: 200_000)) }
       func put(_ index: Int) -> ChunkRequest { ChunkRequest(ticket: bench.ticket(), put: [chunks[index]]) }
@@ -200,7 +200,7 @@ import Wire
 
   @Test("CK-101: chunks count for their device, its user and its container", arguments: RateLedger.Scope.allCases)
   func payers(scope: RateLedger.Scope) async throws {
-    let rate = Rate(perSecond: 1, burst: 40)
+    let rate = Rate(perSecond: 2, burst: 80)
     let rates = RateLimits(
       device: scope == .device ? rate : nil, user: scope == .user ? rate : nil,
       container: scope == .container ? rate : nil)
@@ -209,7 +209,8 @@ import Wire
       #expect(await Self.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), bench) == nil)
       let refusal = await Self.refusal(ChunkRequest(ticket: bench.ticket(), put: [chunk]), bench)
       #expect(refusal?.message.contains("this \(scope.rawValue)") == true)
-      let photos = DatabaseID(container: ContainerID(unchecked: "photos"), owner: StorageBench.user)
+      let photos = DatabaseID(
+        container: ContainerID(unchecked: "photos"), environment: .development, owner: StorageBench.user)
       let elsewhere = await Self.refusal(ChunkRequest(ticket: bench.ticket(of: photos), put: [chunk]), bench)
       #expect((elsewhere == nil) == (scope == .container), "another container is another bucket, and the same device")
     }

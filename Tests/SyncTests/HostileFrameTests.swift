@@ -33,7 +33,7 @@ import Wire
 
   @Test("issue 5, A2: a frame pays for its plain bytes before they are made, and one that is refused has paid")
   func charged() async throws {
-    let rates = RateLimits(device: Rate(perSecond: 1, burst: 1_000), user: nil, container: nil)
+    let rates = RateLimits(device: Rate(perSecond: 2, burst: 2_000), user: nil, container: nil)
     try await CloudWorld.with(rates: rates) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let plain = [UInt8](repeating: 0, count: Limits.frameBytes)

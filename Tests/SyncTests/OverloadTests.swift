@@ -19,8 +19,10 @@ import Wire
     let asked: Shared<Int>
     let isOver: Latch
 
-    func device(_ name: String, of user: String = "ann") throws -> Device {
-      Device(try UserID(user), try DeviceID(name), in: .development, bus: hub.connect(as: name))
+    func device(
+      _ name: String, of user: String = "ann", in environment: Model.Environment = .production
+    ) throws -> Device {
+      Device(try UserID(user), try DeviceID(name), in: environment, bus: hub.connect(as: name))
     }
   }
 
@@ -140,6 +142,56 @@ import Wire
         world.isOver.open()
         try await group.waitForAll()
         #expect(End(try await device.refusal(Self.push(slack: slack, tolerated: 3))) == .passed, "calm again")
+      }
+    }
+  }
+
+  @Test("issue 5, A4: development has its share of places in flight, and production's devices find the rest free")
+  func environments() async throws {
+    let share = Limits.developmentShare(of: SyncLimits.framesInFlight)
+    try await Self.with { world in
+      try await withThrowingTaskGroup(of: CaravanError?.self) { group in
+        for number in 0..<share + 8 {
+          let device = try world.device("d\(number)", of: "user-\(number % 16)", in: .development)
+          group.addTask {
+            do { return try await device.refusal(Self.pull()) } catch { return error as? CaravanError }
+          }
+        }
+        for _ in 0..<8 {
+          let refused = try await group.next() ?? nil
+          #expect(refused?.code == .serverBusy && refused?.message.contains("share") == true)
+        }
+        try await eventually("development has its share") { world.asked.value.withLock { $0 } == share }
+        for number in 0..<SyncLimits.framesInFlight - share {
+          let device = try world.device("p\(number)", of: "user-\(number % 16)")
+          group.addTask {
+            do { return try await device.refusal(Self.pull()) } catch { return error as? CaravanError }
+          }
+        }
+        try await eventually("production has the rest") {
+          world.asked.value.withLock { $0 } == SyncLimits.framesInFlight
+        }
+        world.isOver.open()
+        for try await refused in group { #expect(refused?.code != .serverBusy) }
+      }
+    }
+  }
+
+  @Test("issue 5, A4: development's own load is measured by its share, so it waits before production does")
+  func loads() async throws {
+    let frames = Limits.developmentShare(of: SyncLimits.framesInFlight) / 2 + 2
+    try await Self.with { world in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<frames {
+          let device = try world.device("d\(number)", of: "user-\(number % 4)", in: .development)
+          group.addTask { _ = try? await device.ask(Self.pull()) }
+        }
+        try await eventually("all frames are under way") { world.asked.value.withLock { $0 } == frames }
+        let (tried, used) = (try world.device("x", in: .development), try world.device("x"))
+        #expect(End(try await tried.refusal(Self.push(slack: 10_000))) == .postponed)
+        #expect(End(try await used.refusal(Self.push(slack: 10_000))) == .passed)
+        world.isOver.open()
+        try await group.waitForAll()
       }
     }
   }

@@ -45,7 +45,8 @@ import Wire
   }
 
   private static func payer(_ device: String, _ user: String, _ container: String) throws -> RateLedger.Payer {
-    RateLedger.Payer(device: EnrolledDevice(try UserID(user), try DeviceID(device)), container: container)
+    RateLedger.Payer(
+      device: EnrolledDevice(try UserID(user), try DeviceID(device), in: .production), container: container)
   }
 
   @Test("CK-101: device, user and container are limited each for itself; who is refused for one is charged for none")
@@ -61,6 +62,23 @@ import Wire
     #expect(try ask("d", "w", "", at: 0) == nil, "what is about no container meets the other two")
     #expect(try ask("a", "u", "x", at: 1 * Self.second) == nil, "a second later there is one of each again")
     #expect(try ask("a", "u", "x", at: 1 * Self.second) == .device)
+  }
+
+  @Test("issue 5, A4: each environment has rates of its own, of device, user and container; development's are smaller")
+  func environments() throws {
+    let rate = Rate(perSecond: 4, burst: 4)
+    let owners: [(Rate?, Rate?, Rate?)] = [(rate, nil, nil), (nil, rate, nil), (nil, nil, rate)]
+    for (device, user, container) in owners {
+      var ledger = RateLedger(RateLimits(device: device, user: user, container: container))
+      func taken(in environment: Environment) -> Int {
+        let payer = RateLedger.Payer(device: EnrolledDevice("ann", "a", in: environment), container: "album")
+        return (0..<10).count { _ in ledger.take(1, from: payer, at: 0) == nil }
+      }
+      #expect(taken(in: .development) == 4 / Int(Limits.developmentRates))
+      #expect(taken(in: .production) == 4, "what development has used is none of production's")
+    }
+    let smallest = RateLimits(device: Rate(perSecond: 1, burst: 1), user: nil, container: nil)
+    #expect(smallest.share(of: .development) == smallest, "something is always left")
   }
 
   @Test("A ledger stays within its bound: full buckets are forgotten first")
@@ -85,7 +103,7 @@ import Wire
 
   @Test("CK-101, part 9: rateLimited says when to come back, and nothing of the operation was done")
   func service() async throws {
-    let rates = RateLimits(device: Rate(perSecond: 1, burst: 40), user: nil, container: nil)
+    let rates = RateLimits(device: Rate(perSecond: 2, burst: 80), user: nil, container: nil)
     try await CloudWorld.with(rates: rates) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("name", .text)])
@@ -122,7 +140,7 @@ import Wire
 
   @Test("CK-101: pages of changes are paid for by their bytes, and chunks that come with a push")
   func volume() async throws {
-    let rates = RateLimits(device: Rate(perSecond: 1, burst: 40), user: nil, container: nil)
+    let rates = RateLimits(device: Rate(perSecond: 2, burst: 80), user: nil, container: nil)
     try await CloudWorld.with(rates: rates) { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await cloud.device("d").agree([("name", .text)])
@@ -147,7 +165,7 @@ import Wire
     "CK-101: a group costs its device, its user and its container as much as pushes of its records, and its parts more",
     arguments: RateLedger.Scope.allCases)
   func groups(scope: RateLedger.Scope) async throws {
-    let rate = Rate(perSecond: 1, burst: 40)
+    let rate = Rate(perSecond: 2, burst: 80)
     let rates = RateLimits(
       device: scope == .device ? rate : nil, user: scope == .user ? rate : nil,
       container: scope == .container ? rate : nil)

@@ -38,7 +38,7 @@ package final class SyncService: Service {
           // The broker proves who that is; nothing in a payload says who is asking (architecture §4).
           let device = try Self.sender(of: incoming.subject)
           do throws(CaravanError) {
-            return try await cloud.turnstile.countingFrame { () async throws(CaravanError) in
+            return try await cloud.turnstile.countingFrame(of: device) { () async throws(CaravanError) in
               let parcels = Parcels(of: device, cloud)
               let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
               let exchange = try await codec.open(frame)

@@ -12,7 +12,13 @@ extension CounterName {
 
 /// Who may pass now: rates and admission under load.
 final class Turnstile: Sendable {
-  private let meter = Mutex(LoadMeter())
+  /// Of all frames, by which production's are let in, and of development's against its share of the places.
+  private struct Meters {
+    var all = LoadMeter()
+    var development = LoadMeter(capacity: Limits.developmentShare(of: SyncLimits.framesInFlight))
+  }
+
+  private let meters = Mutex(Meters())
   private let rates: RateGate
   private let host: Host
   private let postponed: Counter
@@ -26,9 +32,20 @@ final class Turnstile: Sendable {
   }
 
   /// A frame is being worked on while `body` runs.
-  func countingFrame<R: Sendable>(_ body: () async throws(CaravanError) -> R) async throws(CaravanError) -> R {
-    meter.withLock { $0.begin() }
-    defer { meter.withLock { $0.end() } }
+  func countingFrame<R: Sendable>(
+    of device: EnrolledDevice, _ body: () async throws(CaravanError) -> R
+  ) async throws(CaravanError) -> R {
+    let isDevelopment = device.environment == .development
+    meters.withLock { meters in
+      meters.all.begin()
+      if isDevelopment { meters.development.begin() }
+    }
+    defer {
+      meters.withLock { meters in
+        meters.all.end()
+        if isDevelopment { meters.development.end() }
+      }
+    }
     return try await body()
   }
 
@@ -43,7 +60,7 @@ final class Turnstile: Sendable {
 
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
   func pass(_ operation: Wire.Operation, of device: EnrolledDevice, _ prepaid: Prepaid) throws(CaravanError) {
-    if let intent = operation.intent { try admit(intent, at: host.clock.now.nanoseconds) }
+    if let intent = operation.intent { try admit(intent, in: device.environment, at: host.clock.now.nanoseconds) }
     try rates.pass(prepaid.cover(operation.accesses), from: operation.payer(device))
   }
 
@@ -52,8 +69,13 @@ final class Turnstile: Sendable {
     rates.charge(result.accesses, to: operation.payer(device))
   }
 
-  private func admit(_ intent: Admission.Intent, at now: UInt64) throws(CaravanError) {
-    let load = meter.withLock { $0.load(at: now) }
+  private func admit(
+    _ intent: Admission.Intent, in environment: Model.Environment, at now: UInt64
+  ) throws(CaravanError) {
+    let load = meters.withLock { meters in
+      let all = meters.all.load(at: now)
+      return environment == .production ? all : max(all, meters.development.load(at: now))
+    }
     guard load > .calm else { return }
     switch Admission.decide(intent, under: load, random: host.random.next()) {
     case .admit: return
@@ -75,7 +97,7 @@ final class Turnstile: Sendable {
   /// What became of an operation says how storage is.
   func note(_ error: CaravanError, of operation: Wire.Operation) {
     guard error.code == .serverBusy, error != Refusal.replyFull, operation.intent != nil else { return }
-    meter.withLock { $0.turnedAway(at: host.clock.now.nanoseconds) }
+    meters.withLock { $0.all.turnedAway(at: host.clock.now.nanoseconds) }
   }
 }
 
