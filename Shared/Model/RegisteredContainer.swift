@@ -10,12 +10,15 @@ public struct RegisteredContainer: Sendable, Hashable {
   public var developers: [UserID]
   /// Where it is: in development alone while nobody but its first user has said whose it is.
   public var environments: [Environment]
-  /// Whether it is for its owner and developers; else every user of the suite may use it.
+  /// Whether it is for its owner, its developers and whom the operator invites; else every user of the suite may use
+  /// it.
   public var isForMembers: Bool
+  /// Who may use it beside them where it is for members, sorted.
+  public var invited: [UserID]
 
   public init(
     id: ContainerID, name: String, owner: UserID?, developers: [UserID] = [],
-    environments: [Environment] = Environment.allCases, isForMembers: Bool = false
+    environments: [Environment] = Environment.allCases, isForMembers: Bool = false, invited: [UserID] = []
   ) {
     self.id = id
     self.name = name
@@ -23,10 +26,11 @@ public struct RegisteredContainer: Sendable, Hashable {
     self.developers = developers
     self.environments = environments
     self.isForMembers = isForMembers
+    self.invited = invited
   }
 
   /// Whether the user says how records behave: the owner does, too.
   public func isDeveloper(_ user: UserID) -> Bool { owner == user || developers.contains(user) }
 
-  public func mayUse(_ user: UserID) -> Bool { !isForMembers || isDeveloper(user) }
+  public func mayUse(_ user: UserID) -> Bool { !isForMembers || isDeveloper(user) || invited.contains(user) }
 }

@@ -73,6 +73,16 @@ extension SchemaClient {
     try await askForOne(ContainersRequest(name: name, removeDeveloper: user.text))
   }
 
+  /// - Throws: `noSuchObject` for the container; `invalidData` where everybody may use it; `limitExceeded`.
+  public func invite(_ user: UserID, to name: String) async throws(CaravanError) -> Model.RegisteredContainer {
+    try await askForOne(ContainersRequest(name: name, invite: user.text))
+  }
+
+  /// - Throws: `noSuchObject` for the container, and for who is not invited to it.
+  public func uninvite(_ user: UserID, from name: String) async throws(CaravanError) -> Model.RegisteredContainer {
+    try await askForOne(ContainersRequest(name: name, uninvite: user.text))
+  }
+
   private func askForOne(_ request: ContainersRequest) async throws(CaravanError) -> Model.RegisteredContainer {
     let reply = try await ask(request)
     return try required(reply.containers.first, "container").model()

@@ -19,7 +19,7 @@ extension RegisteredContainer {
     self.init(
       id: container.id.text, name: container.name, owner: container.owner?.text ?? "",
       developers: container.developers.map(\.text), environments: container.environments.map(\.rawValue),
-      membersOnly: container.isForMembers)
+      membersOnly: container.isForMembers, invited: container.invited.map(\.text))
   }
 
   /// Environments that this release does not know are left out.
@@ -27,8 +27,10 @@ extension RegisteredContainer {
   public func model() throws(CaravanError) -> Model.RegisteredContainer {
     var users: [UserID] = []
     for developer in developers { users.append(try UserID(developer)) }
+    var guests: [UserID] = []
+    for guest in invited { guests.append(try UserID(guest)) }
     return Model.RegisteredContainer(
       id: try ContainerID(id), name: name, owner: owner.isEmpty ? nil : try UserID(owner), developers: users,
-      environments: environments.compactMap { Environment(rawValue: $0) }, isForMembers: membersOnly)
+      environments: environments.compactMap { Environment(rawValue: $0) }, isForMembers: membersOnly, invited: guests)
   }
 }

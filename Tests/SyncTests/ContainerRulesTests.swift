@@ -59,6 +59,27 @@ import Testing
     #expect(try admit(.unknown, container) == .known(container))
   }
 
+  @Test("issue 5, A4: to a container for members users are invited, who use it and develop nothing, and uninvited")
+  func guests() throws {
+    let open = RegisteredContainer(id: album, name: "album", owner: ann)
+    #expect(code { _ = try Containers.invite(bob, to: open) } == .invalidData)
+    var container = RegisteredContainer(id: album, name: "album", owner: ann, isForMembers: true)
+    #expect(code { _ = try Containers.uninvite(bob, from: container) } == .noSuchObject)
+    container = try Containers.invite(bob, to: container)
+    #expect(try Containers.invite(bob, to: container) == container)
+    for environment in Environment.allCases {
+      #expect(try admit(.user(bob), container, in: environment) == .known(container))
+    }
+    #expect(Containers.standing(of: .user(bob), in: container) == .user)
+    #expect(code { _ = try admit(.user(UserID("cid")), container) } == .zoneDoesNotExist)
+    container = try Containers.uninvite(bob, from: container)
+    #expect(code { _ = try admit(.user(bob), container) } == .zoneDoesNotExist)
+    for number in 0..<SchemaLimits.invitedPerContainer {
+      container = try Containers.invite(UserID("u\(number)"), to: container)
+    }
+    #expect(code { _ = try Containers.invite(bob, to: container) } == .limitExceeded)
+  }
+
   @Test("issue 5, A4: whose first use opens a container develops it, in development, until its owner is confirmed")
   func firstUse() throws {
     let container = Containers.firstUse(of: album, by: .user(ann))

@@ -85,6 +85,17 @@ import Wire
       try await eventually("bob is let in") { try await device.refusal(Self.proposal(ttl: 9, in: "notes")) == nil }
       #expect(try await client.removeDeveloper(bob, from: "notes").developers == [])
       #expect(await code { _ = try await client.removeDeveloper(bob, from: "notes") } == .noSuchObject)
+      let guest = try cloud.device("c", of: "cid")
+      let zone = Wire.Operation.Kind.createZone(CreateZone(container: "notes", zone: "z"))
+      #expect(try await guest.refusal(zone)?.code == .zoneDoesNotExist)
+      let cid = try UserID("cid")
+      #expect(try await client.invite(cid, to: "notes").invited == [cid])
+      #expect(try await client.container(named: "notes").invited == [cid], "it is kept")
+      try await eventually("cid is let in") { try await guest.refusal(zone) == nil }
+      #expect(try await guest.refusal(Self.proposal(ttl: 7, in: "notes"))?.code == .accessDenied)
+      #expect(try await client.uninvite(cid, from: "notes").invited.isEmpty)
+      #expect(await code { _ = try await client.invite(cid, to: "album") } == .invalidData)
+      try await eventually("cid is let out") { try await guest.refusal(zone)?.code == .zoneDoesNotExist }
       try await eventually("bob is let out") {
         try await device.refusal(.pull(Pull(container: "notes", zone: "z")))?.code == .zoneDoesNotExist
       }

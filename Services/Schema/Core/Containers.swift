@@ -168,6 +168,43 @@ package enum Containers {
     return container
   }
 
+  // MARK: Guests
+
+  /// - Throws: `invalidData` where everybody may use the container; `limitExceeded`.
+  package static func invite(
+    _ user: UserID, to container: RegisteredContainer
+  ) throws(CaravanError) -> RegisteredContainer {
+    guard container.isForMembers else {
+      throw CaravanError(
+        .invalidData,
+        "every user of the suite may use container '\(container.name)': only to one made with --members-only are users "
+          + "invited")
+    }
+    guard !container.invited.contains(user) else { return container }
+    guard container.invited.count < SchemaLimits.invitedPerContainer else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(SchemaLimits.invitedPerContainer) users are invited to container '\(container.name)', and there may be no "
+          + "more: uninvite one first")
+    }
+    var container = container
+    container.invited = (container.invited + [user]).sorted()
+    return container
+  }
+
+  /// What the user has there stays, and shows again should they be invited again.
+  /// - Throws: `noSuchObject` where the user was not invited.
+  package static func uninvite(
+    _ user: UserID, from container: RegisteredContainer
+  ) throws(CaravanError) -> RegisteredContainer {
+    guard container.invited.contains(user) else {
+      throw CaravanError(.noSuchObject, "user '\(user)' is not invited to container '\(container.name)'")
+    }
+    var container = container
+    container.invited.removeAll { $0 == user }
+    return container
+  }
+
   // MARK: Bounds
 
   /// - Parameters:

@@ -41,6 +41,8 @@ package enum SchemaLimits {
   /// Owned by one user; the operator's count for the suite alone.
   package static let containersPerUser: UInt32 = 256
   package static let developersPerContainer = 100
+  /// Of a container that is for members.
+  package static let invitedPerContainer = 1_000
   package static let containerNameBytes = 255
   /// Of a container whose name is no token: 80 bits.
   package static let randomIDLetters = 16

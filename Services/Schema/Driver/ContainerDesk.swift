@@ -211,10 +211,13 @@ extension ContainerDesk {
     let some = try await look(Containers.id(for: request.name) { _ in 0 }).container
     guard let id = try await store.id(named: request.name) ?? some?.id else { throw Self.unknown(request.name) }
     let (allowed, removed) = (request.allowDeveloper, request.removeDeveloper)
+    let (invited, uninvited) = (request.invite, request.uninvite)
     let container = try await change(id, name: request.name, owners: []) { (there) throws(CaravanError) in
       guard var container = there else { throw Self.unknown(request.name) }
       if !allowed.isEmpty { container = try Containers.allow(UserID(allowed), in: container) }
       if !removed.isEmpty { container = try Containers.remove(UserID(removed), from: container) }
+      if !invited.isEmpty { container = try Containers.invite(UserID(invited), to: container) }
+      if !uninvited.isEmpty { container = try Containers.uninvite(UserID(uninvited), from: container) }
       return container
     }
     return reply(container)

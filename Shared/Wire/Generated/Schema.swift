@@ -359,6 +359,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
   public var developers: [String]
   public var environments: [String]
   public var membersOnly: Bool
+  public var invited: [String]
 
   public init(
     id: String = "",
@@ -366,7 +367,8 @@ public struct RegisteredContainer: WireMessage, Equatable {
     owner: String = "",
     developers: [String] = [],
     environments: [String] = [],
-    membersOnly: Bool = false
+    membersOnly: Bool = false,
+    invited: [String] = []
   ) {
     self.id = id
     self.name = name
@@ -374,6 +376,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     self.developers = developers
     self.environments = environments
     self.membersOnly = membersOnly
+    self.invited = invited
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RegisteredContainer> {
@@ -384,6 +387,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     (m.pointee.n_developers, m.pointee.developers) = arena.strings(developers)
     (m.pointee.n_environments, m.pointee.environments) = arena.strings(environments)
     if membersOnly { m.pointee.has_members_only = 1; m.pointee.members_only = membersOnly ? 1 : 0 }
+    (m.pointee.n_invited, m.pointee.invited) = arena.strings(invited)
     return m
   }
 
@@ -394,6 +398,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     developers = try copyStrings(m.pointee.n_developers, m.pointee.developers)
     environments = try copyStrings(m.pointee.n_environments, m.pointee.environments)
     membersOnly = m.pointee.has_members_only != 0 ? m.pointee.members_only != 0 : false
+    invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
   static let shape = 229
@@ -421,6 +426,8 @@ public struct ContainersRequest: WireMessage, Equatable {
   public var membersOnly: Bool
   public var allowDeveloper: String
   public var removeDeveloper: String
+  public var invite: String
+  public var uninvite: String
 
   public init(
     name: String = "",
@@ -429,7 +436,9 @@ public struct ContainersRequest: WireMessage, Equatable {
     owner: String = "",
     membersOnly: Bool = false,
     allowDeveloper: String = "",
-    removeDeveloper: String = ""
+    removeDeveloper: String = "",
+    invite: String = "",
+    uninvite: String = ""
   ) {
     self.name = name
     self.after = after
@@ -438,6 +447,8 @@ public struct ContainersRequest: WireMessage, Equatable {
     self.membersOnly = membersOnly
     self.allowDeveloper = allowDeveloper
     self.removeDeveloper = removeDeveloper
+    self.invite = invite
+    self.uninvite = uninvite
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ContainersRequest> {
@@ -449,6 +460,8 @@ public struct ContainersRequest: WireMessage, Equatable {
     if membersOnly { m.pointee.has_members_only = 1; m.pointee.members_only = membersOnly ? 1 : 0 }
     if !allowDeveloper.isEmpty { m.pointee.allow_developer = arena.string(allowDeveloper) }
     if !removeDeveloper.isEmpty { m.pointee.remove_developer = arena.string(removeDeveloper) }
+    if !invite.isEmpty { m.pointee.invite = arena.string(invite) }
+    if !uninvite.isEmpty { m.pointee.uninvite = arena.string(uninvite) }
     return m
   }
 
@@ -460,6 +473,8 @@ public struct ContainersRequest: WireMessage, Equatable {
     membersOnly = m.pointee.has_members_only != 0 ? m.pointee.members_only != 0 : false
     allowDeveloper = try copyText(m.pointee.allow_developer)
     removeDeveloper = try copyText(m.pointee.remove_developer)
+    invite = try copyText(m.pointee.invite)
+    uninvite = try copyText(m.pointee.uninvite)
   }
 
   static let shape = 230

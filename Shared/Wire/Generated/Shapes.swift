@@ -1445,6 +1445,7 @@ extension WireShape {
       WireField(4, .text, repeated: true),
       WireField(5, .text, repeated: true),
       WireField(6, .varint),
+      WireField(7, .text, repeated: true),
     ]),
     WireShape(MemoryLayout<Caravan__V1__ContainersRequest>.size + MemoryLayout<ContainersRequest>.stride, [
       WireField(1, .text),
@@ -1454,6 +1455,8 @@ extension WireShape {
       WireField(5, .varint),
       WireField(6, .text),
       WireField(7, .text),
+      WireField(8, .text),
+      WireField(9, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__ContainersReply>.size + MemoryLayout<ContainersReply>.stride, [
       WireField(1, .message, repeated: true, shape: 229),

@@ -4,12 +4,12 @@ internal import Model
 internal import Runtime
 internal import SchemaClient
 
-/// `caravan container create|list|show|allow-developer|remove-developer`: whose a container is, and who says how its
-/// records behave (CK-01).
+/// `caravan container create|list|show|allow-developer|remove-developer|invite|uninvite`: whose a container is, who
+/// says how its records behave (CK-01), and who may use it.
 enum ContainerCommands {
   private static let owner = Flag<String>("owner", "USER", "whose it is: the user develops it, too")
   private static let membersOnly = Flag<Bool>(
-    "members-only", "for its owner and developers alone; else every user of the suite may use it")
+    "members-only", "for its owner, developers and whom you invite; else every user of the suite may use it")
   private static let json = Flag<Bool>("json", "for programs")
   private static let flags: FlagList = [Flag<String?>.suiteDirectory, json] + Deployment.brokerFlags
 
@@ -56,6 +56,26 @@ enum ContainerCommands {
         try await schema.removeDeveloper(user, from: name)
       }
     },
+    Tool(
+      Command(
+        "caravan container invite", "Lets a user use a container that is for members.",
+        operands: .init("NAME USER", 2...2), flags: flags), changesCloud: true
+    ) { options, terminal in
+      let (name, user) = (options.operands[0], try UserID(options.operands[1]))
+      try await showOne(options, terminal) { (schema) throws(CaravanError) in
+        try await schema.invite(user, to: name)
+      }
+    },
+    Tool(
+      Command(
+        "caravan container uninvite", "Takes that from them: to them it is not there any more. What they have stays.",
+        operands: .init("NAME USER", 2...2), flags: flags), changesCloud: true
+    ) { options, terminal in
+      let (name, user) = (options.operands[0], try UserID(options.operands[1]))
+      try await showOne(options, terminal) { (schema) throws(CaravanError) in
+        try await schema.uninvite(user, from: name)
+      }
+    },
   ]
 
   private static func asking<R: Sendable>(
@@ -100,6 +120,7 @@ extension RegisteredContainer {
     [
       ("id", id.text), ("owner", ownerText), ("developers", developers.map(\.text).joined(separator: ", ")),
       ("environments", environments.map(\.rawValue).joined(separator: ", ")), ("for", usersText),
+      ("invited", invited.map(\.text).joined(separator: ", ")),
     ]
   }
 
@@ -108,6 +129,7 @@ extension RegisteredContainer {
       "id": .string(id.text), "name": .string(name), "owner": owner.map { .string($0.text) } ?? .null,
       "developers": .array(developers.map { .string($0.text) }),
       "environments": .array(environments.map { .string($0.rawValue) }), "members_only": .bool(isForMembers),
+      "invited": .array(invited.map { .string($0.text) }),
     ]
   }
 }

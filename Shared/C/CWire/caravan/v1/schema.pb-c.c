@@ -1001,7 +1001,7 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__list_types_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__registered_container__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__registered_container__field_descriptors[7] =
 {
   {
     "id",
@@ -1075,11 +1075,24 @@ static const ProtobufCFieldDescriptor caravan__v1__registered_container__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "invited",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__RegisteredContainer, n_invited),
+    offsetof(Caravan__V1__RegisteredContainer, invited),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__registered_container__field_indices_by_name[] = {
   3,   /* field[3] = developers */
   4,   /* field[4] = environments */
   0,   /* field[0] = id */
+  6,   /* field[6] = invited */
   5,   /* field[5] = members_only */
   1,   /* field[1] = name */
   2,   /* field[2] = owner */
@@ -1087,7 +1100,7 @@ static const unsigned caravan__v1__registered_container__field_indices_by_name[]
 static const ProtobufCIntRange caravan__v1__registered_container__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor =
 {
@@ -1097,14 +1110,14 @@ const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor =
   "Caravan__V1__RegisteredContainer",
   "caravan.v1",
   sizeof(Caravan__V1__RegisteredContainer),
-  6,
+  7,
   caravan__v1__registered_container__field_descriptors,
   caravan__v1__registered_container__field_indices_by_name,
   1,  caravan__v1__registered_container__number_ranges,
   (ProtobufCMessageInit) caravan__v1__registered_container__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__containers_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__containers_request__field_descriptors[9] =
 {
   {
     "name",
@@ -1190,20 +1203,46 @@ static const ProtobufCFieldDescriptor caravan__v1__containers_request__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "invite",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, invite),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "uninvite",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ContainersRequest, uninvite),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__containers_request__field_indices_by_name[] = {
   1,   /* field[1] = after */
   5,   /* field[5] = allow_developer */
   2,   /* field[2] = create */
+  7,   /* field[7] = invite */
   4,   /* field[4] = members_only */
   0,   /* field[0] = name */
   3,   /* field[3] = owner */
   6,   /* field[6] = remove_developer */
+  8,   /* field[8] = uninvite */
 };
 static const ProtobufCIntRange caravan__v1__containers_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor caravan__v1__containers_request__descriptor =
 {
@@ -1213,7 +1252,7 @@ const ProtobufCMessageDescriptor caravan__v1__containers_request__descriptor =
   "Caravan__V1__ContainersRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ContainersRequest),
-  7,
+  9,
   caravan__v1__containers_request__field_descriptors,
   caravan__v1__containers_request__field_indices_by_name,
   1,  caravan__v1__containers_request__number_ranges,

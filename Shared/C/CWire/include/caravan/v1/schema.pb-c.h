@@ -196,14 +196,19 @@ struct  Caravan__V1__RegisteredContainer
   size_t n_environments;
   char **environments;
   /*
-   * for its owner and developers; else for every user of the suite
+   * for its owner, developers and the invited; else for every user of the suite
    */
   protobuf_c_boolean has_members_only;
   protobuf_c_boolean members_only;
+  /*
+   * users who may use it beside them, where it is for members
+   */
+  size_t n_invited;
+  char **invited;
 };
 #define CARAVAN__V1__REGISTERED_CONTAINER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__registered_container__descriptor) \
-    , NULL, NULL, NULL, 0,NULL, 0,NULL, 0, 0 }
+    , NULL, NULL, NULL, 0,NULL, 0,NULL, 0, 0, 0,NULL }
 
 
 /*
@@ -224,10 +229,12 @@ struct  Caravan__V1__ContainersRequest
   protobuf_c_boolean members_only;
   char *allow_developer;
   char *remove_developer;
+  char *invite;
+  char *uninvite;
 };
 #define CARAVAN__V1__CONTAINERS_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__containers_request__descriptor) \
-    , NULL, NULL, 0, 0, NULL, 0, 0, NULL, NULL }
+    , NULL, NULL, 0, 0, NULL, 0, 0, NULL, NULL, NULL, NULL }
 
 
 struct  Caravan__V1__ContainersReply
