@@ -99,7 +99,7 @@ struct Probes: Sendable {
     let hidden = Place(user: owner, app: "album", table: "hidden")
     guard let store = suite.vault.store else { return }
     _ = try await store.createZone(ZoneID(hidden.database, hidden.table), writer: "operator")
-    let caller = Caller("stranger", of: stranger, on: suite.ground)
+    let caller = Caller("stranger", of: stranger, in: .development, on: suite.ground)
     defer { caller.bus.close() }
     func answer(_ question: String, _ zone: String) async -> [UInt8] {
       let operation: Wire.Operation.Kind =

@@ -14,8 +14,8 @@ struct Caller: Sendable {
   let bus: InProcessBus
   let clock: any Clock
 
-  init(_ name: String, of user: String, on ground: Ground) {
-    device = EnrolledDevice(user, name, in: .development)
+  init(_ name: String, of user: String, in environment: Model.Environment, on ground: Ground) {
+    device = EnrolledDevice(user, name, in: environment)
     bus = ground.connect(name, as: .device(device))
     clock = ground.simulation.host(name).host.clock
   }

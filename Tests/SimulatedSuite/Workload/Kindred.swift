@@ -24,8 +24,8 @@ struct Kindred: Rarity {
   init(_ suite: Suite, seed: UInt64) {
     ground = suite.ground
     let user = suite.scale.users[0]
-    writers = ["elder", "younger"].map { Caller($0, of: user, on: suite.ground) }
-    let genealogist = Caller("genealogist", of: user, on: suite.ground)
+    writers = ["elder", "younger"].map { Caller($0, of: user, in: .development, on: suite.ground) }
+    let genealogist = Caller("genealogist", of: user, in: .development, on: suite.ground)
     reader = ZoneReader(genealogist, container: Self.container, zone: Self.zone, maxBytes: 400)
     dice = Dice(seed: seed, "kindred")
   }

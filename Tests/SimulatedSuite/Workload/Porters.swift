@@ -21,8 +21,8 @@ struct Porters: Rarity {
 
   init(_ suite: Suite, seed: UInt64) {
     ground = suite.ground
-    writer = Caller("porter", of: suite.scale.users[0], on: suite.ground)
-    let receiver = Caller("receiver", of: suite.scale.users[0], on: suite.ground)
+    writer = Caller("porter", of: suite.scale.users[0], in: .development, on: suite.ground)
+    let receiver = Caller("receiver", of: suite.scale.users[0], in: .development, on: suite.ground)
     reader = ZoneReader(receiver, container: Self.container, zone: Self.zone, maxBytes: 150)
     dice = Dice(seed: seed, "porters")
   }

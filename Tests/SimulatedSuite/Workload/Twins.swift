@@ -31,7 +31,7 @@ struct Twins: Rarity {
   init(_ suite: Suite, seed: UInt64) {
     self.suite = suite
     device = suite.devices[0]
-    writer = Caller("parent", of: device.user, on: suite.ground)
+    writer = Caller("parent", of: device.user, in: .development, on: suite.ground)
     place = Self.place(of: device.user)
     dice = Dice(seed: seed, "twins")
   }
