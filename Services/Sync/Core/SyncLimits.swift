@@ -48,6 +48,21 @@ package enum SyncLimits {
   package static let behaviourFreshness: Duration = .seconds(2)
   package static let behaviourDeadline: Duration = .milliseconds(500)
   package static let behavioursKnown = 1_024
+  /// Aliases that are remembered, so that a row costs no question about its writer (CK-02).
+  package static let aliasesKnown = 16_384
+  /// What is remembered of a device's alias is confirmed after so long: a restored store may lack it.
+  package static let aliasFreshness: Duration = .seconds(10)
+  /// How often aliases are looked at again that others write at the same time.
+  package static let aliasAttempts = 4
+  /// Of chance, in a new alias: nobody guesses it, and no two are alike.
+  package static let aliasBytes = 16
+  /// Devices of which aliases are written down at once: each has four records, in one commit.
+  package static let devicesPerPage = Limits.recordsPerCommit / 4
+  /// How many zones storage lists; there may be more than it says.
+  package static let zonesListed = 10_000
+  /// How often somebody looks whether a store has the aliases of before, and after a failure.
+  package static let aliasMigrationLooks: Duration = .seconds(60)
+  package static let aliasMigrationRest: Duration = .seconds(2)
   package static let notifyDeadline: Duration = .seconds(1)
   /// How long a client has its turn between SYNC_BEGIN and SYNC_CONTINUE; one that vanishes keeps others out no longer
   /// (DIF-14).

@@ -12,7 +12,7 @@ extension DeviceSession {
   func syncContinue(_ message: SyncContinue) async throws(CaravanError) -> SyncContinueResult {
     let zone = try zone(message.container, message.zone)
     try DefaultZone.refuse(zone, "has no heights to sync by")
-    let op = OpID(writer: writer(in: zone.database), epoch: epoch, number: message.op)
+    let op = OpID(writer: try await writer(in: zone.database), epoch: epoch, number: message.op)
     let known = cloud.turns.open(message.token, in: zone, of: holder)
     guard !message.diffs.isEmpty else {
       guard let known else { return SyncContinueResult(Self.notTheirTurn) }

@@ -132,7 +132,8 @@ extension DeviceSession {
   /// What restores took back of what a client had that came so far.
   private func lost(since height: Model.ChangePosition, of zone: ZoneID) async throws(CaravanError) -> [UInt64] {
     let request = ReadChangesRequest(
-      zone: ZoneRef(zone), maxRecords: 1, reader: writer(in: zone.database), from: Wire.ChangePosition(height))
+      zone: ZoneRef(zone), maxRecords: 1, reader: try await writer(in: zone.database), from: Wire.ChangePosition(height)
+    )
     let reply = try await cloud.storage.changes(of: zone, request)
     return reply.resetRequired ? reply.lost : []
   }
@@ -143,7 +144,7 @@ extension DeviceSession {
     // Its own come with their bodies, and with the ends of what it has created itself.
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes),
-      reader: writer(in: zone.database),
+      reader: try await writer(in: zone.database),
       from: start.map { Wire.ChangePosition($0) }, fresh: start == nil)
     let reply = try await cloud.storage.changes(of: zone, request)
     guard !reply.resetRequired else { return .invalidHeight(lost: reply.lost) }

@@ -80,10 +80,10 @@ extension DeviceSession {
     let database = row.zone.database
     let left = row.deadline - cloud.host.clock.now
     guard left > .zero else { throw CaravanError(.timedOut, "the time of the extension is over") }
+    let alias = database.isPublic ? "" : try await cloud.aliases.alias(of: device, in: database.container).user
     let dispute = Dispute(
       container: database.container.text, environment: database.environment.rawValue, zone: row.zone.name,
-      user: database.owner == nil ? "" : cloud.aliases.user(user, in: database.container, environment),
-      type: RecordType(type),
+      user: alias, type: RecordType(type),
       record: row.mutation.name, client: row.mutation.body, partial: row.mutation.scope == .changed,
       server: server.body, version: server.version, ancestor: row.ancestor)
     return try await cloud.bus.call(
@@ -107,7 +107,7 @@ extension DeviceSession {
     }
     let entry = Wire.Entry(
       name: server.name, version: outcome.version, created: server.created, type: type.id, body: body,
-      writer: SettlementOps.writer(for: writer(in: row.zone.database)), expires: server.expires)
+      writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), expires: server.expires)
     return Outcome(verdict: .merged, version: outcome.version, server: entry)
   }
 
@@ -126,7 +126,7 @@ extension DeviceSession {
     _ mutation: Wire.Mutation, _ attempt: Int, _ row: DisputedRow
   ) async throws(CaravanError) -> Wire.Outcome {
     let request = CommitRequest(
-      zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: writer(in: row.zone.database)), epoch: epoch,
+      zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
       op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation])
     let reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
     guard let outcome = reply.outcomes.first else {

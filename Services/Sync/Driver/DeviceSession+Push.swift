@@ -12,7 +12,8 @@ extension DeviceSession {
     let checked = try await checked(push, of: named)
     let zone = try await home(of: push.mutations[0].name, in: named)
     let request = CommitRequest(
-      zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: push.op, opFloor: push.opFloor,
+      zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
+      opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks)
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     if !push.atomic { await settleConflicts(of: push, checked, &reply, in: zone) }
@@ -24,7 +25,7 @@ extension DeviceSession {
     let named = try zone(settle.container, settle.zone, settle.database)
     if settle.record.isEmpty { try DefaultZone.refuse(named, "settles an op only with the name of its record") }
     let zone = try await home(of: settle.record, in: named)
-    let op = OpID(writer: writer(in: zone.database), epoch: epoch, number: settle.op)
+    let op = OpID(writer: try await writer(in: zone.database), epoch: epoch, number: settle.op)
     let reply = try await cloud.storage.settle(op, in: zone)
     return try admit(reply, expected: 0, account)
   }

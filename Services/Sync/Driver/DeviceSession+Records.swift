@@ -74,9 +74,9 @@ extension DeviceSession {
     return ZoneState(zone: zone.name, seq: head.seq, incarnation: head.incarnation)
   }
 
-  func whoAmI(_ question: WhoAmI) throws(CaravanError) -> Person {
+  func whoAmI(_ question: WhoAmI) async throws(CaravanError) -> Person {
     let database = try database(question.container, .private)
-    return Person(user: cloud.aliases.user(user, in: database.container, environment))
+    return Person(user: try await cloud.aliases.alias(of: device, in: database.container).user)
   }
 
   // MARK: Databases and zones
@@ -104,7 +104,8 @@ extension DeviceSession {
 
   /// Who the device is to those who can see its writes: in a database that is not its user's alone, nobody they know
   /// from elsewhere (CK-02).
-  func writer(in database: DatabaseID) -> String {
-    database.owner == nil ? cloud.aliases.writer(device, in: database.container) : device.text
+  func writer(in database: DatabaseID) async throws(CaravanError) -> String {
+    guard database.owner == nil else { return device.text }
+    return try await cloud.aliases.alias(of: device, in: database.container).writer
   }
 }

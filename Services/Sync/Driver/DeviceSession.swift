@@ -113,7 +113,7 @@ struct DeviceSession: Sendable {
     case .read(let read): return .records(try await self.read(read, account))
     case .zones(let list): return .zones(try await zones(list, account))
     case .createZone(let zone): return .zone(try await create(zone))
-    case .whoAmI(let question): return .person(try whoAmI(question))
+    case .whoAmI(let question): return .person(try await whoAmI(question))
     case .lock(let lock): return .lock(try await self.lock(lock))
     case .unlock(let unlock): return .done(try await self.unlock(unlock))
     case .beginGroup(let begin): return .operation(try await self.begin(begin))

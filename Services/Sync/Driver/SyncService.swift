@@ -14,7 +14,8 @@ package final class SyncService: Service {
 
   /// - Parameters:
   ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
-  ///   - aliasKey: derives users' aliases, which never change; nil: the ticket key with which the deployment began.
+  ///   - aliasKey: from which releases of before derived users' aliases, for those that are not written down yet; nil:
+  ///     the ticket key with which the deployment began, if that is still in the ring.
   ///   - rates: that this instance keeps devices, users and containers to.
   ///   - features: what it does of what not every release does.
   ///   - faults: where it is told to fail.
@@ -24,10 +25,9 @@ package final class SyncService: Service {
     rates: RateLimits = .standard, features: Features = .all,
     faults: FaultSwitch = .off, version: String = Release.version
   ) throws(CaravanError) {
-    let aliasKey = if let aliasKey { aliasKey } else { try Self.aliasKey(ticketKey.ring) }
     let cloud = Cloud(
-      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey, rates: rates, features: features,
-      faults: faults)
+      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey ?? ticketKey.ring.original, rates: rates,
+      features: features, faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
       name: "caravan-sync", version: version, bus: bus, host: host,
@@ -50,15 +50,6 @@ package final class SyncService: Service {
           } catch { throw cloud.refusals.told(error) }
         }
       ])
-  }
-
-  /// - Throws: `invalidData` when a rotation has taken the key away from which aliases came before they had their own.
-  private static func aliasKey(_ ring: KeyRing) throws(CaravanError) -> TicketKey {
-    guard let key = ring.original else {
-      throw CaravanError(
-        .invalidData, "the ticket key was rotated, and users' aliases must not change: give --alias-key KEYS/alias.key")
-    }
-    return key
   }
 
   /// - Throws: `featureDisabled` to an agent that is too old: it keeps what is unsent, shows why, and asks again.
@@ -91,7 +82,7 @@ final class Cloud: Sendable {
   let tokens: TokenSeal
   let tickets: TicketSeal
   let turns: TurnSeal
-  let aliases: UserAlias
+  let aliases: AliasRegistry
   let metrics: SyncMetrics
   let features: Features
   let faults: FaultSwitch
@@ -102,7 +93,7 @@ final class Cloud: Sendable {
   let behaviour: Behaviour
 
   init(
-    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey, rates: RateLimits,
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey?, rates: RateLimits,
     features: Features, faults: FaultSwitch
   ) {
     self.features = features
@@ -115,7 +106,7 @@ final class Cloud: Sendable {
     tokens = TokenSeal(key: ticketKey)
     tickets = TicketSeal(key: ticketKey)
     turns = TurnSeal(key: ticketKey)
-    aliases = UserAlias(key: aliasKey)
+    aliases = AliasRegistry(AliasStore(storage: storage), legacy: aliasKey, host: host)
     metrics = SyncMetrics(host.metrics)
     turnstile = Turnstile(rates, host: host)
     refusals = DeviceRefusals(host, retryAfter: SyncLimits.retryAfterMilliseconds)

@@ -16,5 +16,6 @@ Command(
     keys,
     try SyncService(
       bus: bus, host: host, ticketKey: keys, aliasKey: aliasKey, rates: rates, features: features, faults: faults),
+    AliasMigration(bus: bus, host: host, ticketKey: keys, aliasKey: aliasKey),
   ]
 }

@@ -96,7 +96,8 @@ extension DeviceSession {
   ) async throws(CaravanError) -> GroupReply {
     try await cloud.storage.group(
       GroupRequest(
-        zone: ZoneRef(zone), writer: writer(in: zone.database), epoch: epoch, op: op, opFloor: floor, kind: kind),
+        zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: op, opFloor: floor,
+        kind: kind),
       in: Partition(of: zone.database))
   }
 }
