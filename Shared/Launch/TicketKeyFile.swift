@@ -4,15 +4,28 @@ public import Model
 public import Runtime
 
 extension Flag where Value == String {
-  /// The secrets that sync, notify and storage share.
+  /// The secrets that sync and storage share.
   public static var ticketKey: Flag<String> {
     Flag(
-      "ticket-key", "FILE", "the keys of change tokens and chunk tickets, read again when the file changes",
+      "ticket-key", "FILE", "the keys of chunk tickets, read again when the file changes",
       environment: "CARAVAN_TICKET_KEY")
   }
 }
 
 extension Flag where Value == String? {
+  /// The secrets that sync and notify share.
+  public static var tokenKey: Flag<String?> {
+    Flag(
+      "token-key", "FILE",
+      "the keys of change tokens, read again when the file changes (default: token.key beside the ticket key, or that)",
+      environment: "CARAVAN_TOKEN_KEY")
+  }
+
+  /// Notify's, from when one ring was for everything.
+  public static var oldTicketKey: Flag<String?> {
+    Flag("ticket-key", "FILE", "as --token-key, from releases of before", environment: "CARAVAN_TICKET_KEY")
+  }
+
   /// Sync's alone.
   public static var aliasKey: Flag<String?> {
     Flag(
@@ -23,13 +36,26 @@ extension Flag where Value == String? {
 }
 
 extension Options {
+  /// The file of the change tokens' ring; in deployments of before one ring was for everything.
+  /// - Parameter old: that of the tickets; nil: nobody named it.
+  /// - Throws: `invalidData` when nobody named either.
+  public func tokenKeyFile(_ old: String?) throws(CaravanError) -> String {
+    if let path = self[Flag<String?>.tokenKey] { return path }
+    guard let old else { throw CaravanError(.invalidData, "give --token-key FILE: the keys of change tokens") }
+    let path = Self.beside(old, RingPurpose.tokens.file)
+    return DiskFile.exists(path) ? path : old
+  }
+
+  private static func beside(_ path: String, _ name: String) -> String {
+    "\(path.lastIndex(of: "/").map { path[...$0] } ?? "")\(name)"
+  }
+
   /// The key of users' aliases; nil: there is no file of it, as in deployments of before, whose aliases came from the
   /// ticket key.
   /// - Throws: `invalidData` naming the file.
   public func aliasKey() throws(CaravanError) -> TicketKey? {
     if let path = self[Flag<String?>.aliasKey] { return try TicketKey.reading(path) }
-    let folder = self[Flag<String>.ticketKey].lastIndex(of: "/").map { self[Flag<String>.ticketKey][...$0] } ?? ""
-    let path = "\(folder)\(TicketKey.aliasFile)"
+    let path = Self.beside(self[Flag<String>.ticketKey], TicketKey.aliasFile)
     return DiskFile.exists(path) ? try TicketKey.reading(path) : nil
   }
 }

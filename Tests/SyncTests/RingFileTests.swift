@@ -67,6 +67,20 @@ import Testing
     #expect(throws: CaravanError.self) { try given("--alias-key", "\(directory.path)/nothing") }
   }
 
+  @Test("issue 5, A9: the tokens' ring is the file given, else that beside the tickets', else the tickets' of before")
+  func tokenKey() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/ticket.key"
+    let sync = Command("caravan-sync", "", flags: [Flag<String>.ticketKey, Flag<String?>.tokenKey])
+    let notify = Command("caravan-notify", "", flags: [Flag<String?>.oldTicketKey, Flag<String?>.tokenKey])
+    #expect(try sync.parse(["--ticket-key", path]).tokenKeyFile(path) == path)
+    try TextFile.writeSecret(key(7).fileText, to: "\(directory.path)/token.key")
+    #expect(try sync.parse(["--ticket-key", path]).tokenKeyFile(path) == "\(directory.path)/token.key")
+    #expect(try sync.parse(["--ticket-key", path, "--token-key", "mine"]).tokenKeyFile(path) == "mine")
+    #expect(try notify.parse(["--token-key", "mine"]).tokenKeyFile(nil) == "mine")
+    #expect(throws: CaravanError.self) { try notify.parse([]).tokenKeyFile(nil) }
+  }
+
   @Test("issue 5, A9: tokens, turns and tickets of a ring open while their key is in it, and not afterwards")
   func seals() throws {
     let zone = try ZoneID(

@@ -4,7 +4,8 @@ import Launch
 import Model
 import Runtime
 
-let ticketKey = Flag<String>("ticket-key", "FILE", "the keys of the suite's change tokens")
+let ticketKey = Flag<String>(
+  "ticket-key", "FILE", "the keys of the suite's change tokens: of one that caravan up runs, token.key")
 let credentials = Flag<[String]>("creds", "FILE[,FILE]", "credentials of devices, one a client")
 let brokers = Flag<[String]>("nats", "URL[,URL]", "where the broker is")
 let seconds = Flag<Int>("seconds", "N", "how long clients go on", default: 12, in: 1...3_600)

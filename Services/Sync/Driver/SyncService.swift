@@ -13,7 +13,8 @@ package final class SyncService: Service {
   private let service: ServiceHost
 
   /// - Parameters:
-  ///   - ticketKey: seals change tokens and chunk tickets; the same in every instance, and storage's.
+  ///   - ticketKey: seals chunk tickets; the same in every instance, and storage's.
+  ///   - tokenKey: seals change tokens and turns; the same in every instance, and notify's. nil: as the tickets'.
   ///   - aliasKey: from which releases of before derived users' aliases, for those that are not written down yet; nil:
   ///     the ticket key with which the deployment began, if that is still in the ring.
   ///   - rates: that this instance keeps devices, users and containers to.
@@ -21,12 +22,13 @@ package final class SyncService: Service {
   ///   - faults: where it is told to fail.
   ///   - version: semantic, as discovery shows it.
   package init(
-    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey? = nil,
-    rates: RateLimits = .standard, features: Features = .all,
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, tokenKey: (any TicketKeys)? = nil,
+    aliasKey: TicketKey? = nil, rates: RateLimits = .standard, features: Features = .all,
     faults: FaultSwitch = .off, version: String = Release.version
   ) throws(CaravanError) {
     let cloud = Cloud(
-      bus: bus, host: host, ticketKey: ticketKey, aliasKey: aliasKey ?? ticketKey.ring.original, rates: rates,
+      bus: bus, host: host, ticketKey: ticketKey, tokenKey: tokenKey ?? ticketKey,
+      aliasKey: aliasKey ?? ticketKey.ring.original, rates: rates,
       features: features, faults: faults)
     let codec = try FrameCodec()
     service = ServiceHost(
@@ -93,8 +95,8 @@ final class Cloud: Sendable {
   let behaviour: Behaviour
 
   init(
-    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, aliasKey: TicketKey?, rates: RateLimits,
-    features: Features, faults: FaultSwitch
+    bus: any MessageBus, host: Host, ticketKey: any TicketKeys, tokenKey: any TicketKeys, aliasKey: TicketKey?,
+    rates: RateLimits, features: Features, faults: FaultSwitch
   ) {
     self.features = features
     self.faults = faults
@@ -103,9 +105,9 @@ final class Cloud: Sendable {
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
     schema = SchemaClient(bus: bus, clock: host.clock)
     behaviour = Behaviour(schema, clock: host.clock)
-    tokens = TokenSeal(key: ticketKey)
+    tokens = TokenSeal(key: tokenKey)
     tickets = TicketSeal(key: ticketKey)
-    turns = TurnSeal(key: ticketKey)
+    turns = TurnSeal(key: tokenKey)
     aliases = AliasRegistry(AliasStore(storage: storage), legacy: aliasKey, host: host)
     metrics = SyncMetrics(host.metrics)
     turnstile = Turnstile(rates, host: host)

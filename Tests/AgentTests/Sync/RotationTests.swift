@@ -26,8 +26,12 @@ import Testing
     return Int(metrics.counter(refused, [.outcome: "refused"]).value + metrics.counter(resets).value)
   }
 
-  private static func change(_ suite: SuiteWorld, _ change: (KeyRing) throws -> KeyRing) throws {
-    try TextFile.writeSecret(change(KeyRing.reading(suite.keyFile)).fileText, to: suite.keyFile)
+  private static func change(
+    _ suite: SuiteWorld, of purposes: [RingPurpose] = RingPurpose.allCases, _ change: (KeyRing) throws -> KeyRing
+  ) throws {
+    for file in purposes.map(suite.keyFile) {
+      try TextFile.writeSecret(change(KeyRing.reading(file)).fileText, to: file)
+    }
   }
 
   /// As `caravan keys rotate` does it.
@@ -74,7 +78,7 @@ import Testing
         try await a.clock.sleep(for: .seconds(2))
       }
       try await rotations.value()
-      let ring = try KeyRing.reading(suite.keyFile)
+      let ring = try KeyRing.reading(suite.keyFile(.tokens))
       #expect(ring.members.count == 4)
       try await a.write("last", 0)
       let again = try await suite.start("c")
@@ -93,6 +97,34 @@ import Testing
       for device in [b, again] {
         let token = try await device.store.syncState(of: RunningDevice.table).token
         #expect(throws: Never.self) { try tokens.open(token, of: zone) }
+      }
+    }
+  }
+
+  @Test("issue 5, A9: who distrusts the keys of tickets makes no device compare; of tokens, none lose a photo or a row")
+  func purposes() throws {
+    try simulate(seed: 23) { suite in
+      let (a, b) = (try await Self.device("a", suite), try await Self.device("b", suite))
+      var known = 0
+      for (purpose, isRefused) in [(RingPurpose.tickets, false), (.tokens, true)] {
+        try await a.write("before \(purpose)", 1)
+        try await b.until("it is there") { [known] in try await b.numbers().count == known + 1 }
+        let before = Self.refusals(suite)
+        try Self.change(suite, of: [purpose]) { ring in
+          try ring.distrusting(Set(ring.members.map(\.id)), for: .generate(), at: 0)
+        }
+        try await a.clock.sleep(for: LaunchLimits.ringTravels)
+        try await a.write("after \(purpose)", 2)
+        try await b.writePhoto("photo \(purpose)", SeededRandom(seed: 4).bytes(200_000))
+        known += 2
+        for device in [a, b] {
+          try await device.until("all of it is everywhere") { [known] in
+            let photo = try await device.photo("photo \(purpose)")
+            return try await device.numbers().count == known && photo?.count == 200_000
+          }
+          try await device.until("nothing waits") { try await device.isSettled() }
+        }
+        #expect((Self.refusals(suite) > before) == isRefused, "\(purpose): what sync has refused")
       }
     }
   }

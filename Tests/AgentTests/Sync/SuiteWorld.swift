@@ -28,7 +28,7 @@ final class SuiteWorld: Sendable {
   ///   - policy: of the network, in place of `faults`.
   ///   - features: what the cloud does.
   ///   - hasFiles: the cloud's store lies in `cloud`, where it can be damaged.
-  ///   - hasKeyFile: the services read their keys in `keyFile`, where they can be rotated.
+  ///   - hasKeyFile: the services read their keys in `keyFile(_:)`, where they can be rotated.
   init(
     seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all, hasFiles: Bool = false,
     hasKeyFile: Bool = false
@@ -44,11 +44,13 @@ final class SuiteWorld: Sendable {
     let place: StoreOptions.Location = hasFiles ? .directory(cloud) : .memory
     _ = world.start { await hub.run() }
     let (storageHost, notifyHost, syncHost) = (world.host("storage").host, world.host("notify").host, self.syncHost)
-    let (world, path) = (world, "\(directory.path)/ticket.key")
-    if hasKeyFile { try TextFile.writeSecret(key.fileText, to: path) }
-    @Sendable func keys(_ host: Host) throws -> any TicketKeys {
+    let (world, path) = (world, directory.path)
+    for purpose in RingPurpose.allCases where hasKeyFile {
+      try TextFile.writeSecret(TicketKey.generate().fileText, to: "\(path)/\(purpose.file)")
+    }
+    @Sendable func keys(_ purpose: RingPurpose, _ host: Host) throws -> any TicketKeys {
       guard hasKeyFile else { return key }
-      let file = try RingFile(path, host: host)
+      let file = try RingFile("\(path)/\(purpose.file)", host: host)
       _ = world.start { await file.run() }
       return file
     }
@@ -56,20 +58,24 @@ final class SuiteWorld: Sendable {
       let feed = ChangeFeed()
       let store = try await StoreSQLite(.simulation(place), host: storageHost, observer: feed)
       let bus = hub.connect(as: "storage")
-      try await StorageService(store: store, feed: feed, bus: bus, host: storageHost, ticketKey: keys(storageHost))
-        .run()
+      try await StorageService(
+        store: store, feed: feed, bus: bus, host: storageHost, ticketKey: keys(.tickets, storageHost)
+      )
+      .run()
     }
     let schema = try SchemaService(
       bus: hub.connect(as: "schema"), host: world.host("schema").host, opensContainers: true)
     let sync = try SyncService(
-      bus: hub.connect(as: "sync"), host: syncHost, ticketKey: keys(syncHost), aliasKey: key, features: features)
-    let notify = try NotifyService(bus: hub.connect(as: "notify"), host: notifyHost, ticketKey: keys(notifyHost))
+      bus: hub.connect(as: "sync"), host: syncHost, ticketKey: keys(.tickets, syncHost),
+      tokenKey: keys(.tokens, syncHost), aliasKey: key, features: features)
+    let notify = try NotifyService(
+      bus: hub.connect(as: "notify"), host: notifyHost, ticketKey: keys(.tokens, notifyHost))
     let services: [any Service] = [schema, sync, notify]
     for service in services { _ = world.start { try await service.run() } }
   }
 
   /// Where the services' keys are.
-  var keyFile: String { "\(directory.path)/ticket.key" }
+  func keyFile(_ purpose: RingPurpose) -> String { "\(directory.path)/\(purpose.file)" }
 
   /// Where the cloud's files are.
   var cloud: String { "\(directory.path)/cloud" }

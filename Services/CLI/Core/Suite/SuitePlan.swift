@@ -91,8 +91,11 @@ public struct SuiteDirectory: Sendable, Hashable {
     switch process.service {
     case .storage:
       return common + (onPostgres ? [] : ["--data", "\(path)/storage"]) + ["--ticket-key", "\(keys)/ticket.key"]
-    case .sync: return common + ["--ticket-key", "\(keys)/ticket.key", "--alias-key", "\(keys)/alias.key"]
-    case .notify: return common + ["--ticket-key", "\(keys)/ticket.key"]
+    case .sync:
+      return common + [
+        "--ticket-key", "\(keys)/ticket.key", "--token-key", "\(keys)/token.key", "--alias-key", "\(keys)/alias.key",
+      ]
+    case .notify: return common + ["--token-key", "\(keys)/token.key"]
     case .schema: return common + (opensContainers ? ["--open-containers"] : [])
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:

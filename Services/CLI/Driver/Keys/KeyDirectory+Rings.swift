@@ -7,22 +7,29 @@ internal import SQLite
 
 /// A directory's ring of ticket keys, and the key of aliases, which is another (issue 5, A9).
 extension KeyDirectory {
-  static let ringFile = "ticket.key"
+  static let ringFile = RingPurpose.tickets.file
 
   // MARK: Making
 
   /// Aliases came from the ticket key once, and must stay as they are: there the key is copied, byte for byte.
   func ensureAliasKey() throws(CaravanError) { try RingFolder(folder: folder).ensureAliasKey() }
 
-  /// Whoever calls it has made the key of aliases, which a new directory's ticket key is not.
-  func ensureRing() throws(CaravanError) {
-    guard !folder.contains(Self.ringFile) else { return }
-    let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }
-    try folder.write(KeyRing(key).fileText, to: Self.ringFile)
+  /// Whoever calls it has made the key of aliases, which a new directory's ticket key is not. Where one ring was for
+  /// everything, each purpose begins with a copy of it, so that what it sealed opens until its keys retire.
+  func ensureRings() throws(CaravanError) {
+    let old = try folder.text(Self.ringFile)
+    for purpose in RingPurpose.allCases where !folder.contains(purpose.file) {
+      if let old {
+        try folder.write(old + "\n", to: purpose.file, as: Self.ringFile)
+      } else {
+        let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }
+        try folder.write(KeyRing(key).fileText, to: purpose.file)
+      }
+    }
   }
 }
 
-/// What rotates and distrusts ticket keys. It needs no other key.
+/// What rotates and distrusts the keys of one purpose. It needs no other key.
 struct RingFolder: Sendable {
   /// How long a key stays after another took its place: storage keeps tombstones as long for a device that is away, so
   /// one that comes later may start over anyway.
@@ -31,20 +38,30 @@ struct RingFolder: Sendable {
   private static let patience: Duration = .seconds(30)
 
   let folder: Folder
+  let purpose: RingPurpose
 
-  init(folder: Folder) { self.folder = folder }
+  init(folder: Folder, _ purpose: RingPurpose = .tickets) {
+    self.folder = folder
+    self.purpose = purpose
+  }
 
   /// - Parameter path: the directory of keys, or that of a suite, which has them in `keys`.
   /// - Throws: `invalidData` when there are no ticket keys.
-  init(_ path: String) throws(CaravanError) {
+  init(_ path: String, _ purpose: RingPurpose = .tickets) throws(CaravanError) {
     let candidates = [path, SuiteDirectory(path).keys].map { Folder(existing: $0) }
     guard let folder = candidates.first(where: { $0.contains(KeyDirectory.ringFile) }) else {
       throw CaravanError(.invalidData, "'\(path)' has no \(KeyDirectory.ringFile): is it a directory of keys?")
     }
-    self.folder = folder
+    self.init(folder: folder, purpose)
   }
 
-  func ring() throws(CaravanError) -> KeyRing { try KeyRing.reading(folder.file(KeyDirectory.ringFile)) }
+  /// The rings of a directory; one of before has one for everything, until `caravan keys init` or `up` runs there.
+  static func all(_ path: String) throws(CaravanError) -> [RingFolder] {
+    let first = try RingFolder(path)
+    return RingPurpose.allCases.filter { first.folder.contains($0.file) }.map { RingFolder(folder: first.folder, $0) }
+  }
+
+  func ring() throws(CaravanError) -> KeyRing { try KeyRing.reading(folder.file(purpose.file)) }
 
   // MARK: Changes
 
@@ -94,7 +111,8 @@ struct RingFolder: Sendable {
       let ids = before.members.map(\.id).filter { id == nil || $0 == id }
       guard !ids.isEmpty else {
         let names = before.members.map(\.id).joined(separator: ", ")
-        throw CaravanError(.invalidData, "the ring has no key '\((id ?? "").prefix(80))': it has \(names)")
+        throw CaravanError(
+          .invalidData, "the ring of \(purpose) has no key '\((id ?? "").prefix(80))': it has \(names)")
       }
       let ring = try crypto { () throws(CryptoError) in
         try before.distrusting(Set(ids), for: .generate(), at: Self.seconds(host))
@@ -111,7 +129,7 @@ struct RingFolder: Sendable {
       let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }
       return try folder.write(key.fileText, to: TicketKey.aliasFile)
     }
-    guard let key = try ring().original else {
+    guard let key = try RingFolder(folder: folder).ring().original else {
       throw CaravanError(
         .invalidData,
         "'\(folder.path)' lacks \(TicketKey.aliasFile), and the ticket key was rotated: put it back from a copy, for "
@@ -128,12 +146,12 @@ struct RingFolder: Sendable {
     let lock = try await DirectoryLock.whenFree(folder.path, within: Self.patience, clock: host.clock)
     defer { lock.release() }
     // No key may go before aliases have their own. One that has gone already holds up no distrust.
-    if try ring().original != nil { try ensureAliasKey() }
+    if try RingFolder(folder: folder).ring().original != nil { try ensureAliasKey() }
     return try body()
   }
 
   private func write(_ ring: KeyRing) throws(CaravanError) {
-    try folder.write(ring.fileText, to: KeyDirectory.ringFile, as: KeyDirectory.ringFile)
+    try folder.write(ring.fileText, to: purpose.file, as: purpose.file)
   }
 
   private static func seconds(_ host: Host) -> Int64 { host.clock.wallTime.milliseconds / 1000 }

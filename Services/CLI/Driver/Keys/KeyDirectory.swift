@@ -37,7 +37,7 @@ struct KeyDirectory: Sendable {
     let credentials = try Folder(making: folder.file("creds"))
     for holder in Holder.allCases { try keys.ensureCredentials(of: holder, in: credentials, at: seconds) }
     try keys.ensureAliasKey()
-    try keys.ensureRing()
+    try keys.ensureRings()
     for token in ["admin.token", "metrics.token"] where !folder.contains(token) {
       let secret = try crypto { () throws(CryptoError) in try SecureRandom.bytes(tokenBytes) }
       try folder.write(Base64.encodeURL(secret) + "\n", to: token)

@@ -1,0 +1,15 @@
+/// What a ring of keys is for: each is given only to those who seal or open it (issue 5, A9).
+public enum RingPurpose: String, Sendable, CaseIterable {
+  /// Of chunks: sync seals, storage opens.
+  case tickets
+  /// Change tokens, and turns of diff clients: sync seals and opens, notify seals.
+  case tokens
+
+  /// What the ring is called in a directory of keys.
+  public var file: String {
+    switch self {
+    case .tickets: "ticket.key"
+    case .tokens: "token.key"
+    }
+  }
+}
