@@ -133,7 +133,7 @@ struct RingFolder: Sendable {
       throw CaravanError(
         .invalidData,
         "'\(folder.path)' lacks \(TicketKey.aliasFile), and the ticket key was rotated: put it back from a copy, for "
-          + "without it all users get other aliases")
+          + "it gives the aliases that sync has not written down yet")
     }
     try folder.write(key.fileText, to: TicketKey.aliasFile, as: KeyDirectory.ringFile)
   }
