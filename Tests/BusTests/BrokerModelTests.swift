@@ -190,7 +190,8 @@ struct BrokerModelTests {
       #expect(await failure { try await device.publish(Message(), to: .exchange(Self.pi)) } != nil)
       #expect(await failure { _ = try await world.connect(lost) }?.code == .notAuthenticated)
       // Others go on, and so does whoever has its name now.
-      let second = try EnrolledDevice(user: UserID("ann"), device: DeviceID("pi-4"), enrolment: 2)
+      let second = try EnrolledDevice(
+        user: UserID("ann"), device: DeviceID("pi-4"), enrolment: 2, environment: .development)
       let heard = try await server.subscribe(.everyExchange, group: nil, capacity: 8)
       try await kept.publish(Message([1]), to: .exchange(EnrolledDevice("ann", "pi-5")))
       let again = try await world.connect(world.realm.device("pi-4", user: "ann", enrolment: 2))

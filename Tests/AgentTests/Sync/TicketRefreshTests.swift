@@ -20,10 +20,10 @@ import Testing
       switch self {
       case .time: try await clock.sleep(for: TicketSeal.lifetime + .seconds(60))
       case .distrust:
-        let ring = try KeyRing.reading(suite.keyFile)
+        let ring = try KeyRing.reading(suite.keyFile(.tickets))
         let seconds = clock.wallTime.milliseconds / 1_000
         let next = try ring.distrusting(Set(ring.members.map(\.id)), for: .generate(), at: seconds)
-        try TextFile.writeSecret(next.fileText, to: suite.keyFile)
+        try TextFile.writeSecret(next.fileText, to: suite.keyFile(.tickets))
         try await clock.sleep(for: LaunchLimits.ringTravels)
       }
     }

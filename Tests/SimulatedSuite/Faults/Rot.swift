@@ -96,7 +96,7 @@ struct Rot: Rarity {
   // MARK: What no device has
 
   private func zone() throws(CaravanError) -> ZoneID {
-    try ZoneID(DatabaseID(container: Self.container, owner: UserID(user)), "old")
+    try ZoneID(DatabaseID(container: Self.container, environment: .development, owner: UserID(user)), "old")
   }
 
   private mutating func keepForGood() async {

@@ -53,7 +53,10 @@ package final class AliasMigration: Service {
     var (devices, next) = try await list.page(after: nil)
     var count = 0
     while true {
-      for container in containers where !devices.isEmpty { _ = try await registry.settle(devices, in: container) }
+      for container in containers where !devices.isEmpty {
+        let place = AliasStore.Place(container: container, environment: .development)
+        _ = try await registry.settle(devices, at: place)
+      }
       count += devices.count
       guard let start = next else { break }
       (devices, next) = try await list.page(after: start)

@@ -80,7 +80,8 @@ package final class AliasRegistry: Sendable {
       var users: [UserID: String] = [:]
       for device in devices where aliases[device] == nil {
         let user =
-          found.alias(of: device.user) ?? users[device.user] ?? known?.user ?? derived?.user(device.user, in: place.container)
+          found.alias(of: device.user) ?? users[device.user] ?? known?.user ?? derived?.user(
+            device.user, in: place.container)
           ?? Alias.random(host)
         users[device.user] = user
         let own: String? = found.alias(of: device)

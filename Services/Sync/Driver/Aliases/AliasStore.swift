@@ -1,4 +1,4 @@
-package import Model
+import Model
 package import StorageClient
 import Wire
 

@@ -48,6 +48,7 @@ struct DeviceList: Sendable {
     var number: UInt32 = 1
     if case .integer(let enrolment) = fields[Self.enrolment] { number = UInt32(clamping: max(1, enrolment)) }
     let device = name.split(separator: "/").last.map(String.init) ?? name
-    return EnrolledDevice(user: try UserID(user), device: try DeviceID(device), enrolment: number, environment: .development)
+    return EnrolledDevice(
+      user: try UserID(user), device: try DeviceID(device), enrolment: number, environment: .development)
   }
 }
