@@ -54,6 +54,8 @@ enum PostgresLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Milliseconds that the database's time may step back in daily use.
+  static let clockStep: Int64 = 60_000
   /// Outcomes of ops that one step forgets.
   static let forgottenOutcomes = 4_096
   /// Chunks that are read together to see whether they are whole, and those that one step of scrubbing reads.

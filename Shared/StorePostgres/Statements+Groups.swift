@@ -48,12 +48,16 @@ enum GroupStatements {
   // MARK: Upkeep
 
   static let survey: StaticString = """
-    SELECT DISTINCT partition FROM caravan_groups WHERE until < $1 OR (stage > 0 AND held > 0) ORDER BY 1
+    SELECT DISTINCT partition FROM caravan_groups
+    WHERE until < $1 OR (stage > 0 AND held > 0) OR (stage = 0 AND until > $2) ORDER BY 1
     """
 
   static let expired: StaticString = """
     SELECT g.writer, g.epoch, g.number FROM caravan_groups g
-    WHERE g.partition = $1 AND g.until < $2 AND g.stage = 0 LIMIT $3
+    WHERE g.partition = $1 AND g.until < $2 AND g.stage = 0
+    UNION ALL
+    SELECT g.writer, g.epoch, g.number FROM caravan_groups g
+    WHERE g.partition = $1 AND g.until > $3 AND g.stage = 0 LIMIT $4
     """
 
   /// Where nothing is known of them, those above their writer's floor.

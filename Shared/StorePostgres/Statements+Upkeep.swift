@@ -9,7 +9,7 @@ enum Surveys {
   static let purging: StaticString = "SELECT DISTINCT partition FROM caravan_zones WHERE stage % 3 = 1 ORDER BY 1"
 
   static let unreferenced: StaticString = """
-    SELECT DISTINCT partition FROM caravan_chunks WHERE refs = 0 AND staged < $1 ORDER BY 1
+    SELECT DISTINCT partition FROM caravan_chunks WHERE refs = 0 AND (staged < $1 OR staged > $2) ORDER BY 1
     """
 
   static let buried: StaticString = """
@@ -60,6 +60,13 @@ enum UpkeepStatements {
   static let deadChunks: StaticString = """
     SELECT database, hash, size FROM caravan_chunks
     WHERE partition = $1 AND refs = 0 AND staged < $2 ORDER BY staged LIMIT $3
+    """
+
+  /// Those to be kept for longer than any is.
+  static let redateChunks: StaticString = """
+    UPDATE caravan_chunks SET staged = $2 WHERE partition = $1 AND (database, hash) IN (
+      SELECT c.database, c.hash FROM caravan_chunks c
+      WHERE c.partition = $1 AND c.refs = 0 AND c.staged > $3 ORDER BY c.staged LIMIT $4)
     """
 
   static let removeChunks: StaticString = """

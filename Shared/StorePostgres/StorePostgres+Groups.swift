@@ -71,13 +71,15 @@ extension Reads {
 }
 
 extension Upkeep {
-  /// Gives up groups that nobody goes on with, removes a part of one that has ended, and forgets the oldest.
+  /// Gives up groups that nobody goes on with, and those begun before the database's time went back (issue 5, B12);
+  /// removes a part of one that has ended, and forgets the oldest.
   func collectGroups(in partition: Partition, clock: Int64?) throws(PostgresError) {
     let key = Int32(partition.number)
     try holding(partition) { () throws(PostgresError) in
       let now = try self.now(clock)
       var pipeline = Pipeline()
-      let expired = try db.run(GroupStatements.expired, key, now, PostgresLimits.collectedRows)
+      let expired = try db.run(
+        GroupStatements.expired, key, now, Self.latestGroup(now), PostgresLimits.collectedRows)
       if !expired.isEmpty {
         let (writers, epochs) = (expired.map { $0.text(0) }, expired.map { $0.integer(1) })
         let numbers = expired.map { $0.integer(2) }

@@ -34,14 +34,23 @@ struct Upkeep {
     }
     return Survey(
       purging: partitions(try db.run(Surveys.purging)),
-      unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace)),
+      unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace, Self.latestChunk(now))),
       longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)),
-      groups: partitions(try db.run(GroupStatements.survey, now)),
+      groups: partitions(try db.run(GroupStatements.survey, now, Self.latestGroup(now))),
       leases: partitions(try db.run(Surveys.endedLeases, now - Self.leasesKept)),
       buried: partitions(try db.run(Surveys.buried)), snapshots: partitions(try db.run(Surveys.snapshots)))
   }
 
   private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
+
+  /// What is to be kept beyond these was staged, or begun, before the database's time went back (issue 5, B12).
+  static func latestChunk(_ now: Int64) -> Int64 {
+    now + StoreLimits.stagingLease.components.seconds * 1_000 + PostgresLimits.clockStep
+  }
+
+  static func latestGroup(_ now: Int64) -> Int64 {
+    now + StoreLimits.groupLease.components.seconds * 1_000 + PostgresLimits.clockStep
+  }
 
   private static let leasesKept = StoreLimits.endedLeasesKept.components.seconds * 1_000
 
@@ -98,13 +107,17 @@ struct Upkeep {
     pipeline.add(changes.map { ChunkChange(hash: $0.key, references: $0.value, keptUntil: until) }, to: database, key)
   }
 
-  /// Removes chunks that no record holds and nobody waits for.
+  /// Removes chunks that no record holds and nobody waits for. Those of a time to come are kept for as long as if they
+  /// came now, and not for the years between.
   func removeChunks(in partition: Partition, clock: Int64?) throws(PostgresError) {
     let key = Int32(partition.number)
     try holding(partition) { () throws(PostgresError) in
       var pipeline = Pipeline()
-      let dead = try db.run(
-        UpkeepStatements.deadChunks, key, try now(clock) - Self.grace, PostgresLimits.collectedChunks)
+      let now = try now(clock)
+      try db.run(
+        UpkeepStatements.redateChunks, key, now + StoreLimits.stagingLease.components.seconds * 1_000,
+        Self.latestChunk(now), PostgresLimits.collectedChunks)
+      let dead = try db.run(UpkeepStatements.deadChunks, key, now - Self.grace, PostgresLimits.collectedChunks)
       guard !dead.isEmpty else { return pipeline }
       var growth: [Account: Usage] = [:]
       for (database, chunks) in Dictionary(grouping: dead, by: { $0.text(0) }) {

@@ -106,7 +106,7 @@ import Testing
 
   @Test(
     "issue 5, B12: what was staged while the clock was years ahead is collected once it is right",
-    arguments: [StoreKind.memory, .files])
+    arguments: StoreKind.allCases)
   func stagedAhead(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let (zone, years) = (try Sample.zone(), Duration.seconds(10 * 365 * 86_400))
