@@ -269,6 +269,14 @@ public final class StorePostgres: Store {
 
   // MARK: Upkeep
 
+  /// What the clock of the database's server shows, by which leases, stamps and whatever goes by age are timed.
+  public func serverTime() async throws(CaravanError) -> WallTime {
+    let clock = clock
+    return try await read { (reads) throws(PostgresError) in
+      WallTime(milliseconds: try reads.db.run(Statements.clock, clock).first?.integer(0) ?? 0)
+    }
+  }
+
   public func status() async throws(CaravanError) -> StoreStatus {
     try await read { (reads) throws(PostgresError) in try reads.status() }
   }

@@ -73,6 +73,8 @@ package enum StorageLimits {
   /// Entries of another store's log that are entered together, and how often it is looked at unasked.
   package static let relayedTogether = 512
   package static let relayPause: Duration = .seconds(5)
+  /// Milliseconds that the clocks of storage's machine and of the database's server may differ by.
+  package static let clockDifference: Int64 = 60_000
   /// Upkeep follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)

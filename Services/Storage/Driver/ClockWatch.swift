@@ -11,13 +11,17 @@ extension GaugeName {
 /// Says when the machine's clock is not believed, and keeps what is for a later life of the process.
 struct ClockWatch: Sendable {
   private let clock: TrustedClock?
+  private let server: ServerTime?
   private let metrics: MetricsRegistry
   private let doubt: Outage
   private let unwritten: Outage
 
-  /// - Parameter clock: nil: the store has another one, which is believed.
-  init(_ clock: TrustedClock?, _ host: Host) {
+  /// - Parameters:
+  ///   - clock: nil: the store has another one, which is believed.
+  ///   - server: whose time `clock` shows, where that is another machine's.
+  init(_ clock: TrustedClock?, server: ServerTime? = nil, _ host: Host) {
     self.clock = clock
+    self.server = server
     metrics = host.metrics
     doubt = Outage(
       host, "the machine's clock is not believed: nothing is deleted because of its age",
@@ -27,8 +31,13 @@ struct ClockWatch: Sendable {
   }
 
   /// - Returns: whether the clock is believed.
-  func look() -> Bool {
+  func look() async throws(CaravanError) -> Bool {
     guard let clock else { return true }
+    if let server {
+      // The first time it is this machine's, which the server's is held against.
+      _ = clock.wallTime
+      try await server.refresh()
+    }
     do throws(CaravanError) {
       try clock.save()
       unwritten.ended()

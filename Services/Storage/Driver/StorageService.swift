@@ -24,13 +24,14 @@ package final class StorageService: Service {
   ///   - rates: of chunks, that this process keeps devices, users and containers to.
   ///   - objects: moves objects to the object store; nil: there is none.
   ///   - moves: moves users between the stores that `store` is made of; nil: it is one.
-  ///   - clock: the one of `host`, where it may be doubted.
+  ///   - clock: the store's, where it may be doubted: the one of `host`, or that of a server.
+  ///   - server: whose time `clock` shows; nil: this machine's.
   ///   - companions: who may serve beside it; nil: whoever does.
   ///   - version: semantic, as discovery shows it.
   package init(
     store: any Store, feed: ChangeFeed, bus: any MessageBus, host: Host, ticketKey: any TicketKeys,
     rates: RateLimits = .standard, objects: ObjectMover? = nil, moves: OwnerMover? = nil, clock: TrustedClock? = nil,
-    companions: Companions? = nil, version: String = Release.version
+    server: ServerTime? = nil, companions: Companions? = nil, version: String = Release.version
   ) {
     self.objects = objects
     self.moves = moves
@@ -50,7 +51,7 @@ package final class StorageService: Service {
     self.service = service
     upkeep = Upkeep(
       store: store, actions: actions, host: host, metrics: metrics, moved: feed.moved,
-      requests: { service.inFlight }, clock: clock)
+      requests: { service.inFlight }, clock: clock, server: server)
   }
 
   package func run() async throws {

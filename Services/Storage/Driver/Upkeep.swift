@@ -24,9 +24,9 @@ struct Upkeep: Sendable {
   ///   - requests: how many are in flight.
   init(
     store: any Store, actions: DelayedActions, host: Host, metrics: StorageMetrics, moved: Signal,
-    requests: @escaping @Sendable () -> Int, clock: TrustedClock? = nil
+    requests: @escaping @Sendable () -> Int, clock: TrustedClock? = nil, server: ServerTime? = nil
   ) {
-    trust = ClockWatch(clock, host)
+    trust = ClockWatch(clock, server: server, host)
     self.store = store
     self.actions = actions
     self.host = host
@@ -70,7 +70,7 @@ struct Upkeep: Sendable {
   private func step(_ expiry: inout Expiry, _ damage: inout DamageWatch) async throws(CaravanError) -> Bool {
     var hasMore = false
     // Whatever goes because its time is over waits while nobody knows what time it is.
-    if trust.look() {
+    if try await trust.look() {
       let collected = try await store.collect()
       let progress = try await expiry.step()
       metrics.expired.add(progress.deleted)

@@ -107,10 +107,16 @@ func neighbour(_ text: String, _ main: StoreOptions, _ host: Host) async throws(
   }
 }
 
-/// PostgreSQL has a clock of its own.
+/// PostgreSQL has a clock of its own, which `serverTime` asks.
 func trustedClock(_ options: Options, _ host: Host) -> TrustedClock? {
   guard options[Flag<String?>.postgres] == nil, let directory = options[data] else { return nil }
   return TrustedClock(host.clock, LiveMachineTime(), file: "\(directory)/store-clock.json", log: host.log)
+}
+
+/// The clock of PostgreSQL's server, held against this machine's; nil: the store keeps this machine's time.
+func serverTime(of store: any Store) -> ServerTime? {
+  guard let database = store as? StorePostgres else { return nil }
+  return ServerTime(LiveMachineTime()) { () async throws(CaravanError) in try await database.serverTime() }
 }
 
 /// The ways to the object store; none where there is no object store.
@@ -142,9 +148,11 @@ Command(
   let keys = try RingFile(options[Flag<String>.ticketKey], host: host)
   let faults = try FaultSwitch(options[Flag<String>.faults])
   let feed = ChangeFeed()
-  let clock = trustedClock(options, host)
-  let host = clock.map { host.with(clock: $0) } ?? host
+  let own = trustedClock(options, host)
+  let host = own.map { host.with(clock: $0) } ?? host
   let (store, moves) = try await open(options, host, feed)
+  let server = serverTime(of: store)
+  let clock = own ?? server.map { TrustedClock(host.clock, $0, log: host.log) }
   let ways = try lanes(options, host)
   let mover =
     ways.isEmpty
@@ -158,6 +166,6 @@ Command(
     keys,
     StorageService(
       store: store, feed: feed, bus: bus, host: host, ticketKey: keys, rates: RateFlags.limits(options), objects: mover,
-      moves: moves, clock: clock, companions: companions),
+      moves: moves, clock: clock, server: server, companions: companions),
   ]
 }
