@@ -95,8 +95,8 @@ package final class AliasRegistry: Sendable {
     throw CaravanError(.serverBusy, "aliases were written by others as often as they were looked for")
   }
 
-  /// What makes new aliases; nil: chance, as always in production. In development, before what earlier releases derived was written down, whoever comes may be
-  /// somebody who was there, and is called as before.
+  /// What makes new aliases; nil: chance, as always in production. In development, before what earlier releases derived
+  /// was written down, whoever comes may be somebody who was there, and is called as before.
   /// - Throws: `invalidData` when that cannot be known any more.
   private func derivation(in environment: Model.Environment) async throws(CaravanError) -> UserAlias? {
     if environment == .production { return nil }

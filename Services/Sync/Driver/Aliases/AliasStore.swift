@@ -9,8 +9,8 @@ import Wire
 /// - `device:<user>/<device>/<enrolment>`: the device's alias.
 /// - `alias:<alias>`: whose it is, as the names above begin.
 ///
-/// In development's zone `aliases`, `@derived` is there since every alias that a release without this registry had derived was
-/// written down, and new ones are random.
+/// In development's zone `aliases`, `@derived` is there since every alias that a release without this registry had
+/// derived was written down, and new ones are random.
 package struct AliasStore: Sendable {
   private static let content: UInt32 = 1
   private static let mark = "@derived"

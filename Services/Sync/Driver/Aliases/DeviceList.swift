@@ -3,9 +3,9 @@ import StorageClient
 import SyncCore
 import Wire
 
-/// Every device ever enrolled for development, as the gateway registers them: records of the zone `devices`, named `<user>/<device>`,
-/// or `<device>` where they are from before enrolments had numbers. Field 1: the user; field 5: the latest enrolment;
-/// field 7: the environment, where it was chosen.
+/// Every device ever enrolled for development, as the gateway registers them: records of the zone `devices`, named
+/// `<user>/<device>`, or `<device>` where they are from before enrolments had numbers. Field 1: the user; field 5: the
+/// latest enrolment; field 7: the environment, where it was chosen.
 struct DeviceList: Sendable {
   private static let user: UInt32 = 1
   private static let enrolment: UInt32 = 5
