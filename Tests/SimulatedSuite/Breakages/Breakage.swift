@@ -75,7 +75,9 @@ public enum Breakage: String, Sendable, CaseIterable {
 extension Breakage {
   /// What shows in few worlds only is put where it shows.
   func shape(_ scale: inout Scale) {
-    if [.damageUntold, .noScrub].contains(self) { scale.hasRot = !scale.hasRestore && scale.shares.isEmpty }
+    if [.damageUntold, .noScrub].contains(self) {
+      scale.hasRot = !scale.hasRestore && !scale.hasMoves && !scale.hasPowerCuts && scale.shares.isEmpty
+    }
     if self == .revocationUntold { scale.hasGuest = true }
     if self == .hostileOwner { scale.hasHostileApps = true }
     guard self == .noReset else { return }

@@ -59,7 +59,8 @@ struct Scale: Sendable {
   var hasPowerCuts = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
-  /// The cloud's disk loses bytes of chunks (issue 5, B10).
+  /// The cloud's disk loses bytes of chunks (issue 5, B10). Only where a planted fault is to show: at the end of one
+  /// world in fifty a device waits for bytes of a version that nobody has any more, which no checker tells from a fault.
   var hasRot = false
 
   struct Table: Sendable, Hashable {
@@ -115,14 +116,12 @@ struct Scale: Sendable {
     hasTwins = twins.happens(hasRestore ? 400 : 120)
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
-    // Whoever gives up rows, or gets back what is older, may leave bytes that no device has.
-    var rot = Dice(seed: seed, "has rot")
-    hasRot = rot.happens(150) && !hasRestore && shares.isEmpty
     var hostile = Dice(seed: seed, "hostile apps are here")
     hasHostileApps = hostile.happens(80)
     var disks = Dice(seed: seed, "disks")
     if disks.happens(100) { (files, readers) = (disks.within(2...3), disks.within(1...2)) }
-    hasPowerCuts = disks.happens(50)
+    // A sample that may be lost is not promised to outlast a power cut (UNI-16).
+    hasPowerCuts = disks.happens(50) && !hasSamples
     var guests = Dice(seed: seed, "guests")
     // A restore would bring back whoever is revoked.
     hasGuest = guests.happens(80) && !hasRestore
