@@ -60,7 +60,8 @@ struct Scale: Sendable {
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
   /// The cloud's disk loses bytes of chunks (issue 5, B10). Only where a planted fault is to show: at the end of one
-  /// world in fifty a device waits for bytes of a version that nobody has any more, which no checker tells from a fault.
+  /// world in fifty a device waits for bytes that come late or that nobody has any more, which no checker tells from a
+  /// fault.
   var hasRot = false
 
   struct Table: Sendable, Hashable {
