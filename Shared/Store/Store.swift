@@ -73,7 +73,7 @@ public protocol Store: Sendable {
 
   // MARK: Damage
 
-  /// Chunks that were found damaged and have not come again since, at most so many.
+  /// Chunks that were found damaged and have not come again since, at most so many, those that records hold first.
   /// - Parameter database: nil: of all.
   func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk]
 

@@ -167,6 +167,10 @@ import Wire
         #expect(damage.first?.records == [RecordDamage(zone: "t", name: "r")])
         #expect(try await bench.storage.damage(of: UserID("bob")).isEmpty)
         #expect(try await bench.status().damagedChunks == 1)
+        // Of what no record holds any more people are told, and no device is asked for its bytes.
+        _ = try await bench.commit(3, [StorageBench.save("r")], to: StorageBench.zone())
+        #expect(try await bench.storage.damage(of: StorageBench.user).isEmpty)
+        #expect(try await bench.storage.damage(of: StorageBench.user, hasRecords: true).map(\.records) == [[]])
       }
     }
   }

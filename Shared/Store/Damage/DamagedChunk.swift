@@ -9,12 +9,15 @@ public struct DamagedChunk: Sendable, Hashable {
   public var size: Int
   /// When the damage was found, in Unix milliseconds.
   public var found: Int64
+  /// A record holds it. Of the others nobody need be asked for the bytes: they go after their grace.
+  public var isHeld: Bool
 
-  public init(database: DatabaseID, hash: ChunkHash, size: Int, found: Int64) {
+  public init(database: DatabaseID, hash: ChunkHash, size: Int, found: Int64, isHeld: Bool = true) {
     self.database = database
     self.hash = hash
     self.size = size
     self.found = found
+    self.isHeld = isHeld
   }
 }
 

@@ -48,15 +48,15 @@ enum DamageStatements {
     """
 
   static let list: StaticString = """
-    SELECT m.database, m.hash, m.found, c.size FROM caravan_damage m
+    SELECT m.database, m.hash, m.found, c.size, c.refs FROM caravan_damage m
     JOIN caravan_chunks c ON c.partition = m.partition AND c.database = m.database AND c.hash = m.hash
-    ORDER BY m.partition, m.database, m.hash LIMIT $1
+    ORDER BY c.refs = 0, m.partition, m.database, m.hash LIMIT $1
     """
 
   static let listOfDatabase: StaticString = """
-    SELECT m.database, m.hash, m.found, c.size FROM caravan_damage m
+    SELECT m.database, m.hash, m.found, c.size, c.refs FROM caravan_damage m
     JOIN caravan_chunks c ON c.partition = m.partition AND c.database = m.database AND c.hash = m.hash
-    WHERE m.partition = $1 AND m.database = $2 ORDER BY m.hash LIMIT $3
+    WHERE m.partition = $1 AND m.database = $2 ORDER BY c.refs = 0, m.hash LIMIT $3
     """
 
   /// Zone by zone: without OFFSET 0 the server joins both tables as it likes, and may begin with all records of the

@@ -59,7 +59,8 @@ extension Reads {
       guard let database = DatabaseID(key: row.text(0)), let hash = ChunkHash(row.bytes(1)) else {
         throw Reads.damaged("a damaged chunk's name")
       }
-      return DamagedChunk(database: database, hash: hash, size: Int(row.integer(3)), found: row.integer(2))
+      return DamagedChunk(
+        database: database, hash: hash, size: Int(row.integer(3)), found: row.integer(2), isHeld: row.integer(4) > 0)
     }
   }
 

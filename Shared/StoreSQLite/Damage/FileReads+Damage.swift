@@ -125,14 +125,14 @@ extension FileReads {
     let only = try database.map { (id) throws(CaravanError) in try self.database(id) ?? 0 }
     return try db.all(
       """
-      SELECT m.hash, c.size, m.found, d.container, d.environment, d.owner FROM damage m
+      SELECT m.hash, c.size, m.found, d.container, d.environment, d.owner, c.refs > 0 FROM damage m
       JOIN chunks c ON c.database = m.database AND c.hash = m.hash JOIN databases d ON d.id = m.database
-      WHERE ? IS NULL OR m.database = ? ORDER BY m.database, m.hash LIMIT ?
+      WHERE ? IS NULL OR m.database = ? ORDER BY c.refs = 0, m.database, m.hash LIMIT ?
       """, only, only, count
     ) { (row) throws(CaravanError) in
       DamagedChunk(
         database: try databaseID(row, from: 3), hash: try Self.hash(row.bytes(0)), size: Int(row.integer(1)),
-        found: row.integer(2))
+        found: row.integer(2), isHeld: row.flag(6))
     }
   }
 

@@ -116,6 +116,23 @@ struct BreakingLinkTests {
     }
   }
 
+  @Test("MOB-23, issue 5, B10: what the cloud's disk has lost comes again over a link that lets no chunk pass whole")
+  func lostAtCloud() throws {
+    let link = BreakingLink(["a"], every: 20_000)
+    let suite = try SuiteWorld(seed: 12, policy: link, hasFiles: true)
+    try suite.world.run(deadline: .seconds(100_000)) {
+      let photo = SeededRandom(seed: 13).bytes(300_000)
+      let (a, b) = try await Self.pair(suite)
+      try await a.register()
+      try await a.writePhoto("x", photo)
+      try await Self.wait(a) { try await a.isSettled() }
+      Files.write([], to: "\(suite.cloud)/store-0.chunks")
+      try await b.register()
+      try await Self.wait(b) { try await b.photo("x") == photo }
+      #expect(link.count(of: "a").breaks > 0)
+    }
+  }
+
   @Test("MOB-23: what has arrived of a chunk outlives the agent, at both ends")
   func restart() throws {
     let link = BreakingLink(["a", "b"], every: 20_000)

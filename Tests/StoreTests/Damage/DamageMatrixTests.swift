@@ -68,15 +68,25 @@ import Wire
           _ = try await bench.commit(
             zone, [Sample.save("r\(number)", chunks: [chunk.hash])], as: "phone", UInt64(number))
         }
+        // An old version, which stays behind.
+        let old = ChunkDamage.chunk(4)
+        try await bench.routed.stage([old], in: zone.database)
+        for (number, change) in [Sample.save("old", chunks: [old.hash]), Sample.delete("old")].enumerated() {
+          _ = try await bench.commit(zone, [change], as: "phone", UInt64(4 + number))
+        }
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) where name.hasSuffix(".chunks") {
           let url = URL(fileURLWithPath: "\(directory)/\(name)")
           var data = try Data(contentsOf: url)
-          guard let place = data.range(of: Data(chunks[1].bytes[20_000..<20_032])) else { continue }
-          data[place.lowerBound] ^= 1
+          for chunk in [chunks[1], old] {
+            guard let place = data.range(of: Data(chunk.bytes[20_000..<20_032])) else { continue }
+            data[place.lowerBound] ^= 1
+          }
           try data.write(to: url)
         }
+        _ = try await bench.routed.chunks([old.hash], in: zone.database, maxBytes: 1 << 20)
+        #expect(try await bench.routed.damage(in: nil, atMost: 9).map(\.isHeld) == [false])
         let reply = try await bench.move(to: MoveBench.name)
-        #expect(reply.store == MoveBench.name && reply.problem.isEmpty && reply.records == 3)
+        #expect(reply.store == MoveBench.name && reply.problem.isEmpty && reply.records == 4)
         let hashes = chunks.map(\.hash)
         let found = try await bench.routed.chunks(hashes, in: zone.database, maxBytes: 1 << 20)
         #expect(found.map(\.bytes) == [chunks[0].bytes, nil, chunks[2].bytes])
@@ -84,6 +94,8 @@ import Wire
         try await bench.routed.stage([chunks[1]], in: zone.database)
         let healed = try await bench.routed.chunks(hashes, in: zone.database, maxBytes: 1 << 20)
         #expect(healed.map(\.bytes) == chunks.map(\.bytes))
+        #expect(try await bench.routed.damage(in: nil, atMost: 9).isEmpty)
+        #expect(try await bench.other.status().chunks == 3)
       }
       guard kind == .postgres else {
         let place = "\(directory)/there"

@@ -142,7 +142,7 @@ actor ChunkMover {
 
   /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in
   /// several messages.
-  private func put(
+  func put(
     _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
   ) async throws(CaravanError) {
     var put: [Chunk] = []

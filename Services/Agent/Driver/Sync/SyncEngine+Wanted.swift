@@ -52,7 +52,7 @@ extension SyncEngine {
 }
 
 extension ChunkMover {
-  /// Chunks that the cloud has lost, of those that are here.
+  /// Chunks that the cloud has lost, of those that are here; in pieces where the link bears no more.
   /// - Returns: those that it has now.
   func send(wanted hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
     var rest = hashes[...]
@@ -64,10 +64,12 @@ extension ChunkMover {
       let last = chunks.last.flatMap { window.lastIndex(of: $0.hash) } ?? window.count - 1
       rest = rest.dropFirst(last + 1)
       guard !chunks.isEmpty else { continue }
-      let put = chunks.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
-      sent.formUnion(try await send(put, plain: chunks.map(\.bytes.count), through: gate))
+      do throws(CaravanError) { try await put(chunks, [:], through: gate) } catch {
+        guard !sent.isEmpty else { throw error }
+        break
+      }
+      sent.formUnion(chunks.map(\.hash))
     }
-    metrics.chunksUp.add(sent.count)
     return sent
   }
 }

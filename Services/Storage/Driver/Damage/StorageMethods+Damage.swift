@@ -10,6 +10,9 @@ extension StorageMethods {
     let owner: UserID? = request.owner.isEmpty ? nil : try UserID(request.owner)
     var damage = try await store.damage(in: nil, atMost: StorageLimits.damageListed)
     if let owner { damage.removeAll { $0.database.owner != owner } }
+    // Who does not want to know of records asks for bytes: what a database of many old versions has lost would stand
+    // before what a device has.
+    if !request.records { damage.removeAll { !$0.isHeld } }
     damage.removeLast(max(0, damage.count - count))
     let records = request.records ? try await records(naming: damage) : []
     return DamageReply(

@@ -44,7 +44,7 @@ struct OwnerCopy: Sendable {
       }
     }
     // What the source cannot read stays damaged where it goes, until somebody brings it again.
-    let damaged = try await source.damage(in: database, atMost: .max)
+    let damaged = try await source.damage(in: database, atMost: .max).filter(\.isHeld)
     if !damaged.isEmpty { try await target.adopt(damaged: damaged) }
   }
 

@@ -221,7 +221,7 @@ package final class RoutedStore: Store {
       let all = try await readAll(at: { $0.database }) { store throws(CaravanError) in
         try await store.damage(in: nil, atMost: count)
       }
-      return Array(all.prefix(count))
+      return Array((all.filter(\.isHeld) + all.filter { !$0.isHeld }).prefix(count))
     }
     return try await read(of: database.owner) { store throws(CaravanError) in
       try await store.damage(in: database, atMost: count)
