@@ -22,6 +22,8 @@ public final class Simulation: TaskExecutor {
     public var stepLimit: UInt64 = 50_000_000
     /// Least level that `log` keeps.
     public var logLevel = LogLevel.warning
+    /// Whether `path` is kept: eight bytes for each job.
+    public var keepsPath = false
 
     public init() {}
   }
@@ -39,7 +41,7 @@ public final class Simulation: TaskExecutor {
   public init(seed: UInt64, settings: Settings = Settings()) {
     self.seed = seed
     self.settings = settings
-    world = Mutex(SimulationWorld(seed: seed))
+    world = Mutex(SimulationWorld(seed: seed, keepsPath: settings.keepsPath))
   }
 
   /// Whether dictionaries and sets have the same order every time in this process.
@@ -55,6 +57,10 @@ public final class Simulation: TaskExecutor {
 
   /// Of every choice, every jump of time and every traced event so far.
   public var traceHash: UInt64 { world.withLock { $0.hash.value } }
+
+  /// Of each job when it ran and how many could: two worlds have gone the same way as far as these are the same,
+  /// whatever was traced. Empty unless the settings say that it is kept.
+  public var path: [UInt64] { world.withLock { $0.path } }
 
   /// Makes an event part of the trace.
   public func trace(_ event: String) { world.withLock { $0.trace(event) } }

@@ -20,12 +20,17 @@ struct SimulationWorld {
   private(set) var now = Instant(nanoseconds: 0)
   private(set) var steps: UInt64 = 0
   private(set) var hash = FNV1a()
+  private(set) var path: [UInt64] = []
+  private let keepsPath: Bool
   private var scheduling: SplitMix64
   private var runnable: [Runnable] = []
   private var timers = TimerHeap<Sleeper>()
   private var lastTimer: TimerID = 0
 
-  init(seed: UInt64) { scheduling = SplitMix64(seed: seed) }
+  init(seed: UInt64, keepsPath: Bool = false) {
+    self.keepsPath = keepsPath
+    scheduling = SplitMix64(seed: seed)
+  }
 
   // MARK: Jobs
 
@@ -46,6 +51,7 @@ struct SimulationWorld {
     let index = Int(scheduling.next(upperBound: UInt64(runnable.count)))
     hash.add(UInt64(runnable.count) << 32 | UInt64(index))
     steps += 1
+    if keepsPath { path.append(now.nanoseconds ^ UInt64(runnable.count) << 48 ^ UInt64(index) << 56) }
     let chosen = runnable[index]
     switch chosen {
     case .job(let job):

@@ -161,15 +161,21 @@ struct Ground: Sendable {
   let sentry: Sentry
   let recorder: Recorder
   let directory: String
+  /// What is another in another run of this world, and what came to those whom that is to mean nothing.
+  let secret: Secret?
+  let heard: Heard?
 
   /// - Parameter directory: where the files of this world's disks get a directory of their own.
   init(
-    _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil
+    _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil,
+    secret: Secret? = nil
   ) throws {
     self.simulation = simulation
+    self.secret = secret
     recorder = Recorder(simulation, listener: listener)
     faults = FaultPlan()
     let machine = simulation.host("hub").host
+    heard = secret.map { Heard($0, clock: machine.clock) }
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
     sentry = Sentry(faults, recorder) { name, outage in
@@ -181,7 +187,8 @@ struct Ground: Sendable {
         hub.reconnect(name)
       }
     }
-    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry) { [recorder] refusal in
+    let chances = Chances(simulation)
+    hub = InProcessHub(clock: machine.clock, chances: { chances.of($0, $1) }, faults: sentry) { [recorder] refusal in
       held.withLock { $0.gatehouse }?.refused(refusal)
       // An answer that comes too late is refused rightly: nobody waits for it any more.
       let isLate = refusal.deed == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")

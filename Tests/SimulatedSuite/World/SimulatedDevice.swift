@@ -29,8 +29,9 @@ struct SimulatedDevice: Sendable {
     sentry = ground.sentry
     let identity = enrolled?.device ?? EnrolledDevice(user, name)
     let slot = AgentSlot(
-      identity, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
-      listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil, breakage)
+      identity, ground.secret?.user == user ? .standard : hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
+      listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil,
+      ground.heard?.ear(of: name, of: user), breakage)
     self.name = name
     self.user = user
     self.identity = identity
@@ -134,15 +135,17 @@ final class AgentSlot: Sendable {
   private let device: EnrolledDevice
   private let chunking: ChunkingParameters
   private let listener: Listener?
+  private let ear: Ear?
   private let breakage: Breakage?
   private let state = Mutex(State())
 
   init(
-    _ device: EnrolledDevice, _ chunking: ChunkingParameters, listener: Listener?, _ breakage: Breakage?
+    _ device: EnrolledDevice, _ chunking: ChunkingParameters, listener: Listener?, _ ear: Ear?, _ breakage: Breakage?
   ) {
     self.device = device
     self.chunking = chunking
     self.listener = listener
+    self.ear = ear
     self.breakage = breakage
   }
 
@@ -156,7 +159,7 @@ final class AgentSlot: Sendable {
     let identity = DeviceIdentity(device: device)
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
-    let tap = Tap(listener)
+    let tap = Tap(listener, ear)
     let agent = try await Agent(configuration, host: life.host) { [breakage] () throws(CaravanError) in
       let bus = TappedBus(try life.reconnect(), tap)
       return breakage?.wrap(device: bus) ?? bus
