@@ -54,7 +54,8 @@ struct Workers: Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments =
-      ["--worker", "\(first),\(last),\(step)"] + (isTwice ? ["--twice"] : []) + (breakage.map { ["--break", $0] } ?? [])
+      ["--worker", "\(first),\(last),\(step)"] + (isTwice ? ["--twice"] : [])
+      + (breakage.map { ["--break", $0] } ?? [])
     var environment = ProcessInfo.processInfo.environment
     environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
     environment["SIM_SEED"] = nil

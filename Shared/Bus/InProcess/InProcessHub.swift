@@ -11,28 +11,19 @@ public final class InProcessHub: Service {
   }
 
   let clock: any Clock
-  private let chances: @Sendable (_ sender: String, _ receiver: String?) -> any RandomSource
+  let random: any RandomSource
   private let faults: any FaultPolicy
   private let refused: @Sendable (BrokerRefusal) -> Void
   private let routes = Mutex(RoutingTable())
   private let late = Mailbox<Late>(capacity: BusLimits.messagesDelayed)
 
   /// - Parameter refused: hears of what a client is not permitted to do. Called without locks.
-  public convenience init(
+  public init(
     clock: any Clock, random: any RandomSource, faults: any FaultPolicy = NoFaults(),
     refused: @escaping @Sendable (BrokerRefusal) -> Void = { _ in }
   ) {
-    self.init(clock: clock, chances: { _, _ in random }, faults: faults, refused: refused)
-  }
-
-  /// - Parameter chances: by who sends to whom, so that one message more between two changes nothing for others. Nobody
-  ///   receives: of which of a group it is to be.
-  public init(
-    clock: any Clock, chances: @escaping @Sendable (_ sender: String, _ receiver: String?) -> any RandomSource,
-    faults: any FaultPolicy = NoFaults(), refused: @escaping @Sendable (BrokerRefusal) -> Void = { _ in }
-  ) {
     self.clock = clock
-    self.chances = chances
+    self.random = random
     self.faults = faults
     self.refused = refused
   }
@@ -88,7 +79,6 @@ public final class InProcessHub: Service {
       refuse(peer, .publish, text)
       return 1
     }
-    let random = chances(peer.name, nil)
     let receivers = routes.withLock { $0.receivers(of: incoming.subject, random: random) }
     for receiver in receivers {
       let passage = Passage(
@@ -148,7 +138,7 @@ public final class InProcessHub: Service {
 
   /// - Parameter deliver: is told how many copies there are.
   private func carry(_ passage: Passage, deliver: @escaping @Sendable (Int) -> Void) {
-    let delays = faults.copies(of: passage, random: chances(passage.sender, passage.receiver))
+    let delays = faults.copies(of: passage, random: random)
     for delay in delays {
       if delay > .zero {
         late.push(Late(at: clock.now + delay) { deliver(delays.count) })

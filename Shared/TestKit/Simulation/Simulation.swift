@@ -22,8 +22,9 @@ public final class Simulation: TaskExecutor {
     public var stepLimit: UInt64 = 50_000_000
     /// Least level that `log` keeps.
     public var logLevel = LogLevel.warning
-    /// Whether `path` is kept: eight bytes for each job.
-    public var keepsPath = false
+    /// For worlds that are compared with one another: what one part of a world does more at some moment changes
+    /// nothing for others. Jobs run in the order in which they came, chances are by the moment, and `path` is kept.
+    public var isComparable = false
 
     public init() {}
   }
@@ -41,7 +42,7 @@ public final class Simulation: TaskExecutor {
   public init(seed: UInt64, settings: Settings = Settings()) {
     self.seed = seed
     self.settings = settings
-    world = Mutex(SimulationWorld(seed: seed, keepsPath: settings.keepsPath))
+    world = Mutex(SimulationWorld(seed: seed, isComparable: settings.isComparable))
   }
 
   /// Whether dictionaries and sets have the same order every time in this process.
@@ -59,7 +60,7 @@ public final class Simulation: TaskExecutor {
   public var traceHash: UInt64 { world.withLock { $0.hash.value } }
 
   /// Of each job when it ran and how many could: two worlds have gone the same way as far as these are the same,
-  /// whatever was traced. Empty unless the settings say that it is kept.
+  /// whatever was traced. Empty in worlds that are not compared.
   public var path: [UInt64] { world.withLock { $0.path } }
 
   /// Makes an event part of the trace.

@@ -46,7 +46,7 @@ public struct SeedRun: Sendable {
   ) throws -> (report: SeedReport, sights: Sights) {
     var settings = Simulation.Settings()
     settings.logLevel = options.logLevel
-    settings.keepsPath = secret != nil
+    settings.isComparable = secret != nil
     let simulation = Simulation(seed: seed, settings: settings)
     let ground = try Ground(
       simulation, directory: options.directory, listener: options.listener, breakage: options.breakage, secret: secret)

@@ -18,6 +18,7 @@ final class Heard: Sendable {
   private let secret: Secret
   private let clock: any Clock
   private let items = Mutex<[String: [Item]]>([:])
+  private let isOver = Mutex(false)
 
   init(_ secret: Secret, clock: any Clock) {
     self.secret = secret
@@ -28,9 +29,13 @@ final class Heard: Sendable {
   func ear(of device: String, of user: String) -> Ear? { user == secret.user ? nil : Ear(device: device, heard: self) }
 
   fileprivate func came(_ kind: String, _ plain: [UInt8], to device: String) {
+    guard !isOver.withLock(\.self) else { return }
     let item = Item(kind: kind, plain: plain, at: clock.now)
     items.withLock { $0[device, default: []].append(item) }
   }
+
+  /// What comes from now on is nobody's word.
+  func end() { isOver.withLock { $0 = true } }
 
   /// By device.
   var all: [String: [Item]] { items.withLock(\.self) }

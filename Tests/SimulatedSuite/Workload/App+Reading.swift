@@ -19,7 +19,8 @@ extension App {
     let pageRows = secret == nil ? Self.pageRows : Self.allRows
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       let torn = try await session.store.status(of: place.id.app).first { $0.table == place.id }?.torn ?? 0
-      return (torn, try await Self.rows(of: place, in: session.store, by: pageRows) { try? await clock.sleep(for: pause) })
+      let rows = try await Self.rows(of: place, in: session.store, by: pageRows) { try? await clock.sleep(for: pause) }
+      return (torn, rows)
     }
     guard case .done((let torn, let rows)) = answer else { return }
     ground.recorder.read(

@@ -178,7 +178,7 @@ struct Ground: Sendable {
     heard = secret.map { Heard($0, clock: machine.clock) }
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
-    sentry = Sentry(faults, recorder) { name, outage in
+    sentry = Sentry(faults, recorder, secret.map { _ in Chances(simulation) }) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
       guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
@@ -187,8 +187,7 @@ struct Ground: Sendable {
         hub.reconnect(name)
       }
     }
-    let chances = Chances(simulation)
-    hub = InProcessHub(clock: machine.clock, chances: { chances.of($0, $1) }, faults: sentry) { [recorder] refusal in
+    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry) { [recorder] refusal in
       held.withLock { $0.gatehouse }?.refused(refusal)
       // An answer that comes too late is refused rightly: nobody waits for it any more.
       let isLate = refusal.deed == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")

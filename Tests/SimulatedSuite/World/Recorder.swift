@@ -48,7 +48,7 @@ final class Recorder: Sendable {
     simulation.trace(event)
     let line = "\(Self.time(simulation.now)) \(event)"
     listener?(line)
-    let step = simulation.settings.keepsPath ? simulation.steps : nil
+    let step = simulation.settings.isComparable ? simulation.steps : nil
     state.withLock { state in
       if let step { state.notes.append((step, line)) }
       if state.lines.count >= 2 * Self.linesKept { state.lines.removeFirst(Self.linesKept) }

@@ -28,8 +28,10 @@ struct SimulatedDevice: Sendable {
   ) {
     sentry = ground.sentry
     let identity = enrolled?.device ?? EnrolledDevice(user, name)
+    // Where the bytes are a secret, no object has two chunks: where one ends and the next begins, the bytes say.
+    let chunking = hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks
     let slot = AgentSlot(
-      identity, ground.secret?.user == user ? .standard : hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
+      identity, ground.secret?.user == user ? .standard : chunking,
       listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil,
       ground.heard?.ear(of: name, of: user), breakage)
     self.name = name
