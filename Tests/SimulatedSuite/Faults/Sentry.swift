@@ -68,6 +68,6 @@ final class Sentry: FaultPolicy {
       recorder.trespassed("\(passage.sender) sends \(passage.bytes) bytes to \(passage.subject) beyond its budget")
     }
     if breaks(passage) { return [] }
-    return faults.copies(of: passage, random: chances?.of(passage.sender, passage.receiver) ?? random)
+    return faults.copies(of: passage, random: chances?.of(passage) ?? random)
   }
 }

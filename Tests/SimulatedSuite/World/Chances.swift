@@ -1,25 +1,32 @@
+internal import Bus
 internal import Runtime
 internal import TestKit
 
-/// What becomes of messages, from the seed and from who sends to whom when: what others send changes nothing in it.
-final class Chances: Sendable {
-  private struct Way: Hashable {
-    let sender: String
-    let receiver: String
+/// What becomes of messages in worlds that are compared: by the way that each goes and the moment, and by nothing that
+/// others send. What goes the same way at the same moment has the same fate.
+struct Chances: Sendable {
+  let simulation: Simulation
+
+  func of(_ passage: Passage) -> any RandomSource {
+    // An answer is named by a number, which counts what was asked before it.
+    let what = passage.isReply ? "answer" : passage.subject
+    return SeededRandom(seed: seed("\(passage.sender) \(passage.receiver) \(what)"))
   }
 
-  private let simulation: Simulation
-  private let known = Mutex<[Way: any RandomSource]>([:])
+  /// Which of a group it is that gets what is sent now.
+  var ofGroups: any RandomSource { Draw(chances: self) }
 
-  init(_ simulation: Simulation) { self.simulation = simulation }
+  private func seed(_ name: String) -> UInt64 {
+    var digest = Digest()
+    digest.add(simulation.seed)
+    digest.add(simulation.now.nanoseconds)
+    digest.add(name)
+    return digest.value
+  }
 
-  func of(_ sender: String, _ receiver: String) -> any RandomSource {
-    known.withLock { known in
-      let way = Way(sender: sender, receiver: receiver)
-      if let source = known[way] { return source }
-      let source = simulation.host("\(sender) to \(receiver)").host.random
-      known[way] = source
-      return source
-    }
+  private struct Draw: RandomSource {
+    let chances: Chances
+
+    func next() -> UInt64 { SeededRandom(seed: chances.seed("group")).next() }
   }
 }

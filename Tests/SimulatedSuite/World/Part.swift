@@ -178,7 +178,8 @@ struct Ground: Sendable {
     heard = secret.map { Heard($0, clock: machine.clock) }
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
-    sentry = Sentry(faults, recorder, secret.map { _ in Chances(simulation) }) { name, outage in
+    let chances = secret.map { _ in Chances(simulation: simulation) }
+    sentry = Sentry(faults, recorder, chances) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
       guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
@@ -187,7 +188,8 @@ struct Ground: Sendable {
         hub.reconnect(name)
       }
     }
-    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry) { [recorder] refusal in
+    let random = chances?.ofGroups ?? machine.random
+    hub = InProcessHub(clock: machine.clock, random: random, faults: sentry) { [recorder] refusal in
       held.withLock { $0.gatehouse }?.refused(refusal)
       // An answer that comes too late is refused rightly: nobody waits for it any more.
       let isLate = refusal.deed == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")
