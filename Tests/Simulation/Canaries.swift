@@ -13,8 +13,9 @@ struct Canaries {
     var missed = 0
     for breakage in Breakage.allCases {
       let started = Date()
-      let sum = Workers(breakage: breakage.rawValue, shows: false, stops: true, isQuiet: true)
-        .sum(first: 1, count: Self.seeds, jobs: jobs)
+      let sum = Workers(
+        breakage: breakage.rawValue, isTwice: breakage.showsInTwo, shows: false, stops: true, isQuiet: true
+      ).sum(first: 1, count: Self.seeds, jobs: jobs)
       let seconds = String(format: "%.1f", Date().timeIntervalSince(started))
       if let first = sum.first {
         print("\(breakage.rawValue): seed \(first.seed) after \(seconds) s, \(first.what)")

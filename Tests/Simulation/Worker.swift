@@ -11,6 +11,8 @@ import TestKit
 ///     end SEED HASH WRITES VERSIONS DECISIONS STEPS VIRTUAL-MS
 struct Worker {
   let breakage: Breakage?
+  /// Each with other contents of one user once more.
+  let isTwice: Bool
 
   private static let traceLines = 80
   private static let logLines = 20
@@ -36,7 +38,7 @@ struct Worker {
       options.listener = { line in say("| \(line)") }
       options.logLevel = .debug
     }
-    let report = try SeedRun.run(seed, options)
+    let report = try isTwice ? SeedRun.runTwice(seed, options) : SeedRun.run(seed, options)
     for violation in report.violations { say("! \(seed) \(violation)") }
     if options.listener != nil {
       for line in report.log { say("| \(line)") }

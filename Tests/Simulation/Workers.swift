@@ -4,6 +4,7 @@ import Runtime
 /// Plays seeds in processes of their own, so that many run at once and one that dies takes no other with it.
 struct Workers: Sendable {
   let breakage: String?
+  var isTwice = false
   let shows: Bool
   let stops: Bool
   /// Says nothing of what it finds.
@@ -52,7 +53,9 @@ struct Workers: Sendable {
   private func work(from first: Int, through last: Int, by step: Int, _ sum: borrowing Mutex<Sum>) -> Int {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["--worker", "\(first),\(last),\(step)"] + (breakage.map { ["--break", $0] } ?? [])
+    process.arguments =
+      ["--worker", "\(first),\(last),\(step)"] + (isTwice ? ["--twice"] : [])
+      + (breakage.map { ["--break", $0] } ?? [])
     var environment = ProcessInfo.processInfo.environment
     environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
     environment["SIM_SEED"] = nil

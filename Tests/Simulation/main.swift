@@ -11,6 +11,8 @@ let breaks = Flag<String?>("break", "WHAT", "break the product on purpose: \(Bre
 let stops = Flag<Bool>("stop", "end at the first violation")
 let canaries = Flag<Bool>(
   "canaries", "break the product in every way instead, each to be found in \(Canaries.seeds) seeds")
+let twice = Flag<Bool>(
+  "twice", "play each seed twice, with other contents of one user: devices of others must get the same (A1)")
 let fleet = Flag<Int>(
   "fleet", "AGENTS", "play weeks of a fleet of so many devices instead (BEN-17)", default: 0, in: 0...10_000)
 let days = Flag<Int>("days", "N", "how long the fleet is used", default: 60, in: 1...366)
@@ -18,7 +20,7 @@ let worker = Flag<String?>("worker", "FIRST,LAST,STEP", "play these and report b
 
 let command = Command(
   "caravan-simulation", "Plays the whole suite and its devices in one process, once for each seed.",
-  flags: [single, count, first, jobs, shows, breaks, stops, canaries, fleet, days, worker])
+  flags: [single, count, first, jobs, shows, breaks, stops, twice, canaries, fleet, days, worker])
 
 let options: Options
 do {
@@ -42,14 +44,15 @@ if let text = options[breaks], breakage == nil {
 }
 
 if let range = options[worker] {
-  exit(Worker(breakage: breakage).play(range))
+  exit(Worker(breakage: breakage, isTwice: options[twice]).play(range))
 }
 if options[canaries] { exit(Canaries(jobs: max(options[jobs], 2)).play()) }
 if options[fleet] > 0 {
   let seed = UInt64(options[single] ?? 1)
   exit(Weeks(agents: options[fleet], days: options[days], seed: seed, shows: options[shows]).play())
 }
-let workers = Workers(breakage: options[breaks], shows: options[shows], stops: options[stops])
+let workers = Workers(
+  breakage: options[breaks], isTwice: options[twice], shows: options[shows], stops: options[stops])
 if let seed = options[single] {
   exit(workers.play(first: seed, count: 1, jobs: 1))
 }

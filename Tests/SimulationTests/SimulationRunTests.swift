@@ -92,6 +92,21 @@ import Testing
     #expect(result.lines.contains { $0.contains(": A1, A5") } == (breakage == .hostileOwner), "\(result.lines)")
   }
 
+  @Test("issue 24, A1: devices of others get the same, whatever one user writes")
+  func twice() throws {
+    let result = try simulate(["--twice", "--seeds", "3"])
+    #expect(result.status == 0, "\(result.lines.suffix(3))")
+  }
+
+  @Test(
+    "issue 24, A1: what others get that depends on what one user writes is found by a second run",
+    arguments: [Breakage.nosyPages, .nosyNotify])
+  func nosy(_ breakage: Breakage) throws {
+    let result = try simulate(["--twice", "--seeds", "10", "--stop", "--break", breakage.rawValue])
+    #expect(result.status == 1, "\(result.lines.suffix(3))")
+    #expect(result.lines.contains { $0.contains(": A1 what a user writes") }, "\(result.lines.suffix(3))")
+  }
+
   @Test("issue 5, D21: the help names every fault that can be planted, a dozen at least")
   func names() throws {
     let help = try simulate(["--help"]).lines.joined(separator: " ")

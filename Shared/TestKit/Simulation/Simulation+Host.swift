@@ -10,10 +10,37 @@ extension Simulation {
     var hash = FNV1a()
     hash.add(seed)
     hash.add(name)
+    let random: any RandomSource =
+      settings.isComparable
+      ? MomentaryRandom(seed: hash.value, of: self) : SeededRandom(seed: hash.value)
     let host = Host(
-      clock: clock, random: SeededRandom(seed: hash.value), executors: SimulatedExecutors(simulation: self),
+      clock: clock, random: random, executors: SimulatedExecutors(simulation: self),
       log: Log(level: settings.logLevel, clock: clock, sink: log).with([.host: name]), metrics: MetricsRegistry())
     return SimulatedHost(name: name, host: host, clock: clock)
+  }
+}
+
+/// Chances by the moment: a draw more now changes none of later.
+private final class MomentaryRandom: RandomSource {
+  private let seed: UInt64
+  private let simulation: Simulation
+  private let drawn = Mutex((at: Instant(nanoseconds: 0), count: UInt64(0)))
+
+  init(seed: UInt64, of simulation: Simulation) {
+    self.seed = seed
+    self.simulation = simulation
+  }
+
+  func next() -> UInt64 {
+    let now = simulation.now
+    return drawn.withLock { drawn in
+      if drawn.at != now { drawn = (now, 0) }
+      drawn.count += 1
+      var hash = FNV1a()
+      for word in [seed, now.nanoseconds, drawn.count] { hash.add(word) }
+      var chance = SplitMix64(seed: hash.value)
+      return chance.next()
+    }
   }
 }
 

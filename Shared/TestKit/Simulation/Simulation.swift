@@ -22,6 +22,9 @@ public final class Simulation: TaskExecutor {
     public var stepLimit: UInt64 = 50_000_000
     /// Least level that `log` keeps.
     public var logLevel = LogLevel.warning
+    /// For worlds that are compared with one another: what one part of a world does more at some moment changes
+    /// nothing for others. Jobs run in the order in which they came, chances are by the moment, and `path` is kept.
+    public var isComparable = false
 
     public init() {}
   }
@@ -39,7 +42,7 @@ public final class Simulation: TaskExecutor {
   public init(seed: UInt64, settings: Settings = Settings()) {
     self.seed = seed
     self.settings = settings
-    world = Mutex(SimulationWorld(seed: seed))
+    world = Mutex(SimulationWorld(seed: seed, isComparable: settings.isComparable))
   }
 
   /// Whether dictionaries and sets have the same order every time in this process.
@@ -55,6 +58,10 @@ public final class Simulation: TaskExecutor {
 
   /// Of every choice, every jump of time and every traced event so far.
   public var traceHash: UInt64 { world.withLock { $0.hash.value } }
+
+  /// Of each job when it ran and how many could: two worlds have gone the same way as far as these are the same,
+  /// whatever was traced. Empty in worlds that are not compared.
+  public var path: [UInt64] { world.withLock { $0.path } }
 
   /// Makes an event part of the trace.
   public func trace(_ event: String) { world.withLock { $0.trace(event) } }

@@ -15,37 +15,48 @@ struct SimulationWorld {
     case job(UnownedJob)
     /// The executor has jobs. Stands here once, so that its jobs run in their order.
     case executor(SimulatedExecutor)
+    /// One job of an executor.
+    case serialJob(UnownedJob, SimulatedExecutor)
   }
 
   private(set) var now = Instant(nanoseconds: 0)
   private(set) var steps: UInt64 = 0
   private(set) var hash = FNV1a()
+  private(set) var path: [UInt64] = []
+  private let isComparable: Bool
   private var scheduling: SplitMix64
   private var runnable: [Runnable] = []
+  /// What comes before it has run.
+  private var head = 0
   private var timers = TimerHeap<Sleeper>()
   private var lastTimer: TimerID = 0
 
-  init(seed: UInt64) { scheduling = SplitMix64(seed: seed) }
+  init(seed: UInt64, isComparable: Bool = false) {
+    self.isComparable = isComparable
+    scheduling = SplitMix64(seed: seed)
+  }
 
   // MARK: Jobs
 
   mutating func enqueue(_ job: UnownedJob) { runnable.append(.job(job)) }
 
   mutating func enqueue(_ job: UnownedJob, on executor: SimulatedExecutor) {
+    if isComparable { return runnable.append(.serialJob(job, executor)) }
     if executor.append(job) == 1 { runnable.append(.executor(executor)) }
   }
 
   /// The next thing to do, chosen by the seed.
   mutating func pick(until horizon: Instant) -> Pick {
-    guard !runnable.isEmpty else {
+    guard head < runnable.count else {
       guard let due = timers.next, due <= horizon else { return .nothing }
       now = max(now, due)
       hash.add(now.nanoseconds)
       return .wake(timers.popDue(now))
     }
+    steps += 1
+    if isComparable { return pickFirst() }
     let index = Int(scheduling.next(upperBound: UInt64(runnable.count)))
     hash.add(UInt64(runnable.count) << 32 | UInt64(index))
-    steps += 1
     let chosen = runnable[index]
     switch chosen {
     case .job(let job):
@@ -55,6 +66,26 @@ struct SimulationWorld {
       let (job, left) = executor.removeFirst()
       if left == 0 { removeRunnable(index) }
       return .serialJob(job, executor)
+    case .serialJob(let job, let executor):
+      removeRunnable(index)
+      return .serialJob(job, executor)
+    }
+  }
+
+  private mutating func pickFirst() -> Pick {
+    let count = runnable.count - head
+    hash.add(UInt64(count))
+    path.append(now.nanoseconds ^ UInt64(count) << 48)
+    let first = runnable[head]
+    head += 1
+    if count == 1 {
+      runnable.removeAll(keepingCapacity: true)
+      head = 0
+    }
+    switch first {
+    case .job(let job): return .job(job)
+    case .serialJob(let job, let executor): return .serialJob(job, executor)
+    case .executor: preconditionFailure("in a world that is compared jobs stand for themselves")
     }
   }
 

@@ -66,6 +66,14 @@ public enum Breakage: String, Sendable, CaseIterable {
   /// An app of another user sets the link of a device.
   case foreignLink = "foreign-link"
 
+  /// How long pages are depends on what others have written.
+  case nosyPages = "nosy-pages"
+  /// Whether a device is told depends on what devices of others were told.
+  case nosyNotify = "nosy-notify"
+
+  /// Nothing that it does is wrong in itself: only another run shows it, with other contents.
+  public var showsInTwo: Bool { [.nosyPages, .nosyNotify].contains(self) }
+
   /// As `--break` is to name them.
   public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
@@ -102,6 +110,7 @@ extension Breakage {
     case .chunkChecksum: RottenStore(store)
     case .damageUntold: SilentStore(store: store)
     case .leaseNotAsked: GenerousStore(store: store)
+    case .nosyPages: NosyStore(store)
     default: store
     }
   }
@@ -125,6 +134,7 @@ extension Breakage {
     switch self {
     case .inboxWithoutUser: MisdirectingBus(bus: bus, devices: devices)
     case .muteNotify: MuteBus(bus: bus)
+    case .nosyNotify: NosyBus(bus: bus)
     default: bus
     }
   }

@@ -6,14 +6,21 @@ internal import Runtime
 final class Sentry: FaultPolicy {
   private let faults: FaultPlan
   private let recorder: Recorder
+  private let chances: Chances?
   private let unlinked = Mutex<Set<String>>([])
   private let frail = Mutex<[String: Frailty]>([:])
   private let rations = Mutex<[String: UInt64]>([:])
   private let snap: @Sendable (String, Duration) -> Void
 
-  /// - Parameter snap: takes a device's connection away for so long.
-  init(_ faults: FaultPlan, _ recorder: Recorder, snap: @escaping @Sendable (String, Duration) -> Void) {
+  /// - Parameters:
+  ///   - chances: of each way its own; nil: all messages share one source.
+  ///   - snap: takes a device's connection away for so long.
+  init(
+    _ faults: FaultPlan, _ recorder: Recorder, _ chances: Chances? = nil,
+    snap: @escaping @Sendable (String, Duration) -> Void
+  ) {
     self.faults = faults
+    self.chances = chances
     self.recorder = recorder
     self.snap = snap
   }
@@ -60,6 +67,7 @@ final class Sentry: FaultPolicy {
     if isBeyondRation(passage) {
       recorder.trespassed("\(passage.sender) sends \(passage.bytes) bytes to \(passage.subject) beyond its budget")
     }
-    return breaks(passage) ? [] : faults.copies(of: passage, random: random)
+    if breaks(passage) { return [] }
+    return faults.copies(of: passage, random: chances?.of(passage) ?? random)
   }
 }

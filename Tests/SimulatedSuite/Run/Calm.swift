@@ -61,6 +61,8 @@ struct Calm: Sendable {
     while true {
       try await clock.sleep(for: .seconds(5))
       for part in suite.parts where !part.isUp { part.start() }
+      // From here on all wait for the slowest, and its own transfers may take as long as what is in them says.
+      suite.ground.heard?.end()
       turn += 1
       await decide(&apps, registered: true, turn: turn)
       let behind = await behind(apps, registered: true)

@@ -37,13 +37,21 @@ public struct SeedRun: Sendable {
   }
 
   public static func run(_ seed: UInt64, _ options: Options) throws -> SeedReport {
+    try run(seed, options, Scale(seed: seed), nil).report
+  }
+
+  /// - Parameter secret: what is another in another run of this world; nil: nothing.
+  static func run(
+    _ seed: UInt64, _ options: Options, _ scale: Scale, _ secret: Secret?
+  ) throws -> (report: SeedReport, sights: Sights) {
     var settings = Simulation.Settings()
     settings.logLevel = options.logLevel
+    settings.isComparable = secret != nil
     let simulation = Simulation(seed: seed, settings: settings)
     let ground = try Ground(
-      simulation, directory: options.directory, listener: options.listener, breakage: options.breakage)
+      simulation, directory: options.directory, listener: options.listener, breakage: options.breakage, secret: secret)
     defer { TemporaryDirectory.removeTree(ground.directory) }
-    var scale = Scale(seed: seed)
+    var scale = scale
     options.breakage?.shape(&scale)
     let suite = try Suite(scale, on: ground, breakage: options.breakage)
     var failure: [Violation] = []
@@ -52,12 +60,13 @@ public struct SeedRun: Sendable {
     }
     let history = ground.recorder.history
     let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
-    return SeedReport(
+    let report = SeedReport(
       seed: seed, traceHash: simulation.traceHash, violations: violations,
       time: simulation.now - Instant(nanoseconds: 0),
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
       conflicts: history.decisions.count, trace: ground.recorder.lines,
       log: simulation.log.records.map { Self.line($0) })
+    return (report, Sights(heard: ground.heard?.all ?? [:], path: simulation.path, notes: ground.recorder.notes))
   }
 
   private static func line(_ record: LogRecord) -> String { String(decoding: record.line, as: UTF8.self) }

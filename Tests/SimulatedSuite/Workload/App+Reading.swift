@@ -15,9 +15,12 @@ extension App {
     let pause: Duration = dice.happens(700) ? .zero : dice.milliseconds(1...2_000)
     let clock = device.part.machine.host.clock
     let share = ground.recorder.share(of: device.name, place) ?? .all
+    // Which rows are on the first page, names say.
+    let pageRows = secret == nil ? Self.pageRows : Self.allRows
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       let torn = try await session.store.status(of: place.id.app).first { $0.table == place.id }?.torn ?? 0
-      return (torn, try await Self.rows(of: place, in: session.store) { try? await clock.sleep(for: pause) })
+      let rows = try await Self.rows(of: place, in: session.store, by: pageRows) { try? await clock.sleep(for: pause) }
+      return (torn, rows)
     }
     guard case .done((let torn, let rows)) = answer else { return }
     ground.recorder.read(
@@ -26,12 +29,16 @@ extension App {
         versions: ground.recorder.versionCount, rows: rows))
   }
 
+  private static let pageRows = 6
+  /// On one page.
+  private static let allRows = 10_000
+
   /// The whole table, every byte, from one snapshot.
   static func rows(
-    of place: Place, in store: LocalStore, betweenPages pause: () async -> Void = {}
+    of place: Place, in store: LocalStore, by pageRows: Int = pageRows, betweenPages pause: () async -> Void = {}
   ) async throws(CaravanError) -> [SeenRow] {
     var page = try await store.beginRead(
-      ReadRequest(table: place.id, pageRows: 6, isHeld: true), owner: owner)
+      ReadRequest(table: place.id, pageRows: pageRows, isHeld: true), owner: owner)
     let cursor = page.cursor
     var seen: [SeenRow] = []
     do throws(CaravanError) {
@@ -83,7 +90,7 @@ extension App {
     }
     guard case .done(let conflicts) = begun else { return }
     var decisions: [(index: Int, tag: ChangeTag?)] = []
-    for conflict in conflicts where all || dice.happens(700) {
+    for conflict in secret == nil ? conflicts : Self.byChange(conflicts) where all || dice.happens(700) {
       if let decision = await decide(conflict, table, place, session) { decisions.append(decision) }
       if !all, dice.happens(200) { await rest(dice.milliseconds(1...4_000)) }
     }
@@ -98,6 +105,12 @@ extension App {
       case .unknown: continue
       }
     }
+  }
+
+  /// Names do not say which comes first.
+  private static func byChange(_ conflicts: [ConflictView]) -> [ConflictView] {
+    conflicts.map { ($0, Content.read($0.mine.cells)?.tag) }
+      .sorted { one, other in other.1.map { tag in one.1.map { $0 < tag } ?? true } ?? false }.map(\.0)
   }
 
   private mutating func decide(
@@ -118,7 +131,8 @@ extension App {
     if kind == 2 {
       let new = ground.recorder.newTag(device.name)
       var content = contents[localTag] ?? local
-      content.n = Int64(dice.below(1_000))
+      let number = Int64(dice.below(1_000))
+      content.n = secret?.number(number) ?? number
       if table.hasObject, let theirs, dice.happens(500) {
         columns = ["photo"]
         content.photo = contents[theirs.tag]?.photo

@@ -14,13 +14,15 @@ extension App {
       content.note = String(
         decoding: shareDice.bytes(shareDice.within(2_000...25_000)).map { 0x20 + $0 % 95 }, as: UTF8.self)
     }
-    return content
+    return secret.map { content.hidden(by: $0) } ?? content
   }
 
   private mutating func object() -> [UInt8] {
-    if hasLargeChunks, shareDice.happens(100) { return shareDice.bytes(shareDice.within(8_000...50_000)) }
-    return dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000))
+    if hasLargeChunks, shareDice.happens(100) { return hidden(shareDice.bytes(shareDice.within(8_000...50_000))) }
+    return hidden(dice.bytes(dice.happens(150) ? dice.below(40) : dice.within(200...6_000)))
   }
+
+  private func hidden(_ bytes: [UInt8]) -> [UInt8] { secret?.bytes(bytes) ?? bytes }
 
   func begin(_ write: LocalWrite, _ content: Content?) {
     if let content { contents.keep(content, of: write.tag) }
@@ -70,7 +72,10 @@ extension App {
       try await session.store.beginRead(ReadRequest(table: place.id, columns: ["tag"]), owner: Self.owner).rows
     }
     guard case .done(let rows) = answer, !rows.isEmpty else { return nil }
-    guard let tag = Content.read(dice.pick(rows).cells)?.tag, let content = contents[tag] else { return nil }
+    // Which of them it is must not be for the names to say where those are others in another run.
+    let tags = rows.map { Content.read($0.cells)?.tag }
+    let sorted = secret == nil ? tags : tags.compactMap(\.self).sorted()
+    guard let tag = dice.pick(sorted), let content = contents[tag] else { return nil }
     return (tag, content)
   }
 
@@ -90,9 +95,9 @@ extension App {
   private mutating func randomEdits(of photo: [UInt8]) -> [ObjectEdit] {
     (0..<dice.within(1...3)).map { _ in
       switch dice.below(4) {
-      case 0: return .write(photo.count, dice.bytes(dice.within(1...800)))
+      case 0: return .write(photo.count, hidden(dice.bytes(dice.within(1...800))))
       case 1: return .truncate(dice.below(photo.count + 1))
-      default: return .write(dice.below(photo.count + 1), dice.bytes(dice.within(1...60)))
+      default: return .write(dice.below(photo.count + 1), hidden(dice.bytes(dice.within(1...60))))
       }
     }
   }

@@ -17,6 +17,8 @@ struct App: Sendable {
   private let hasShares: Bool
   let hasFrailLinks: Bool
   let hasLargeChunks: Bool
+  /// Nil: what it writes is the same in all runs of its world.
+  let secret: Secret?
   /// Set up in this life of the agent.
   private var preparedLife = 0
   /// The last deletion of each key, where the row may still lie deleted.
@@ -33,6 +35,7 @@ struct App: Sendable {
     hasShares = !suite.scale.shares.isEmpty
     hasFrailLinks = suite.scale.hasFrailLinks
     hasLargeChunks = suite.scale.hasLargeChunks
+    secret = ground.secret?.user == device.user ? ground.secret : nil
   }
 
   typealias Session = AgentSlot.Session

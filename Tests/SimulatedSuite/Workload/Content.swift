@@ -23,6 +23,11 @@ struct Content: Sendable, Hashable {
     return digest.value
   }
 
+  /// As it is in the run that this is.
+  func hidden(by secret: Secret) -> Content {
+    Content(name: secret.text(name), n: secret.number(n), note: secret.text(note), photo: photo)
+  }
+
   /// The cells a write of it gives.
   func cells(_ tag: ChangeTag, named: Bool) -> [CellValue] {
     (named ? [CellValue("name", .text(name))] : [])

@@ -161,18 +161,25 @@ struct Ground: Sendable {
   let sentry: Sentry
   let recorder: Recorder
   let directory: String
+  /// What is another in another run of this world, and what came to those whom that is to mean nothing.
+  let secret: Secret?
+  let heard: Heard?
 
   /// - Parameter directory: where the files of this world's disks get a directory of their own.
   init(
-    _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil
+    _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil,
+    secret: Secret? = nil
   ) throws {
     self.simulation = simulation
+    self.secret = secret
     recorder = Recorder(simulation, listener: listener)
     faults = FaultPlan()
     let machine = simulation.host("hub").host
+    heard = secret.map { Heard($0, clock: machine.clock) }
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
-    sentry = Sentry(faults, recorder) { name, outage in
+    let chances = secret.map { _ in Chances(simulation: simulation) }
+    sentry = Sentry(faults, recorder, chances) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
       guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
@@ -181,7 +188,8 @@ struct Ground: Sendable {
         hub.reconnect(name)
       }
     }
-    hub = InProcessHub(clock: machine.clock, random: machine.random, faults: sentry) { [recorder] refusal in
+    let random = chances?.ofGroups ?? machine.random
+    hub = InProcessHub(clock: machine.clock, random: random, faults: sentry) { [recorder] refusal in
       held.withLock { $0.gatehouse }?.refused(refusal)
       // An answer that comes too late is refused rightly: nobody waits for it any more.
       let isLate = refusal.deed == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")

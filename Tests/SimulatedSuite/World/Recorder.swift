@@ -9,6 +9,8 @@ final class Recorder: Sendable {
   private struct State {
     var history = History()
     var lines: [String] = []
+    /// All of them, where the world's path is kept.
+    var notes: [(step: UInt64, line: String)] = []
     var numbers: [String: Int] = [:]
     /// Commits of the second store, whose versions are known before they are entered into the log.
     var elsewhere: Set<Elsewhere> = []
@@ -37,6 +39,7 @@ final class Recorder: Sendable {
 
   var history: History { state.withLock { $0.history } }
   var lines: [String] { state.withLock { $0.lines } }
+  var notes: [(step: UInt64, line: String)] { state.withLock { $0.notes } }
   var writeCount: Int { state.withLock { $0.history.writes.count } }
   var versionCount: Int { state.withLock { $0.history.committed } }
 
@@ -45,7 +48,9 @@ final class Recorder: Sendable {
     simulation.trace(event)
     let line = "\(Self.time(simulation.now)) \(event)"
     listener?(line)
+    let step = simulation.settings.isComparable ? simulation.steps : nil
     state.withLock { state in
+      if let step { state.notes.append((step, line)) }
       if state.lines.count >= 2 * Self.linesKept { state.lines.removeFirst(Self.linesKept) }
       state.lines.append(line)
     }

@@ -76,9 +76,11 @@ struct Scale: Sendable {
     var delayTolerance: Int
   }
 
-  init(seed: UInt64) {
+  /// - Parameter users: nil: as the seed says.
+  init(seed: UInt64, users given: [String]? = nil) {
     var dice = Dice(seed: seed, "scale")
-    users = dice.happens(300) ? ["ann", "bob"] : ["ann"]
+    let chosen = dice.happens(300) ? ["ann", "bob"] : ["ann"]
+    users = given ?? chosen
     var devices: [(name: String, user: String)] = []
     for user in users {
       for _ in 0..<(users.count == 1 ? dice.within(2...3) : 2) {
@@ -128,6 +130,13 @@ struct Scale: Sendable {
     hasGuest = guests.happens(80) && !hasRestore
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
+  }
+
+  /// Of a world that is played twice, with other contents of one user: it has another user.
+  init(ofTwo seed: UInt64) {
+    self.init(seed: seed, users: ["ann", "bob"])
+    // Where long objects are cut depends on what is in them.
+    hasLargeChunks = false
   }
 
   private static func table(_ number: Int, _ dice: inout Dice) -> Table {

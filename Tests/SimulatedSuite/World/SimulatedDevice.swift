@@ -28,9 +28,12 @@ struct SimulatedDevice: Sendable {
   ) {
     sentry = ground.sentry
     let identity = enrolled?.device ?? EnrolledDevice(user, name)
+    // Where the bytes are a secret, no object has two chunks: where one ends and the next begins, the bytes say.
+    let chunking = hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks
     let slot = AgentSlot(
-      identity, hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks,
-      listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil, breakage)
+      identity, ground.secret?.user == user ? .standard : chunking,
+      listener: isAmongUsers ? Listener(name, of: user, ground.recorder) : nil,
+      ground.heard?.ear(of: name, of: user), breakage)
     self.name = name
     self.user = user
     self.identity = identity
@@ -134,15 +137,17 @@ final class AgentSlot: Sendable {
   private let device: EnrolledDevice
   private let chunking: ChunkingParameters
   private let listener: Listener?
+  private let ear: Ear?
   private let breakage: Breakage?
   private let state = Mutex(State())
 
   init(
-    _ device: EnrolledDevice, _ chunking: ChunkingParameters, listener: Listener?, _ breakage: Breakage?
+    _ device: EnrolledDevice, _ chunking: ChunkingParameters, listener: Listener?, _ ear: Ear?, _ breakage: Breakage?
   ) {
     self.device = device
     self.chunking = chunking
     self.listener = listener
+    self.ear = ear
     self.breakage = breakage
   }
 
@@ -156,7 +161,7 @@ final class AgentSlot: Sendable {
     let identity = DeviceIdentity(device: device)
     let configuration = Agent.Configuration(
       directory: life.directory, identity: identity, link: state.withLock { $0.link }, store: options)
-    let tap = Tap(listener)
+    let tap = Tap(listener, ear)
     let agent = try await Agent(configuration, host: life.host) { [breakage] () throws(CaravanError) in
       let bus = TappedBus(try life.reconnect(), tap)
       return breakage?.wrap(device: bus) ?? bus

@@ -13,8 +13,12 @@ final class Tap: Sendable {
 
   private let bytes = Mutex(Bytes())
   private let listener: Listener?
+  private let ear: Ear?
 
-  init(_ listener: Listener?) { self.listener = listener }
+  init(_ listener: Listener?, _ ear: Ear?) {
+    self.listener = listener
+    self.ear = ear
+  }
 
   /// Since the agent's life began.
   var carried: Bytes { bytes.withLock { $0 } }
@@ -23,9 +27,17 @@ final class Tap: Sendable {
   fileprivate func asked(_ change: Int) { bytes.withLock { $0.inFlight += change } }
   fileprivate func received(_ message: Message) { bytes.withLock { $0.down += message.payload.count } }
 
+  fileprivate func answered(_ message: Message, at subject: Subject) {
+    received(message)
+    ear?.hears(message, at: subject)
+  }
+
+  fileprivate func refused(_ refusal: CaravanError) { ear?.hears(refusal) }
+
   fileprivate func heard(_ message: Message) {
     received(message)
     listener?.hears(message.payload)
+    ear?.hears(notification: message)
   }
 }
 
@@ -60,9 +72,14 @@ final class TappedBus: MessageBus {
     tap.sent(message)
     tap.asked(1)
     defer { tap.asked(-1) }
-    let answer = try await bus.request(message, to: subject, deadline: deadline)
-    tap.received(answer)
-    return answer
+    do throws(CaravanError) {
+      let answer = try await bus.request(message, to: subject, deadline: deadline)
+      tap.answered(answer, at: subject)
+      return answer
+    } catch {
+      tap.refused(error)
+      throw error
+    }
   }
 
   func gather(

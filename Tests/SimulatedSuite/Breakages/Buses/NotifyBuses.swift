@@ -1,5 +1,6 @@
 internal import Bus
 internal import Model
+internal import Runtime
 
 /// A notify service's bus that sends some of what is meant for one user's device to the devices of others as well. Not
 /// all: devices answer what they are told, and would go on telling one another for ever.
@@ -25,5 +26,29 @@ struct MuteBus: BusWrapper {
   func publish(_ messages: [Outgoing]) async throws(CaravanError) {
     let heard = messages.filter { if case .notify = $0.subject { false } else { true } }
     if !heard.isEmpty { try await bus.publish(heard) }
+  }
+}
+
+/// A notify service's bus that keeps what it is to tell a device to itself where the last that it told one of another
+/// user happens to hash to something odd. It tells it again, as it is not acknowledged.
+final class NosyBus: BusWrapper {
+  let bus: any MessageBus
+  private let told = Mutex<[UserID: UInt64]>([:])
+
+  init(bus: any MessageBus) { self.bus = bus }
+
+  func publish(_ messages: [Outgoing]) async throws(CaravanError) {
+    let heard = messages.filter(isHeard)
+    if !heard.isEmpty { try await bus.publish(heard) }
+  }
+
+  private func isHeard(_ outgoing: Outgoing) -> Bool {
+    guard case .notify(let device) = outgoing.subject else { return true }
+    var digest = Digest()
+    digest.add(outgoing.message.payload)
+    return told.withLock { told in
+      told[device.user] = digest.value
+      return told.allSatisfy { $0.key == device.user || $0.value.isMultiple(of: 2) }
+    }
   }
 }

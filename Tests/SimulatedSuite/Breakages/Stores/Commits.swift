@@ -123,5 +123,5 @@ struct CommunalStore: StoreWrapper {
 
 extension Commit {
   /// Breakages of commits leave alone what services keep for themselves: without that no world gets on.
-  fileprivate var isOfApps: Bool { zone.database.container != .system }
+  var isOfApps: Bool { zone.database.container != .system }
 }

@@ -76,6 +76,29 @@ final class StaleStore: StoreWrapper {
   }
 }
 
+/// A store whose pages end where the last record that anybody saved happens to hash to something odd.
+final class NosyStore: StoreWrapper {
+  let store: any Store
+  private let isOdd = Mutex(false)
+
+  init(_ store: any Store) { self.store = store }
+
+  func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
+    for case .save(_, let body, _) in commit.mutations.map(\.change) where commit.isOfApps {
+      var digest = Digest()
+      digest.add(body)
+      isOdd.withLock { [value = digest.value] in $0 = !value.isMultiple(of: 2) }
+    }
+    return try await store.commit(commit)
+  }
+
+  func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
+    var query = query
+    if isOdd.withLock(\.self) { query.maxRecords = 1 }
+    return try await store.changes(query)
+  }
+}
+
 extension ChangePage {
   fileprivate func keeping(_ isKept: (Wire.Entry) -> Bool) throws(CaravanError) -> ChangePage {
     guard count > 0 else { return self }
