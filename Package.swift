@@ -99,7 +99,7 @@ let package = Package(
     shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
     shared("SchemaClient", ["Model", "Wire", "Bus"]),
     shared("Sealing", ["Model", "Wire", "Crypto", "Encoding"]),
-    shared("Store", ["Model"]),
+    shared("Store", ["Model", "Encoding"]),
     shared("Objects", ["Model", "Runtime"]),
     shared("Chunking"),
     shared("ChunkFiles", ["Model", "Runtime"]),

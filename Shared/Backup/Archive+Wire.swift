@@ -78,16 +78,19 @@ extension Wire.ArchivedRecord {
     self.init(
       entry: Wire.Entry(record.entry), epoch: record.epoch, flags: UInt64(record.flags.rawValue),
       chunks: ChunkHash.joined(record.chunks),
-      links: record.links.map { ArchivedLink(target: $0.target, kinds: UInt64($0.kinds.rawValue)) })
+      links: record.links.map { ArchivedLink(target: $0.target, kinds: UInt64($0.kinds.rawValue)) },
+      damagedSum: record.sum ?? 0)
   }
 
   func model() throws(CaravanError) -> RecordContent {
-    RecordContent(
+    var record = RecordContent(
       entry: try required(entry, "entry").model(), flags: EntryFlags(rawValue: Int64(clamping: flags)), epoch: epoch,
       chunks: try ChunkHash.list(chunks),
       links: links.map {
         RecordContent.Link(target: $0.target, kinds: Referrer.Kinds(rawValue: Int64(clamping: $0.kinds)))
       })
+    if damagedSum != 0 { record.sum = damagedSum }
+    return record
   }
 }
 

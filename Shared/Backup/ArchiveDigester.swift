@@ -28,6 +28,10 @@ public struct ArchiveSummary: Sendable, Hashable {
   /// Of those, records that name one, at most `damagedRecordsListed`.
   public internal(set) var damagedRecords: [DamagedRecord] = []
 
+  /// Records that are damaged themselves, at most `damagedRecordsListed`; and how many there are.
+  public internal(set) var damagedBodies: [DamagedBody] = []
+  public internal(set) var damagedBodyCount = 0
+
   static let damagedRecordsListed = 1_000
 
   public var records: UInt64 { zones.reduce(0) { $0 + $1.records } }
@@ -111,9 +115,18 @@ public struct ArchiveDigester: Sendable {
       let last = summary.zones.count - 1
       summary.zones[last].records += 1
       if !damaged.isEmpty { note(record, in: summary.zones[last].id) }
+      if record.sum != nil { note(damaged: record, in: summary.zones[last].id) }
       Chain.add(Wire.ArchivedRecord(record).encoded(), to: &summary.zones[last].digest)
     case .op, .quota, .head, .reach: place = "after the zones"
     }
+  }
+
+  private mutating func note(damaged record: RecordContent, in zone: ZoneID) {
+    summary.damagedBodyCount += 1
+    guard summary.damagedBodies.count < ArchiveSummary.damagedRecordsListed else { return }
+    let entry = record.entry
+    summary.damagedBodies.append(
+      DamagedBody(zone: zone, name: entry.name, version: entry.version, size: entry.body.count, found: 0))
   }
 
   private mutating func note(_ record: RecordContent, in zone: ZoneID) {

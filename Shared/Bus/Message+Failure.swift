@@ -49,7 +49,7 @@ extension ErrorCode {
       409
     case .resetRequired, .leaseExpired: 410
     case .limitExceeded: 413
-    case .chunkDamaged: 422
+    case .chunkDamaged, .recordDamaged: 422
     case .lockAlreadyHeld: 423
     case .rateLimited: 429
     case .cancelled: 499

@@ -154,6 +154,9 @@ public struct DeviceStatus: Sendable, Hashable {
     /// Ids of rows that were damaged on the disk, and are not there for apps until the cloud has restored them: the
     /// first of those that `torn` counts.
     public let tornRows: [String]
+    /// Ids of rows of which the cloud's own copies are damaged, the first of them: what is here of them stays, and goes
+    /// to the cloud with their next change.
+    public let cloudDamagedRows: [String]
     /// Rows that have come from the cloud and do not show yet: some of their objects are not here, or, where the table
     /// shows snapshots, not all of theirs is.
     public let waiting: UInt64
@@ -249,7 +252,8 @@ public struct DeviceStatus: Sendable, Hashable {
     tables = status.tables.map {
       Table(
         name: $0.table, rows: $0.rows, dirty: $0.dirty, pending: $0.pending, conflicts: $0.conflicts, torn: $0.torn,
-        tornRows: $0.tornRows, waiting: $0.waiting, isZoneGone: $0.zoneIsGone, aside: $0.aside,
+        tornRows: $0.tornRows, cloudDamagedRows: $0.cloudDamagedRows, waiting: $0.waiting, isZoneGone: $0.zoneIsGone,
+        aside: $0.aside,
         lastSync: $0.lastSyncMilliseconds, bytesUp: $0.bytesUp,
         bytesDown: $0.bytesDown, refused: $0.refused, schema: $0.schema, loss: Loss($0.loss),
         properties: TableProperties($0.properties ?? Wire.TableProperties()), picksHere: $0.picksHere,

@@ -11,6 +11,12 @@ public enum XXHash64 {
     unsafe hash(bytes.span.bytes, seed: seed)
   }
 
+  /// Of the word's bytes, the least significant first.
+  public static func hash(_ word: UInt64, seed: UInt64) -> UInt64 {
+    let state = seed &+ prime5 &+ 8
+    return avalanched(rotated(state ^ round(0, word), 27) &* prime1 &+ prime4)
+  }
+
   public static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
     let count = bytes.byteCount
     var offset = 0

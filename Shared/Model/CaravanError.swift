@@ -28,6 +28,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case chunksMissing
   /// A chunk's bytes do not have its hash: send it again.
   case chunkDamaged
+  /// The cloud's disk has lost what the record was: save it anew as a whole, or wait for a device that has it.
+  case recordDamaged
   case invalidSyncToken
   case quotaExceeded
   /// Larger than a stated limit: split or shrink.
@@ -83,12 +85,23 @@ public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
       true
     case .invalidData, .tableNotFound, .noSuchObject, .schemaViolation, .schemaNotAdditive, .objectExists,
       .serverRecordChanged, .customZoneNeeded, .referenceViolation, .resetRequired, .zoneDoesNotExist, .accessDenied,
-      .chunksMissing, .chunkDamaged,
+      .chunksMissing, .chunkDamaged, .recordDamaged,
       .invalidSyncToken,
       .limitExceeded, .lockNotHeld, .noOperationId, .notAuthenticated, .featureDisabled, .rowTorn, .rowInConflict,
       .notInConflictResolution,
       .internalError:
       false
     }
+  }
+}
+
+extension CaravanError {
+  /// What is said to whoever needs the content of records that the cloud's disk has damaged.
+  public static func damagedRecords(_ names: [String]) -> CaravanError {
+    let list = names.prefix(3).map { "'\($0)'" }.joined(separator: ", ") + (names.count > 3 ? ", …" : "")
+    return CaravanError(
+      .recordDamaged,
+      "the cloud's disk has damaged \(names.count == 1 ? "record" : "records") \(list): save it anew as a whole from a "
+        + "device that has it; caravan damage lists all")
   }
 }

@@ -51,6 +51,8 @@ public struct Entry: Sendable, Hashable {
   /// Encoded `FieldVersions`, where the record type's conflict policy keeps them; else empty.
   public var fields: [UInt8]
   public var authorship: Authorship
+  /// The store cannot say what it was: its row is not as it was written. It has neither body nor fields.
+  public var isDamaged = false
 
   public init(
     name: String, version: Seq, created: Seq, isDeleted: Bool = false, type: UInt32 = 0, body: [UInt8] = [],

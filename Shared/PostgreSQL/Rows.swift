@@ -58,6 +58,11 @@ public struct Row {
   /// Appends the bytes without a copy between.
   public func append(_ column: Int32, to buffer: inout [UInt8]) { buffer.append(contentsOf: raw(column)) }
 
+  /// The bytes where the client library has them, for the time of `body`.
+  public func withBytes<Result>(_ column: Int32, _ body: (RawSpan) -> Result) -> Result {
+    body(UnsafeRawBufferPointer(raw(column)).bytes)
+  }
+
   private func raw(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
     let count = Int(PQgetlength(rows.result, index, column))
     guard count > 0, let start = PQgetvalue(rows.result, index, column) else {

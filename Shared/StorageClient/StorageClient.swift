@@ -160,11 +160,13 @@ extension StorageClient {
 
   /// Entries of the records that exist or left a tombstone; the others are left out.
   /// - Parameter fields: ids of those the bodies are to have; none: all.
+  /// - Throws: `recordDamaged` when the cloud's disk has lost what one of them is: it is not as if it were not there.
   public func fetch(
     _ names: [String], fields: [UInt32] = [], from zone: ZoneID
   ) async throws(CaravanError) -> [Model.Entry] {
     let request = FetchRequest(zone: ZoneRef(zone), names: names, fields: fields)
     let reply: FetchReply = try await call(.fetch, in: Partition(of: zone.database), request)
+    guard reply.damaged.isEmpty else { throw .damagedRecords(reply.damaged.map(\.name)) }
     return reply.entries.map { $0.model() }
   }
 
@@ -343,13 +345,12 @@ extension StorageClient {
     return try await call(.move, in: Partition(of: .system(user)), request)
   }
 
-  /// Chunks that are damaged, of one user or of all.
-  /// - Parameter hasRecords: with the records that name them, for which storage reads many.
-  public func damage(of owner: UserID? = nil, hasRecords: Bool = false) async throws(CaravanError) -> [ChunkDamage] {
+  /// Chunks and records that are damaged, of one user or of all.
+  /// - Parameter hasRecords: with the records that name the chunks, for which storage reads many.
+  public func damage(of owner: UserID? = nil, hasRecords: Bool = false) async throws(CaravanError) -> DamageReply {
     let request = DamageRequest(owner: owner?.text ?? "", records: hasRecords)
     let partition = owner.map { Partition(of: .system($0)) } ?? Partition.all[0]
-    let reply: DamageReply = try await call(.damage, in: partition, request)
-    return reply.chunks
+    return try await call(.damage, in: partition, request)
   }
 
   /// Whether storage believes its machine's clock.

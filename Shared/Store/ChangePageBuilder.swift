@@ -17,6 +17,9 @@ public struct ChangePageBuilder {
   private var scanned = 0
   private var last: Seq
   private var isFull = false
+  /// Left out because they are damaged, and how much room their names take.
+  private var damaged: [DamagedVersion] = []
+  private var damagedBytes = 0
   /// The newest place where a batch ends.
   private var boundary: (bytes: Int, count: Int, seq: Seq)?
 
@@ -42,7 +45,9 @@ public struct ChangePageBuilder {
       let head = isStranger ? .stranger(head.version) : head
       let (writerName, bodyBytes) = isStranger ? ([], 0) : (writerName, head.isOwn ? 0 : bodyBytes)
       let size = nameBytes + bodyBytes + writerName.count + head.fields.count + head.creator.count + Self.overhead
-      guard writer.count < maxRecords, writer.count == 0 || writer.bytes.count + size <= maxBytes else {
+      guard writer.count + damaged.count < maxRecords,
+        writer.count == 0 || writer.bytes.count + damagedBytes + size <= maxBytes
+      else {
         isFull = true
         return false
       }
@@ -53,6 +58,23 @@ public struct ChangePageBuilder {
     last = head.version
     scanned += 1
     if endsBatch, !scan.isReverse { boundary = (writer.bytes.count, writer.count, head.version) }
+    isFull = scanned == StoreLimits.scannedPerPage
+    return !isFull
+  }
+
+  /// An entry whose row is not as it was written: it is named, and passed.
+  /// - Returns: whether there is room for more.
+  public mutating func add(damaged entry: DamagedVersion) -> Bool {
+    let size = entry.name.utf8.count + Self.overhead
+    let taken = writer.bytes.count + damagedBytes
+    guard writer.count + damaged.count < maxRecords, taken == 0 || taken + size <= maxBytes else {
+      isFull = true
+      return false
+    }
+    damaged.append(entry)
+    damagedBytes += size
+    last = entry.version
+    scanned += 1
     isFull = scanned == StoreLimits.scannedPerPage
     return !isFull
   }
@@ -81,14 +103,16 @@ public struct ChangePageBuilder {
 
   /// A page that is not the last ends where a batch ends, if one does in it.
   public consuming func finish() -> ChangePage {
-    if isFull, let boundary, boundary.count > 0 || writer.count == 0 {
+    if isFull, let boundary, boundary.count > 0 || writer.count == 0 && damaged.isEmpty {
       writer.cut(bytes: boundary.bytes, count: boundary.count)
       last = boundary.seq
+      damaged.removeAll { $0.version > boundary.seq }
     }
     let next = isFull ? scan.cut(behind: last) : scan.end
     var page = ChangePage(
       page: writer.bytes, count: writer.count, next: next, more: next.isReverse || next.seq < scan.head,
       head: scan.head, isConsistent: scan.isConsistent(at: next))
+    page.damaged = damaged
     page.wantsSnapshot = scan.wantsSnapshot(at: next)
     return page
   }

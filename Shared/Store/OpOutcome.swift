@@ -17,7 +17,19 @@ public enum OpOutcome: Sendable, Hashable {
   /// - Returns: `aborted`, if that is not there any more.
   public static func shown(_ version: Seq, of entry: Entry?) -> Outcome {
     guard entry?.version ?? 0 == version else { return .aborted }
+    if let entry, entry.isDamaged { return .refused(.damagedRecords([entry.name])) }
     return .read(entry.flatMap { $0.isDeleted ? nil : $0 })
+  }
+
+  /// What an answer says of a conflict, or of what a policy has decided: nobody is shown what a disk has damaged.
+  public static func conflict(with entry: Entry?) -> Outcome {
+    if let entry, entry.isDamaged { return .refused(.damagedRecords([entry.name])) }
+    return .conflict(server: entry)
+  }
+
+  public static func merged(into entry: Entry?) -> Outcome {
+    if let entry, entry.isDamaged { return .refused(.damagedRecords([entry.name])) }
+    return .merged(version: entry?.version ?? 0, server: entry)
   }
 
   private static let abortedTag: UInt8 = 0

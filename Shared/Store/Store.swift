@@ -30,7 +30,7 @@ public protocol Store: Sendable {
   func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage
 
   /// Entries of the records that exist or left a tombstone, in the order of `names`; the others are left out, as are
-  /// those expired out of sight (CK-30).
+  /// those expired out of sight (CK-30). One that is damaged says so, and no more (`Entry.isDamaged`).
   /// - Parameter fields: ids of those the bodies are to have; nil: all (CK-24).
   func fetch(_ names: [String], fields: Set<UInt32>?, in zone: ZoneID) async throws(CaravanError) -> [Entry]
 
@@ -74,15 +74,17 @@ public protocol Store: Sendable {
   // MARK: Damage
 
   /// Chunks that were found damaged and have not come again since, at most so many, those that records hold first.
-  /// - Parameter database: nil: of all.
-  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk]
+  func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk]
+
+  /// Records whose rows were found damaged and have not been written since, at most so many.
+  func damagedBodies(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedBody]
 
   /// Records of a database that name one of the chunks, at most so many. Reads the list of every record that has one.
   func records(
     naming chunks: Set<ChunkHash>, in database: DatabaseID, atMost count: Int
   ) async throws(CaravanError) -> [DamagedRecord]
 
-  /// Reads the next chunks and notes those that are damaged. The store remembers where it went on.
+  /// Reads the next chunks and records and notes those that are damaged. The store remembers where it went on.
   /// - Parameter bytes: about so many are read.
   func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep
 
@@ -175,6 +177,11 @@ public protocol Store: Sendable {
 }
 
 extension Store {
+  /// - Parameter database: nil: of all.
+  public func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    try await damage(database.map { .database($0) } ?? .everything, atMost: count)
+  }
+
   public func sharedName() async throws(CaravanError) -> String? { nil }
   public var trouble: String? { nil }
 

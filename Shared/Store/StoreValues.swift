@@ -131,12 +131,19 @@ public struct StoreStatus: Sendable, Hashable {
   public var records: UInt64
   public var chunks: UInt64
   public var chunkBytes: UInt64
+  /// About so many bytes are stored of records.
+  public var recordBytes: UInt64
   /// Chunks that were found damaged and have not come again since.
   public var damagedChunks: UInt64
+  /// Records that were found damaged and have not been written since.
+  public var damagedRecords: UInt64
 
   public init(
-    zones: UInt64 = 0, records: UInt64 = 0, chunks: UInt64 = 0, chunkBytes: UInt64 = 0, damagedChunks: UInt64 = 0
+    zones: UInt64 = 0, records: UInt64 = 0, chunks: UInt64 = 0, chunkBytes: UInt64 = 0, recordBytes: UInt64 = 0,
+    damagedChunks: UInt64 = 0, damagedRecords: UInt64 = 0
   ) {
+    self.recordBytes = recordBytes
+    self.damagedRecords = damagedRecords
     self.zones = zones
     self.records = records
     self.chunks = chunks
@@ -147,6 +154,8 @@ public struct StoreStatus: Sendable, Hashable {
   public static func + (a: Self, b: Self) -> Self {
     StoreStatus(
       zones: a.zones + b.zones, records: a.records + b.records, chunks: a.chunks + b.chunks,
-      chunkBytes: a.chunkBytes + b.chunkBytes, damagedChunks: a.damagedChunks + b.damagedChunks)
+      chunkBytes: a.chunkBytes + b.chunkBytes, recordBytes: a.recordBytes + b.recordBytes,
+      damagedChunks: a.damagedChunks + b.damagedChunks,
+      damagedRecords: a.damagedRecords + b.damagedRecords)
   }
 }

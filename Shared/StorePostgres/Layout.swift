@@ -7,7 +7,7 @@ internal import Store
 /// they are distributed, so all that one write touches lies in one place; nothing counts or acts by itself in the
 /// database. All text is kept as bytes: they have one order on every server, where collations have many.
 enum Layout {
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   static let tables = [
     """
@@ -57,13 +57,13 @@ enum Layout {
     """,
     // Sync index and records in one. `time` is when the entry was written; NULL: before layout 5. `born` and `maker`
     // are when and by whom its record was made, NULL where this entry did it or `time` is NULL; born is 0 where nobody
-    // knows.
+    // knows. `sum` is the row's `RowSum`; NULL: written before layout 6.
     """
     CREATE TABLE IF NOT EXISTS caravan_records(
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, name bytea NOT NULL,
       created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL, writer bytea NOT NULL,
       epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea, body bytea NOT NULL,
-      time bigint, born bigint, maker bytea, PRIMARY KEY (partition, zone, seq))
+      time bigint, born bigint, maker bytea, sum bigint, PRIMARY KEY (partition, zone, seq))
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_records_named ON caravan_records(partition, zone, name)
@@ -89,7 +89,8 @@ enum Layout {
       partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, until bigint NOT NULL,
       name bytea NOT NULL, created bigint NOT NULL, flags bigint NOT NULL, type bigint NOT NULL,
       writer bytea NOT NULL, epoch bigint NOT NULL, expires bigint NOT NULL, fields bytea, chunks bytea,
-      body bytea NOT NULL, time bigint, born bigint, maker bytea, PRIMARY KEY (partition, zone, seq))
+      body bytea NOT NULL, time bigint, born bigint, maker bytea, sum bigint,
+      PRIMARY KEY (partition, zone, seq))
     """,
     """
     CREATE UNIQUE INDEX IF NOT EXISTS caravan_superseded_by_end ON caravan_superseded(partition, zone, until)
@@ -298,7 +299,7 @@ enum Layout {
     let words =
       layout > version
       ? "of a newer release: this one knows \(version); go on with the newer one, or restore a backup from before"
-      : "this release opens \(Migrations.oldest) and \(version); start the release between them on it first"
+      : "this release opens \(Migrations.oldest) to \(version); start the release between them on it first"
     return PostgresError(state: "", message: "the database has layout \(layout), \(words)", kind: .refused)
   }
 

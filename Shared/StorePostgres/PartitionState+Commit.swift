@@ -94,8 +94,8 @@ extension PartitionState {
           switch verdict {
           case .accepted(let version): .accepted(version: version)
           case .aborted: .aborted
-          case .conflict(let name): .conflict(server: entry(name))
-          case .merged(let name): .merged(version: entry(name)?.version ?? 0, server: entry(name))
+          case .conflict(let name): OpOutcome.conflict(with: entry(name))
+          case .merged(let name): OpOutcome.merged(into: entry(name))
           case .read(let name, let version): read[name] ?? OpOutcome.shown(version, of: entry(name))
           case .refused(let error): .refused(error)
           }

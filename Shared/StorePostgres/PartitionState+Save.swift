@@ -92,7 +92,7 @@ struct GroupSave {
       rows.map { $0.value.fields.isEmpty ? nil : Bytes($0.value.fields) },
       rows.map { $0.value.content.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.value.content.chunks)) },
       rows.map { Bytes($0.value.content.body) }, rows.map(\.value.time), rows.map(\.value.storedBirth),
-      rows.map(\.value.storedMaker))
+      rows.map(\.value.storedMaker), rows.map { $0.value.sum(under: $0.key.name) })
   }
 
   private mutating func addLinks(_ state: PartitionState) {
@@ -235,6 +235,15 @@ extension PartitionState {
 }
 
 extension PartitionState.Row {
+  fileprivate func sum(under name: String) -> UInt64 {
+    var sum = RowSum(
+      version: version, created: created, flags: flags.rawValue, type: content.type, expires: expires)
+    sum.add(name)
+    sum.add(fields)
+    sum.add(content.body)
+    return sum.value
+  }
+
   /// NULL: this entry has made its record.
   fileprivate var storedBirth: Int64? { origin?.time }
   fileprivate var storedMaker: Bytes? {
@@ -264,12 +273,16 @@ extension Row {
 }
 
 extension Entry {
-  /// From columns -, seq, created, flags, type, writer, body, expires, fields, -, time, born, maker.
+  /// From columns -, seq, created, flags, type, writer, body, expires, fields, -, time, born, maker, sum.
   init(_ row: Row, name: String) {
+    let columns = SummedColumns(
+      version: 1, created: 2, flags: 3, type: 4, expires: 7, name: nil, fields: 8, body: 6, sum: 13)
+    let isWhole = row.isWhole(columns, name: name)
     self.init(
       name: name, version: row.unsigned(1), created: row.unsigned(2),
       isDeleted: EntryFlags(rawValue: row.integer(3)).contains(.deleted),
-      type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(6), writer: row.text(5),
-      expires: row.integer(7), fields: row.bytes(8), authorship: row.authorship(writer: 5, from: 10))
+      type: UInt32(truncatingIfNeeded: row.integer(4)), body: isWhole ? row.bytes(6) : [], writer: row.text(5),
+      expires: row.integer(7), fields: isWhole ? row.bytes(8) : [], authorship: row.authorship(writer: 5, from: 10))
+    isDamaged = !isWhole
   }
 }

@@ -61,6 +61,11 @@ enum PostgresLimits {
   /// Chunks that are read together to see whether they are whole, and those that one step of scrubbing reads.
   static let readTogether = 32
   static let scrubbedChunks = 256
+  /// The same of records.
+  /// About so long is a record, where nobody counts.
+  static let recordGuess: UInt64 = 1_024
+  static let recordsReadTogether = 64
+  static let scrubbedRecords = 4_096
   /// Rows that a page is sought among, at least: tombstones that the reader need not see are among them.
   static let leastScanned = 64
   /// And at most as many as fill it if each takes so many bytes: PostgreSQL adds up the bytes of all rows that it may

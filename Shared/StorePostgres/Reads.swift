@@ -72,8 +72,14 @@ struct Reads {
     for row in rows where !add(row, to: &page, isOwn: isReader && row.flag(5)) { return }
   }
 
+  private static let summed = SummedColumns(
+    version: 0, created: 1, flags: 2, type: 3, expires: 9, name: 6, fields: 10, body: 8, sum: 14)
+
   /// - Returns: whether there is room for more.
   private func add(_ row: Row, to page: inout ChangePageBuilder, isOwn: Bool) -> Bool {
+    guard isOwn || row.isWhole(Self.summed) else {
+      return page.add(damaged: DamagedVersion(name: row.text(6), version: row.unsigned(0)))
+    }
     let flags = EntryFlags(rawValue: row.integer(2))
     var head = EntryPageWriter.Head(
       version: row.unsigned(0), created: row.unsigned(1), isDeleted: flags.contains(.deleted),
@@ -247,6 +253,8 @@ struct Reads {
     guard let row = try db.run(Surveys.status).first else { return StoreStatus() }
     return StoreStatus(
       zones: row.unsigned(0), records: row.unsigned(1), chunks: row.unsigned(2), chunkBytes: row.unsigned(3),
-      damagedChunks: try db.run(DamageStatements.count).first?.unsigned(0) ?? 0)
+      recordBytes: row.unsigned(1) * PostgresLimits.recordGuess,
+      damagedChunks: try db.run(DamageStatements.count).first?.unsigned(0) ?? 0,
+      damagedRecords: try db.run(BodyStatements.count).first?.unsigned(0) ?? 0)
   }
 }

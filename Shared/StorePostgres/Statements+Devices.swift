@@ -62,24 +62,24 @@ enum DeviceStatements {
   /// The same as `Statements.changes`, of the snapshot $10.
   static let changesOfSnapshot: StaticString = """
     SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
-      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker
+      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker, sum
     FROM (
-      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker, sum,
         sum(sent) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
         SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields, time, born,
-          maker,
+          maker, sum,
           writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
           CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
             ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent
         FROM (
-          (SELECT seq, created, flags, type, writer, epoch, name, body, expires, fields, time, born, maker
+          (SELECT seq, created, flags, type, writer, epoch, name, body, expires, fields, time, born, maker, sum
           FROM caravan_records
           WHERE partition = $1 AND seq > $4 AND seq <= $10 AND zone = (
             SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
           ORDER BY seq LIMIT $7)
           UNION ALL
-          (SELECT seq, created, flags, type, writer, epoch, name, body, expires, fields, time, born, maker
+          (SELECT seq, created, flags, type, writer, epoch, name, body, expires, fields, time, born, maker, sum
           FROM caravan_superseded
           WHERE partition = $1 AND seq > $4 AND seq <= $10 AND until > $10 AND zone = (
             SELECT id FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage = 0)
@@ -103,12 +103,12 @@ enum DeviceStatements {
   /// Bounds and an order, where an equality would do, leave a planner no other index.
   static let keepSuperseded: StaticString = """
     INSERT INTO caravan_superseded(partition, zone, seq, until, name, created, flags, type, writer, epoch, expires,
-      fields, chunks, body, time, born, maker)
+      fields, chunks, body, time, born, maker, sum)
     SELECT $1, w.zone, w.seq, w.until, r.name, r.created, r.flags, r.type, r.writer, r.epoch, r.expires, r.fields,
-      r.chunks, r.body, r.time, r.born, r.maker
+      r.chunks, r.body, r.time, r.born, r.maker, r.sum
     FROM unnest($2, $3, $4) AS w(zone, seq, until)
     CROSS JOIN LATERAL (
-      SELECT name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker
+      SELECT name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker, sum
       FROM caravan_records
       WHERE partition = $1 AND zone = w.zone AND seq >= w.seq AND seq <= w.seq ORDER BY seq LIMIT 1) AS r
     """

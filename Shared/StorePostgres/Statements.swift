@@ -120,22 +120,22 @@ enum Statements {
   /// New ones: the group has looked already whether they are there.
   static let addRecords: StaticString = """
     INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
-      chunks, body, time, born, maker)
-    SELECT $1, w.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker)
+      chunks, body, time, born, maker, sum)
+    SELECT $1, w.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker, sum)
     """
 
   static let saveRecords: StaticString = """
     INSERT INTO caravan_records(partition, zone, seq, name, created, flags, type, writer, epoch, expires, fields,
-      chunks, body, time, born, maker)
+      chunks, body, time, born, maker, sum)
     SELECT $1, w.zone, w.seq, w.name, w.created, w.flags, w.type, w.writer, w.epoch, w.expires, w.fields, w.chunks,
-      w.body, w.time, w.born, w.maker
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker)
+      w.body, w.time, w.born, w.maker, w.sum
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+      AS w(zone, seq, name, created, flags, type, writer, epoch, expires, fields, chunks, body, time, born, maker, sum)
     ON CONFLICT (partition, zone, name) DO UPDATE SET seq = excluded.seq, created = excluded.created,
       flags = excluded.flags, type = excluded.type, writer = excluded.writer, epoch = excluded.epoch,
       expires = excluded.expires, fields = excluded.fields, chunks = excluded.chunks, body = excluded.body,
-      time = excluded.time, born = excluded.born, maker = excluded.maker
+      time = excluded.time, born = excluded.born, maker = excluded.maker, sum = excluded.sum
     """
 
   static let removeRefs: StaticString = """
@@ -218,13 +218,13 @@ enum Statements {
 
   static let entries: StaticString = """
     SELECT w.ordinal, r.seq, r.created, r.flags, r.type, r.writer, r.body, r.expires, r.fields, z.id, r.time, r.born,
-      r.maker
+      r.maker, r.sum
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(database, zone, name, ordinal)
     CROSS JOIN LATERAL (
       SELECT id FROM caravan_zones
       WHERE partition = $1 AND database = w.database AND name = w.zone AND stage = 0 LIMIT 1) AS z
     CROSS JOIN LATERAL (
-      SELECT seq, created, flags, type, writer, body, expires, fields, time, born, maker FROM caravan_records
+      SELECT seq, created, flags, type, writer, body, expires, fields, time, born, maker, sum FROM caravan_records
       WHERE partition = $1 AND zone = z.id AND name = w.name LIMIT 1) AS r
     ORDER BY w.ordinal
     """
@@ -250,13 +250,13 @@ enum Statements {
   /// subquery, so that its entries are read in order and no further than needed.
   static let changes: StaticString = """
     SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
-      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker
+      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker, sum
     FROM (
-      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker, sum,
         sum(sent) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
         SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields, time, born,
-          maker,
+          maker, sum,
           writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
           CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
             ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent
@@ -270,13 +270,13 @@ enum Statements {
   /// The same backwards from below $4.
   static let changesBack: StaticString = """
     SELECT seq, created, flags, type, writer, is_own, name, size, CASE WHEN is_own THEN NULL ELSE body END,
-      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker
+      expires, CASE WHEN is_own THEN NULL ELSE fields END, time, born, maker, sum
     FROM (
-      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker,
+      SELECT seq, created, flags, type, writer, name, size, is_own, body, expires, fields, time, born, maker, sum,
         sum(sent) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) - sent AS before
       FROM (
         SELECT seq, created, flags, type, writer, name, body, octet_length(body) AS size, expires, fields, time, born,
-          maker,
+          maker, sum,
           writer = $5 AND epoch = $6 AND flags & $9 = 0 AS is_own,
           CASE WHEN writer = $5 AND epoch = $6 AND flags & $9 = 0 THEN 0
             ELSE octet_length(body) + coalesce(octet_length(fields), 0) END AS sent

@@ -136,6 +136,7 @@ public final class StorePostgres: Store {
 
   public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
     let read = try await read { (reads) throws(PostgresError) in try reads.changes(query) }
+    try await note(damaged: read.damaged, in: query.zone)
     let partition = Partition(of: query.zone.database)
     let page = try await read.aimed { (incarnation) async throws(CaravanError) in
       try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
@@ -151,8 +152,9 @@ public final class StorePostgres: Store {
   ) async throws(CaravanError) -> [Entry] {
     let clock = clock
     var entries = try await read { (reads) throws(PostgresError) in try reads.fetch(names, in: zone, clock: clock) }
+    try await note(damaged: entries.damaged, in: zone)
     guard let fields else { return entries }
-    for index in entries.indices { try entries[index].select(fields) }
+    for index in entries.indices where !entries[index].isDamaged { try entries[index].select(fields) }
     return entries
   }
 

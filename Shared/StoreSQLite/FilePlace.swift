@@ -26,6 +26,14 @@ struct FilePlace: Sendable {
     self.directory = directory
   }
 
+  /// For people.
+  var path: String {
+    switch database {
+    case .file(let path): path
+    case .memory: "the store in memory"
+    }
+  }
+
   /// Whose the store's devices are, by its registry: that lies in this file, or in one beside it.
   /// - Parameter db: of this file.
   func registeredDevices(beside db: Connection, number: Int, files: Int) throws(CaravanError) -> EnrolledNames {

@@ -43,23 +43,26 @@ extension FileReads {
   }
 
   private static let forward: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker, sum FROM entries
     WHERE key > ? AND key <= ? ORDER BY key
     """
   private static let backward: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker, sum FROM entries
     WHERE key > ? AND key <= ? ORDER BY key DESC
     """
 
   /// Both parts come in order, so they are merged as they are read.
   private static let snapshot: StaticString = """
-    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM entries
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker, sum FROM entries
     WHERE key > ?1 AND key <= ?2
     UNION ALL
-    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker FROM superseded
+    SELECT key, writer, created, flags, type, name, body, expires, fields, time, born, maker, sum FROM superseded
     WHERE key > ?1 AND key <= ?2 AND until > ?2
     ORDER BY key
     """
+
+  private static let summed = SummedColumns(
+    created: 2, flags: 3, type: 4, expires: 7, name: 5, fields: 8, body: 6, sum: 12)
 
   private func statement(for scan: ChangeScan) throws(CaravanError) -> Statement {
     if scan.isReverse { return try db.statement(Self.backward) }
@@ -79,9 +82,13 @@ extension FileReads {
       (row) throws(CaravanError) -> Bool in
       let writer = row.integer(1)
       let flags = EntryFlags(rawValue: row.integer(3))
+      let version = Key.counter(row.integer(0))
       let isOwn = writer == own?.id && row.integer(9) >= own?.since ?? 0 && !flags.contains(.unseen)
+      if !isOwn, try !row.isWhole(Self.summed, version: version) {
+        return page.add(damaged: DamagedVersion(name: row.text(5), version: version))
+      }
       var head = EntryPageWriter.Head(
-        version: Key.counter(row.integer(0)), created: row.unsigned(2), isDeleted: flags.contains(.deleted),
+        version: version, created: row.unsigned(2), isDeleted: flags.contains(.deleted),
         type: UInt32(truncatingIfNeeded: row.integer(4)), isOwn: isOwn, expires: row.integer(7),
         fields: isOwn ? [] : row.bytes(8), isRegained: flags.contains(.regained))
       head.modified = row.integer(9)

@@ -121,14 +121,19 @@ extension FileReads {
 
   func status() throws(CaravanError) -> StoreStatus {
     let zones = try db.first(
-      "SELECT count(*), coalesce(sum(records), 0) FROM zones WHERE state = 0",
-      read: { ($0.unsigned(0), $0.unsigned(1)) })
+      "SELECT count(*), coalesce(sum(records), 0), coalesce(sum(bytes), 0) FROM zones WHERE state = 0",
+      read: { ($0.unsigned(0), $0.unsigned(1), $0.unsigned(2)) })
     let chunks = try db.first(
       "SELECT coalesce(sum(chunks), 0), coalesce(sum(chunk_bytes), 0) FROM databases",
       read: { ($0.unsigned(0), $0.unsigned(1)) })
     let damaged = try db.first("SELECT count(*) FROM damage", read: { $0.unsigned(0) })
+    let bodies = try db.first(
+      """
+      SELECT count(*) FROM damaged_entries m JOIN entries e ON e.key = m.key JOIN zones z ON z.id = m.key >> 40
+      WHERE z.state = 0
+      """, read: { $0.unsigned(0) })
     return StoreStatus(
       zones: zones?.0 ?? 0, records: zones?.1 ?? 0, chunks: chunks?.0 ?? 0, chunkBytes: chunks?.1 ?? 0,
-      damagedChunks: damaged ?? 0)
+      recordBytes: zones?.2 ?? 0, damagedChunks: damaged ?? 0, damagedRecords: bodies ?? 0)
   }
 }

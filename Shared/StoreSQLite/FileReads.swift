@@ -92,15 +92,19 @@ struct FileReads {
   func entry(_ name: String, _ head: RecordHead, in zone: Int64) throws(CaravanError) -> Entry {
     let entry = try db.first(
       """
-      SELECT e.type, w.name, e.expires, e.fields, e.body, e.time, e.born, m.name FROM entries e
-      JOIN writers w ON w.id = e.writer LEFT JOIN writers m ON m.id = e.maker WHERE e.key = ?
-      """, Key.make(zone, head.version),
-      read: {
-        Entry(
-          name: name, version: head.version, created: head.created, isDeleted: head.isDeleted,
-          type: UInt32(truncatingIfNeeded: $0.integer(0)), body: $0.bytes(4), writer: $0.text(1),
-          expires: $0.integer(2), fields: $0.bytes(3), authorship: $0.authorship(writer: 1, from: 5))
-      })
+      SELECT e.type, w.name, e.expires, e.fields, e.body, e.time, e.born, m.name, e.name, e.created, e.flags, e.sum
+      FROM entries e JOIN writers w ON w.id = e.writer LEFT JOIN writers m ON m.id = e.maker WHERE e.key = ?
+      """, Key.make(zone, head.version)
+    ) { (row) throws(CaravanError) in
+      let columns = SummedColumns(created: 9, flags: 10, type: 0, expires: 2, name: 8, fields: 3, body: 4, sum: 11)
+      let isWhole = try row.isWhole(columns, version: head.version)
+      var entry = Entry(
+        name: name, version: head.version, created: head.created, isDeleted: head.isDeleted,
+        type: UInt32(truncatingIfNeeded: row.integer(0)), body: isWhole ? row.bytes(4) : [], writer: row.text(1),
+        expires: row.integer(2), fields: isWhole ? row.bytes(3) : [], authorship: row.authorship(writer: 1, from: 5))
+      entry.isDamaged = !isWhole
+      return entry
+    }
     guard let entry else {
       throw CaravanError(.internalError, "record '\(name)' is in the names but not in the index: restore the file")
     }
@@ -118,7 +122,7 @@ struct FileReads {
     for name in names {
       guard let head = try head(of: name, in: row.id), head.isInSight(at: now) else { continue }
       var entry = try entry(name, head, in: row.id)
-      if let fields { try entry.select(fields) }
+      if let fields, !entry.isDamaged { try entry.select(fields) }
       entries.append(entry)
     }
     return entries

@@ -8,7 +8,7 @@ internal import Store
 /// Big tables are clustered on an ascending integer, owner << 40 | counter: SQLite appends such rows at the edge of the
 /// B-tree, where random keys would dirty a page each (8 to 13 times slower, performance.md §1).
 enum FileSchema {
-  static let version = 5
+  static let version = 6
 
   static let tables = """
     -- `reach`: of what was restored from a backup, no zone was given a later version before that; 0: nothing was.
@@ -44,18 +44,18 @@ enum FileSchema {
     -- pages; what follows it came later, and is read where the body is. `time` is when the entry was written; NULL:
     -- before layout 5. `born` and `maker` are when and by whom its record was made, NULL where this entry did it
     -- or `time` is
-    -- NULL; born is 0 where nobody knows.
+    -- NULL; born is 0 where nobody knows. `sum` is the row's `RowSum`; NULL: written before layout 6.
     CREATE TABLE entries(
       key INTEGER PRIMARY KEY, writer INTEGER NOT NULL, created INTEGER NOT NULL, flags INTEGER NOT NULL,
       type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB, body BLOB NOT NULL,
-      time INTEGER, born INTEGER, maker INTEGER);
+      time INTEGER, born INTEGER, maker INTEGER, sum INTEGER);
     CREATE INDEX entries_by_expiry ON entries(expires) WHERE expires IS NOT NULL;
     CREATE INDEX tombstones ON entries(key) WHERE flags & 1;
     -- Entries no more, but of a snapshot: key is zone << 40 | seq, until is zone << 40 | seq of the next of the record.
     CREATE TABLE superseded(
       key INTEGER PRIMARY KEY, until INTEGER NOT NULL, writer INTEGER NOT NULL, created INTEGER NOT NULL,
       flags INTEGER NOT NULL, type INTEGER NOT NULL, name TEXT NOT NULL, expires INTEGER, fields BLOB, chunks BLOB,
-      body BLOB NOT NULL, time INTEGER, born INTEGER, maker INTEGER);
+      body BLOB NOT NULL, time INTEGER, born INTEGER, maker INTEGER, sum INTEGER);
     CREATE UNIQUE INDEX superseded_by_end ON superseded(until);
     -- Repeats what a commit must know of a record (created, flags, what it is charged, when and by whom it was made),
     -- so that it looks here only and not in entries. `born` is NULL where nobody knows.
@@ -169,7 +169,7 @@ enum FileSchema {
     guard layout > version else {
       return CaravanError(
         .invalidData,
-        "\(file) has layout \(layout): this release opens \(FileMigrations.oldest) and \(version); start the release "
+        "\(file) has layout \(layout): this release opens \(FileMigrations.oldest) to \(version); start the release "
           + "between them on it first")
     }
     return CaravanError(

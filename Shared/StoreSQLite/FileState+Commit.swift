@@ -74,10 +74,8 @@ extension FileState {
         switch verdict {
         case .accepted(let version): outcomes.append(.accepted(version: version))
         case .aborted: outcomes.append(.aborted)
-        case .conflict(let name): outcomes.append(.conflict(server: try entry(name)))
-        case .merged(let name):
-          let server = try entry(name)
-          outcomes.append(.merged(version: server?.version ?? 0, server: server))
+        case .conflict(let name): outcomes.append(OpOutcome.conflict(with: try entry(name)))
+        case .merged(let name): outcomes.append(OpOutcome.merged(into: try entry(name)))
         case .read(let name, let version): outcomes.append(OpOutcome.shown(version, of: try entry(name)))
         case .refused(let error): outcomes.append(.refused(error))
         }
@@ -215,8 +213,9 @@ extension FileState {
   ) throws(CaravanError) {
     try db.statement(
       """
-      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker,
+        sum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(borrowing: write.content.body, at: 10) { (row) throws(CaravanError) in
       try row.bind(Key.make(zone, write.version), at: 1)
@@ -231,6 +230,7 @@ extension FileState {
       try row.bind(write.time, at: 11)
       if let origin = write.origin { try row.bind(origin.time, at: 12) } else { try row.bindNull(at: 12) }
       if let maker = write.origin?.number { try row.bind(maker, at: 13) } else { try row.bindNull(at: 13) }
+      try row.bind(write.sum, at: 14)
     }
   }
 

@@ -30,8 +30,9 @@ extension FileState {
     try db.run(
       """
       INSERT INTO superseded(
-        key, until, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker)
-      SELECT key, ?, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker FROM entries
+        key, until, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker, sum)
+      SELECT key, ?, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker, sum
+      FROM entries
       WHERE key = ?
       """, next, entry)
   }

@@ -31,7 +31,12 @@ final class StoreFile: Sendable {
     writer = FileWriter(
       name: "store-\(number)", host: host, liveness: liveness, observer: observer,
       metrics: FileMetrics(file: number, host), disk: disk)
-    let life = try await writer.open(place, writing, number: number, options, host: host, spread: spread)
+    let life: UInt64
+    do throws(CaravanError) {
+      life = try await writer.open(place, writing, number: number, options, host: host, spread: spread)
+    } catch {
+      throw error.isDamagedDatabase ? Self.damaged(place, error) : error
+    }
 
     var reading = ConnectionOptions()
     reading.isReadOnly = true
@@ -41,6 +46,15 @@ final class StoreFile: Sendable {
       FileReader(
         name: "read-\(number).\(index)", host: host, place: place, options: reading, life: life, liveness: liveness)
     }
+  }
+
+  /// Leases, cursors and sums over all users need every file: without one of them nothing is served.
+  private static func damaged(_ place: FilePlace, _ error: CaravanError) -> CaravanError {
+    CaravanError(
+      .internalError,
+      "\(place.path) is damaged where it says what is in it (\(error.message)): look at the disk; then restore the "
+        + "newest backup into a new directory (caravan-storage restore BACKUP --data DIR) and start on that: devices "
+        + "bring what they have of later changes")
   }
 
   func write<Value: Sendable>(

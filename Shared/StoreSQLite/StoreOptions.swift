@@ -63,6 +63,8 @@ enum FileLimits {
   static let readTogether = 64
   /// Chunks that one step of scrubbing looks at.
   static let scrubbedChunks = 256
+  /// And records.
+  static let scrubbedEntries = 4_096
   /// Entries removed before it is asked whether they are a large enough part of all for a pass to move the others
   /// together: one in so many.
   static let removalsWorthCompacting: Int64 = 1_024

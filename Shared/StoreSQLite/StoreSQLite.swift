@@ -65,19 +65,21 @@ public final class StoreSQLite: Store {
   // MARK: Records
 
   public func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult {
-    try await checked(in: commit.zone.database, bytes: commit.byteCount) { (file) throws(CaravanError) in
+    let result = try await checked(in: commit.zone.database, bytes: commit.byteCount) { (file) throws(CaravanError) in
       try file.commit(commit)
     }
+    return try await noting(result, of: commit)
   }
 
   public func commit(
     _ commit: Commit, bringing chunks: [ChunkBytes]
   ) async throws(CaravanError) -> CommitResult {
     let bytes = chunks.reduce(commit.byteCount) { $0 + $1.bytes.count }
-    return try await checked(in: commit.zone.database, bytes: bytes) { (file) throws(CaravanError) in
+    let result = try await checked(in: commit.zone.database, bytes: bytes) { (file) throws(CaravanError) in
       try file.stage(chunks, in: commit.zone.database)
       return try file.commit(commit)
     }
+    return try await noting(result, of: commit)
   }
 
   /// Those of one file are handed to its writer together.
@@ -100,7 +102,9 @@ public final class StoreSQLite: Store {
     var decided: [Result<CommitResult, CaravanError>] = []
     for (commit, result) in zip(commits, results) {
       switch result {
-      case .success(.done(let result)): decided.append(.success(result))
+      case .success(.done(let result)):
+        if result.hasMetDamage { _ = try? await noting(result, of: commit) }
+        decided.append(.success(result))
       case .failure(let error): decided.append(.failure(error))
       case .success(.mustRead):
         do throws(CaravanError) { decided.append(.success(try await self.commit(commit))) } catch {
@@ -118,6 +122,7 @@ public final class StoreSQLite: Store {
   public func changes(_ query: ChangeQuery) async throws(CaravanError) -> ChangePage {
     let file = file(query.zone.database)
     let read = try await file.read { (file) throws(CaravanError) in try file.changes(query) }
+    try await note(damaged: read.damaged, in: query.zone)
     let page = try await read.aimed { (incarnation) async throws(CaravanError) in
       try await file.write { (state) throws(CaravanError) in
         try state.makeSnapshot(of: query.zone, incarnation, for: query.reader?.writer)
@@ -131,9 +136,11 @@ public final class StoreSQLite: Store {
     _ names: [String], fields: Set<UInt32>?, in zone: ZoneID
   ) async throws(CaravanError) -> [Entry] {
     let now = clock.wallTime.milliseconds
-    return try await file(zone.database).read { (file) throws(CaravanError) in
+    let found = try await file(zone.database).read { (file) throws(CaravanError) in
       try file.fetch(names, fields: fields, in: zone, now: now)
     }
+    try await note(damaged: found.damaged, in: zone)
+    return found
   }
 
   public func expired(after last: ExpiredRecord?, atMost count: Int) async throws(CaravanError) -> [ExpiredRecord] {

@@ -153,7 +153,7 @@ import Wire
         var bringing = request
         bringing.chunks = [Chunk(hash: chunk.hash.bytes, data: chunk.bytes)]
         _ = try await bench.storage.commit(bringing, in: StorageBench.partition)
-        #expect(try await bench.storage.damage().isEmpty)
+        #expect(try await bench.storage.damage().chunks.isEmpty)
         let file = URL(fileURLWithPath: "\(directory)/store-0.chunks")
         var data = try Data(contentsOf: file)
         data[try #require(data.range(of: Data(bytes[9_000..<9_032]))).lowerBound] ^= 1
@@ -162,10 +162,10 @@ import Wire
         again.op = 2
         again.mutations[0].name = "again"
         #expect(try await bench.storage.commit(again, in: StorageBench.partition).missingChunks == chunk.hash.bytes)
-        let damage = try await bench.storage.damage(of: StorageBench.user, hasRecords: true)
+        let damage = try await bench.storage.damage(of: StorageBench.user, hasRecords: true).chunks
         #expect(damage.map(\.hash) == [chunk.hash.bytes] && damage.first?.size == 50_000)
         #expect(damage.first?.records == [RecordDamage(zone: "t", name: "r")])
-        #expect(try await bench.storage.damage(of: UserID("bob")).isEmpty)
+        #expect(try await bench.storage.damage(of: UserID("bob")).chunks.isEmpty)
         #expect(try await bench.status().damagedChunks == 1)
         // Of what no record holds any more people are told, and no device is asked for its bytes.
         _ = try await bench.commit(3, [StorageBench.save("r")], to: StorageBench.zone())

@@ -212,7 +212,7 @@ extension HTTPResponse {
     case .serverBusy, .unavailable, .networkNotConnected, .networkNotPermitted, .cancelled: 503
     case .timedOut: 504
     case .quotaExceeded, .storageFull: 507
-    case .internalError: 500
+    case .internalError, .recordDamaged: 500
     case .featureDisabled: 501
     }
   }

@@ -138,7 +138,9 @@ struct IndexFeeder: ChangeConsumer {
       }
       let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
       var batch = Batch()
-      try await add(EntryPage.decode(reply.page).entries, of: zone, progress, to: &batch)
+      // What nobody can be shown no query finds, until it is written anew.
+      let damaged = reply.damaged.map { Wire.Entry(name: $0.name, version: $0.version, deleted: true) }
+      try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, to: &batch)
       try await flush(&batch)
       guard reply.more else { return }
       request.from = next

@@ -193,7 +193,9 @@ package struct DelayedActions: Sendable {
   }
 
   private func entry(_ name: String) async throws(CaravanError) -> Model.Entry? {
-    try await store.fetch([name], in: zone).first { !$0.isDeleted }
+    let entry = try await store.fetch([name], in: zone).first
+    if entry?.isDamaged ?? false { throw .damagedRecords([name]) }
+    return entry?.isDeleted ?? true ? nil : entry
   }
 
   private static func action(_ entry: Model.Entry) throws(CaravanError) -> DelayedAction {

@@ -181,7 +181,10 @@ struct StorageMethods: Sendable {
     let zone = try zone(request.zone, partition)
     try RequestRules.check(names: request.names)
     let fields = request.fields.isEmpty ? nil : Set(request.fields)
-    return FetchReply(entries: try await store.fetch(request.names, fields: fields, in: zone).map { Wire.Entry($0) })
+    let found = try await store.fetch(request.names, fields: fields, in: zone)
+    return FetchReply(
+      entries: found.filter { !$0.isDamaged }.map { Wire.Entry($0) },
+      damaged: found.damaged.map { DamagedEntry($0) })
   }
 
   // MARK: Zones

@@ -91,5 +91,6 @@ struct StorageMetrics: Sendable {
     registry.gauge(.chunks, .ofStore).set(Double(status.chunks))
     registry.gauge(.chunkStoreBytes, .ofStore).set(Double(status.chunkBytes))
     registry.gauge(.damagedChunks, .ofStore).set(Double(status.damagedChunks))
+    registry.gauge(.damagedRecords, .ofStore).set(Double(status.damagedRecords))
   }
 }

@@ -44,8 +44,13 @@ extension ReadChangesReply {
   init(_ page: ChangePage) {
     self.init(
       page: page.page, more: page.more, head: page.head, resetRequired: page.resetRequired,
-      next: page.next.map { ChangePosition($0) }, consistent: page.isConsistent, lost: LostRange.numbers(page.lost))
+      next: page.next.map { ChangePosition($0) }, consistent: page.isConsistent, lost: LostRange.numbers(page.lost),
+      damaged: page.damaged.map { DamagedEntry($0) })
   }
+}
+
+extension DamagedEntry {
+  init(_ entry: DamagedVersion) { self.init(name: entry.name, version: entry.version) }
 }
 
 extension ChangeMode {
@@ -91,6 +96,6 @@ extension StorageStatus {
   init(_ status: StoreStatus) {
     self.init(
       zones: status.zones, records: status.records, chunks: status.chunks, chunkBytes: status.chunkBytes,
-      damagedChunks: status.damagedChunks)
+      damagedChunks: status.damagedChunks, damagedRecords: status.damagedRecords)
   }
 }

@@ -62,11 +62,16 @@ enum Backups {
     let bytes = summary.databases.reduce(0) { $0 + $1.bytes }
     let whole =
       "\(file): \(summary.zones.count) zones, \(summary.records) records, \(summary.chunks) chunks of \(bytes) bytes"
-    guard !summary.damaged.isEmpty else { return whole }
-    let records = summary.damagedRecords.map { "  \($0.zone)/\($0.name)" }
-    return
-      (["\(whole); \(summary.damaged.count) chunks are damaged and not in it, of these records:"] + records)
-      .joined(separator: "\n")
+    var lines = [whole]
+    if !summary.damaged.isEmpty {
+      lines[0] += "; \(summary.damaged.count) chunks are damaged and not in it, of these records:"
+      lines += summary.damagedRecords.map { "  \($0.zone)/\($0.name)" }
+    }
+    if summary.damagedBodyCount > 0 {
+      lines.append("\(summary.damagedBodyCount) records are damaged, and will be where it is restored:")
+      lines += summary.damagedBodies.map { "  \($0.zone)/\($0.name)" }
+    }
+    return lines.joined(separator: "\n")
   }
 }
 

@@ -9,6 +9,8 @@ package enum SyncLimits {
   package static let framesInFlight = 128
   /// Chunks that a device is asked for with one hello.
   package static let chunksWanted = 32
+  /// And records.
+  package static let recordsWanted = 64
   /// Tags and lengths around a frame's body.
   package static let envelopeBytes = 64
   /// Kept free in a reply for each operation's refusal or small answer.

@@ -10,9 +10,11 @@ extension DeviceSession {
   /// Attaches the device to its notifier. The list is read from the store, so that tokens can be told by their zones;
   /// a notifier that does not answer costs pushes, not the session: it offers again once it is back.
   func hello(_ hello: Hello) async throws(CaravanError) -> HelloResult {
+    let damage = await damage()
     var result = HelloResult(
       serverTimeMilliseconds: UInt64(clamping: cloud.host.clock.wallTime.milliseconds),
-      maxFrameBytes: UInt32(Limits.frameBytes), wanted: await wanted())
+      maxFrameBytes: UInt32(Limits.frameBytes), wanted: wanted(of: damage.chunks),
+      wantedRecords: wanted(of: damage.bodies))
     let stored = try await storedList()
     guard let stored, stored.record.epoch == epoch, stored.record.list.generation == hello.generation else {
       result.resubscribe = stored != nil || hello.generation != 0
@@ -26,27 +28,55 @@ extension DeviceSession {
     return result
   }
 
+  private func damage() async -> DamageReply {
+    do throws(CaravanError) { return try await cloud.storage.damage(of: user) } catch {
+      cloud.host.log.debug("storage does not say what it has lost", [.error: error.description])
+      return DamageReply()
+    }
+  }
+
   /// What the cloud's disk has lost of the user's objects, as much as one device sends at once. Any device that has the
   /// bytes may bring them; who does not hears of it again with the next hello. Of more than that each hello has another
   /// part, so that what no device has does not stand before the rest.
-  private func wanted() async -> [WantedChunks] {
-    let damaged: [ChunkDamage]
-    do throws(CaravanError) { damaged = try await cloud.storage.damage(of: user) } catch {
-      cloud.host.log.debug("storage does not say what it has lost", [.error: error.description])
-      return []
-    }
+  private func wanted(of damaged: [ChunkDamage]) -> [WantedChunks] {
     var wanted: [String: [UInt8]] = [:]
     let own = damaged.compactMap { chunk -> (app: ContainerID, hash: [UInt8])? in
-      guard let database = try? chunk.database?.model(), database.environment == environment,
-        database.owner == user, database.shard == 0
-      else { return nil }
-      return (database.container, chunk.hash)
+      guard let app = app(of: chunk.database) else { return nil }
+      return (app, chunk.hash)
     }
-    let first = own.count > SyncLimits.chunksWanted ? Int(cloud.host.random.below(UInt64(own.count))) : 0
-    for chunk in (own[first...] + own[..<first]).prefix(SyncLimits.chunksWanted) {
-      wanted[chunk.app.text, default: []] += chunk.hash
-    }
+    for chunk in some(of: own, atMost: SyncLimits.chunksWanted) { wanted[chunk.app.text, default: []] += chunk.hash }
     return wanted.sorted { $0.key < $1.key }.map { WantedChunks(container: $0.key, hashes: $0.value) }
+  }
+
+  /// The same of records, in zones that devices have copies of.
+  private func wanted(of damaged: [BodyDamage]) -> [WantedRecords] {
+    let own = damaged.filter { body in
+      body.zone.map { app(of: $0.database) != nil && $0.zone != DefaultZone.name } ?? false
+    }
+    var wanted: [WantedRecords] = []
+    for body in some(of: own, atMost: SyncLimits.recordsWanted) {
+      let (container, zone) = (body.zone?.database?.container ?? "", body.zone?.zone ?? "")
+      let record = DamagedEntry(name: body.name, version: body.version)
+      if let index = wanted.firstIndex(where: { $0.container == container && $0.zone == zone }) {
+        wanted[index].records.append(record)
+      } else {
+        wanted.append(WantedRecords(container: container, zone: zone, records: [record]))
+      }
+    }
+    return wanted
+  }
+
+  /// nil: it is none of this device's databases.
+  private func app(of reference: DatabaseRef?) -> ContainerID? {
+    guard let database = try? reference?.model(), database.environment == environment, database.owner == user,
+      database.shard == 0
+    else { return nil }
+    return database.container
+  }
+
+  private func some<Item>(of all: [Item], atMost count: Int) -> ArraySlice<Item> {
+    let first = all.count > count ? Int(cloud.host.random.below(UInt64(all.count))) : 0
+    return (all[first...] + all[..<first]).prefix(count)
   }
 
   /// Durable before it is answered; the notifier also learns of it from the change stream. A list that comes late,

@@ -20,7 +20,8 @@ extension DeviceSession {
       throw error
     }
     // A single record may be larger than the page asked for.
-    guard account.settle(taken: room, needed: reply.page.count) else { return comeAgain }
+    let named = reply.damaged.reduce(0) { $0 + $1.name.utf8.count + SyncLimits.outcomeBytes }
+    guard account.settle(taken: room, needed: reply.page.count + named) else { return comeAgain }
     cloud.metrics.pageBytes.add(reply.page.count)
     // Without a reader nothing is said of a zone that is not there.
     let next = reply.next?.model() ?? Model.ChangePosition(incarnation: 0, seq: 0)
@@ -31,7 +32,7 @@ extension DeviceSession {
     }
     return PullResult(
       page: reply.page, token: token, more: reply.more, consistent: reply.consistent,
-      point: reply.consistent ? next.seq : 0)
+      point: reply.consistent ? next.seq : 0, damaged: reply.damaged)
   }
 
   private func changes(

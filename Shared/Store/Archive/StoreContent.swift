@@ -53,6 +53,8 @@ public struct RecordContent: Sendable, Hashable {
   public var chunks: [ChunkHash]
   /// Whom it refers to, by owning and validating references.
   public var links: [Link]
+  /// `RowSum` of what it was: what is here of it is damaged. nil: nobody knows of any damage.
+  public var sum: UInt64?
 
   public struct Link: Sendable, Hashable {
     public var target: String

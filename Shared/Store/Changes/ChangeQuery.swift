@@ -70,6 +70,8 @@ public struct ChangePage: Sendable, Hashable {
   public var resetRequired: Bool
   /// With `resetRequired`: what the zone has lost in a restore, and the reader may hold (UNI-18).
   public var lost: [LostRange] = []
+  /// Entries that would be in `page` and are damaged: whoever has something of their records keeps that.
+  public var damaged: [DamagedVersion] = []
   /// The zone once was as the pages up to this one show it (CK-49).
   public var isConsistent: Bool
   /// The rest is to be read as a snapshot that is still to be made.

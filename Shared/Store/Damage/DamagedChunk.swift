@@ -37,14 +37,16 @@ public struct DamagedRecord: Sendable, Hashable {
 /// What one step of scrubbing has read.
 public struct ScrubStep: Sendable, Hashable {
   public var chunks: Int
+  public var records: Int
   public var bytes: Int
-  /// Chunks whose damage it has found.
+  /// Chunks and records whose damage it has found.
   public var damaged: Int
-  /// It has read the last chunk: the next step begins with the first.
+  /// It has read the last of them: the next step begins with the first.
   public var isRoundOver: Bool
 
-  public init(chunks: Int = 0, bytes: Int = 0, damaged: Int = 0, isRoundOver: Bool = false) {
+  public init(chunks: Int = 0, records: Int = 0, bytes: Int = 0, damaged: Int = 0, isRoundOver: Bool = false) {
     self.chunks = chunks
+    self.records = records
     self.bytes = bytes
     self.damaged = damaged
     self.isRoundOver = isRoundOver
@@ -53,7 +55,15 @@ public struct ScrubStep: Sendable, Hashable {
   /// The round of both is over when each has ended its own.
   public static func + (a: Self, b: Self) -> Self {
     ScrubStep(
-      chunks: a.chunks + b.chunks, bytes: a.bytes + b.bytes, damaged: a.damaged + b.damaged,
+      chunks: a.chunks + b.chunks, records: a.records + b.records, bytes: a.bytes + b.bytes,
+      damaged: a.damaged + b.damaged,
       isRoundOver: a.isRoundOver && b.isRoundOver)
+  }
+}
+
+extension Array<DamagedChunk> {
+  /// Those that records hold come first: only they are asked for.
+  package func heldFirst(atMost count: Int) -> [DamagedChunk] {
+    Array((filter(\.isHeld) + filter { !$0.isHeld }).prefix(count))
   }
 }

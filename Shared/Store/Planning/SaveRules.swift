@@ -29,6 +29,9 @@ struct SaveRules {
 
   /// - Throws: `limitExceeded`, `invalidData` when the merged record cannot be.
   func decide() throws(CaravanError) -> Decision {
+    if isLive, stored?.isDamaged ?? false, terms.scope != .whole || !terms.guards.isEmpty {
+      throw .damagedRecords([stored?.name ?? ""])
+    }
     guard try guardsHold() else { return .conflict }
     if fits { return .write(try written(), isMerged: false) }
     switch terms.policy {

@@ -70,6 +70,8 @@ struct ZoneDraft {
       case .known, .contested, nil: break
       }
     }
+    // What it was is lost, so nothing is overwritten that anybody could be shown.
+    if !fits, stored(name)?.isDamaged ?? false, mutation.savesWhole { fits = true }
     // First of all: another base, or a policy, does not make it the writer's.
     if let denial = denial(of: mutation, head) { return .refused(denial) }
     switch mutation.change {

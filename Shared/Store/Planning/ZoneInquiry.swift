@@ -137,6 +137,10 @@ public struct ZoneInquiry: Sendable {
       // What this commit gives an owner may go with it in this commit.
       let mayGo = mutation.isDelete || deletes && mutation.terms?.references.contains { $0.kind == .owning } ?? false
       if mayGo, head.map({ !$0.isDeleted }) ?? false { questions.referrers.append(mutation.name) }
+      // What a conflict will show, unless it is damaged.
+      if mutation.savesWhole, !(mutation.terms?.needEntry ?? false), let head, !mutation.mayFit(head, now: now) {
+        questions.entries.append(mutation.name)
+      }
       guard let terms = mutation.terms else { continue }
       if head != nil, terms.needEntry { questions.entries.append(mutation.name) }
       for reference in terms.references where facts.heads[reference.target] == nil {
@@ -197,6 +201,22 @@ extension Mutation {
     switch change {
     case .delete: true
     case .save, .read: false
+    }
+  }
+}
+
+extension Mutation {
+  /// It says all that the record is to be, and depends on nothing that the record was.
+  var savesWhole: Bool {
+    guard case .save = change else { return false }
+    return terms.map { $0.scope == .whole && $0.guards.isEmpty } ?? true
+  }
+
+  fileprivate func mayFit(_ head: RecordHead, now: Int64) -> Bool {
+    switch base {
+    case .any: true
+    case .absent: !head.isLive(at: now)
+    case .version(let version): head.version == version
     }
   }
 }

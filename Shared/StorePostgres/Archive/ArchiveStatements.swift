@@ -21,7 +21,7 @@ enum ArchiveStatements {
     """
 
   static let records: StaticString = """
-    SELECT seq, name, created, flags, type, expires, fields, chunks, writer, epoch, body, time, born, maker
+    SELECT seq, name, created, flags, type, expires, fields, chunks, writer, epoch, body, time, born, maker, sum
     FROM caravan_records
     WHERE partition = $1 AND zone = $2 AND seq > $3 ORDER BY seq LIMIT 256
     """

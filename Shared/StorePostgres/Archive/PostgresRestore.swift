@@ -225,6 +225,7 @@ public final class PostgresRestore: ArchiveSink {
     let links = sent.flatMap { record in record.links.map { (record.entry.name, $0) } }
     try run { pipeline in
       pipeline.add(sent, in: zone.number, key)
+      pipeline.add(damagedAmong: sent, in: zone.number, key, at: now)
       if !objects.isEmpty {
         pipeline.add(
           ObjectStatements.noteRestored, key, zone.number, objects.map(\.name), objects.map(\.version))

@@ -128,7 +128,8 @@ private struct PartitionExport {
         type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10), writer: row.text(8),
         expires: row.integer(5), fields: row.bytes(6), authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(
-        entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7)))
+        entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7))
+      ).checked(against: row.isNull(14) ? nil : row.unsigned(14))
       if flags.contains(.holdsReferences) {
         record.links = try rows(db.run(ArchiveStatements.links, number, zone, entry.name)).map {
           RecordContent.Link(target: $0.text(0), kinds: Referrer.Kinds(rawValue: $0.integer(1)))

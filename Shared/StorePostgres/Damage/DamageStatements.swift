@@ -14,11 +14,22 @@ enum DamageStatements {
     CREATE TABLE IF NOT EXISTS caravan_scrub(
       partition integer PRIMARY KEY, reached integer NOT NULL, database bytea NOT NULL, hash bytea NOT NULL)
     """,
+    // Rows of caravan_records; what is not there any more was written anew.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_damaged_records(
+      partition integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL, found bigint NOT NULL,
+      PRIMARY KEY (partition, zone, seq))
+    """,
+    // The row that was read last, of which partition; none: it is the chunks' turn.
+    """
+    CREATE TABLE IF NOT EXISTS caravan_scrub_records(
+      partition integer PRIMARY KEY, reached integer NOT NULL, zone bigint NOT NULL, seq bigint NOT NULL)
+    """,
   ]
 
   /// Makes them where they are missing; whoever may not make tables is told so.
   static func prepare(_ db: Connection) throws(PostgresError) {
-    do throws(PostgresError) { _ = try db.run("SELECT 1 FROM caravan_scrub WHERE partition = 0") } catch {
+    do throws(PostgresError) { _ = try db.run("SELECT 1 FROM caravan_scrub_records WHERE partition = 0") } catch {
       guard error.kind == .noSuchTable else { throw error }
       for table in tables { try db.execute(table) }
     }
@@ -53,10 +64,11 @@ enum DamageStatements {
     ORDER BY c.refs = 0, m.partition, m.database, m.hash LIMIT $1
     """
 
-  static let listOfDatabase: StaticString = """
+  /// Of the databases from one key on and below another.
+  static let listBetween: StaticString = """
     SELECT m.database, m.hash, m.found, c.size, c.refs FROM caravan_damage m
     JOIN caravan_chunks c ON c.partition = m.partition AND c.database = m.database AND c.hash = m.hash
-    WHERE m.partition = $1 AND m.database = $2 ORDER BY c.refs = 0, m.hash LIMIT $3
+    WHERE m.database >= $2 AND m.database < $3 ORDER BY c.refs = 0, m.partition, m.database, m.hash LIMIT $1
     """
 
   /// Zone by zone: without OFFSET 0 the server joins both tables as it likes, and may begin with all records of the

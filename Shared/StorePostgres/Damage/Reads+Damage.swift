@@ -49,19 +49,20 @@ extension Reads {
 
   // MARK: What is known
 
-  func damage(in database: DatabaseID?, atMost count: Int) throws(PostgresError) -> [DamagedChunk] {
-    let rows =
-      if let database {
-        try db.run(
-          DamageStatements.listOfDatabase, Int32(Partition(of: database).number), database.key, Int64(count))
-      } else { try db.run(DamageStatements.list, Int64(count)) }
+  func damage(_ filter: DamageFilter, atMost count: Int) throws(PostgresError) -> [DamagedChunk] {
+    var rows: [Row] = []
+    if let ranges = Self.ranges(of: filter) {
+      for range in ranges { rows += try db.run(DamageStatements.listBetween, Int64(count), range.from, range.below) }
+    } else {
+      rows = Array(try db.run(DamageStatements.list, Int64(count)))
+    }
     return try rows.map { (row) throws(PostgresError) in
       guard let database = DatabaseID(key: row.text(0)), let hash = ChunkHash(row.bytes(1)) else {
         throw Reads.damaged("a damaged chunk's name")
       }
       return DamagedChunk(
         database: database, hash: hash, size: Int(row.integer(3)), found: row.integer(2), isHeld: row.integer(4) > 0)
-    }
+    }.heldFirst(atMost: count)
   }
 
   func records(
@@ -130,7 +131,7 @@ extension Reads {
 
   private func recovered(_ isWhole: (ChunkBytes) -> Bool) throws(PostgresError) -> [DatabaseID: [ChunkHash]] {
     var recovered: [DatabaseID: [ChunkHash]] = [:]
-    for chunk in try damage(in: nil, atMost: PostgresLimits.scrubbedChunks) {
+    for chunk in try damage(.everything, atMost: PostgresLimits.scrubbedChunks) {
       let found = try chunks([chunk.hash], in: chunk.database, maxBytes: .max, isWhole)
       if found.first?.bytes != nil { recovered[chunk.database, default: []].append(chunk.hash) }
     }

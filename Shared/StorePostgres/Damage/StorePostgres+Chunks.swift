@@ -19,6 +19,7 @@ extension StorePostgres {
     if case .applied = result {
       checked.withLock { checked in named.forEach { checked.use(Wants.Chunk(database: database, hash: $0)) } }
     }
+    if result.hasMetDamage { _ = try? await fetch(commit.mutations.map(\.name), fields: nil, in: commit.zone) }
     return result
   }
 
@@ -116,8 +117,8 @@ extension StorePostgres {
     checked.withLock { checked in hashes.forEach { checked.use(Wants.Chunk(database: database, hash: $0)) } }
   }
 
-  public func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
-    try await read { (reads) throws(PostgresError) in try reads.damage(in: database, atMost: count) }
+  public func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    try await read { (reads) throws(PostgresError) in try reads.damage(filter, atMost: count) }
   }
 
   public func records(
@@ -126,8 +127,17 @@ extension StorePostgres {
     try await read { (reads) throws(PostgresError) in try reads.records(naming: chunks, in: database, atMost: count) }
   }
 
-  /// One process at a time, whichever: where it went on lies in the database.
+  /// One process at a time, whichever: where it went on lies in the database. First all chunks, then all records.
   public func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep {
+    let position = try await read { (reads) throws(PostgresError) in try reads.scrubbedRecord() }
+    if let position { return try await scrubRecords(after: position, bytes: bytes) }
+    var step = try await scrubChunks(bytes: bytes)
+    guard step.isRoundOver else { return step }
+    step.isRoundOver = false
+    return step + (try await scrubRecords(after: Reads.RecordPosition(), bytes: max(1, bytes - step.bytes)))
+  }
+
+  private func scrubChunks(bytes: Int) async throws(CaravanError) -> ScrubStep {
     let isWhole = options.isWhole
     let scrubbed = try await read { (reads) throws(PostgresError) in try reads.scrub(bytes: bytes, isWhole) }
     for (database, hashes) in scrubbed.damaged { try await noteDamage(hashes, in: database) }

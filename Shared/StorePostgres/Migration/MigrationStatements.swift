@@ -13,6 +13,12 @@ enum MigrationStatements {
     "CREATE INDEX IF NOT EXISTS caravan_leases_by_end ON caravan_leases(partition, expires)",
   ]
 
+  /// What is there stays without: nobody can tell whether it still is what was written.
+  static let layout6 = [
+    "ALTER TABLE caravan_records ADD COLUMN IF NOT EXISTS sum bigint",
+    "ALTER TABLE caravan_superseded ADD COLUMN IF NOT EXISTS sum bigint",
+  ]
+
   /// How far each partition is; the first one's row is the database's, and is written last.
   static let layoutOfPartition: StaticString = "SELECT version FROM caravan_layout WHERE partition = $1"
   static let saveLayout: StaticString = """

@@ -22,7 +22,8 @@ enum Migrations {
       var renaming = try WriterRenaming(db, partition, names)
       try renaming.run()
       names = renaming.names
-    }
+    },
+    Step(layout: 6, columns: MigrationStatements.layout6) { _, _, _ in },
   ]
 
   /// The oldest layout that a step begins with.

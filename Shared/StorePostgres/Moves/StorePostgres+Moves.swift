@@ -75,9 +75,11 @@ extension StorePostgres: MovableStore {
   }
 }
 
-/// Keys of one owner's databases, with and without shards: from one on, below another.
-private func ranges(of owner: UserID) -> [(from: String, below: String)] {
-  [("\(owner)/", "\(owner)0"), ("\(owner)#", "\(owner)$")]
+extension StorePostgres {
+  /// Keys of one owner's databases, with and without shards: from one on, below another.
+  static func ranges(of owner: UserID) -> [(from: String, below: String)] {
+    [("\(owner)/", "\(owner)0"), ("\(owner)#", "\(owner)$")]
+  }
 }
 
 // MARK: What there is of one owner
@@ -89,7 +91,9 @@ extension Reads {
 
   func zoneRows(of owner: UserID, in partition: Int32) throws(PostgresError) -> [Row] {
     var rows: [Row] = []
-    for range in ranges(of: owner) { rows += try db.run(MoveStatements.zones, partition, range.from, range.below) }
+    for range in StorePostgres.ranges(of: owner) {
+      rows += try db.run(MoveStatements.zones, partition, range.from, range.below)
+    }
     return rows
   }
 
@@ -150,7 +154,7 @@ extension Reads {
 
   private func groups(of owner: UserID, in partition: Int32) throws(PostgresError) -> [OwnerContent.Group] {
     var groups: [OwnerContent.Group] = []
-    for range in ranges(of: owner) {
+    for range in StorePostgres.ranges(of: owner) {
       for row in try db.run(MoveStatements.groups, partition, range.from, range.below) {
         guard let stage = StagedGroup.Stage(rawValue: row.integer(3)) else { throw Self.damaged("a stored group") }
         let group = StagedGroup(
@@ -182,6 +186,7 @@ extension Reads {
         type: UInt32(truncatingIfNeeded: row.integer(4)), body: row.bytes(10), writer: row.text(8),
         expires: row.integer(5), fields: row.bytes(6), authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(entry: entry, flags: flags, epoch: row.unsigned(9), chunks: chunks)
+        .checked(against: row.isNull(14) ? nil : row.unsigned(14))
       if flags.contains(.holdsReferences) {
         record.links = try db.run(ArchiveStatements.links, key, id, entry.name).map {
           RecordContent.Link(target: $0.text(0), kinds: Referrer.Kinds(rawValue: $0.integer(1)))
@@ -297,6 +302,7 @@ extension Upkeep {
   func adopt(_ records: [RecordContent], in zone: ZoneID) throws(PostgresError) {
     let partition = Partition(of: zone.database)
     let (key, database) = (Int32(partition.number), zone.database.key)
+    let now = try now(nil)
     try holding(partition) { () throws(PostgresError) in
       guard let id = try db.run(Statements.aliveZone, key, database, zone.name).first?.integer(1) else {
         throw PostgresError(state: "", message: "zone \(zone) was not adopted before its records", kind: .other)
@@ -310,6 +316,7 @@ extension Upkeep {
       let links = records.flatMap { record in record.links.map { (record.entry.name, $0) } }
       var pipeline = Pipeline()
       pipeline.add(records, in: id, key)
+      pipeline.add(damagedAmong: records, in: id, key, at: now)
       if !links.isEmpty {
         pipeline.add(
           Statements.addRefs, key, links.map { _ in id }, links.map(\.1.target), links.map(\.0),
@@ -330,7 +337,7 @@ extension Upkeep {
     let key = Int32(partition.number)
     try holding(partition) { () throws(PostgresError) in
       var pipeline = Pipeline()
-      for range in ranges(of: owner) {
+      for range in StorePostgres.ranges(of: owner) {
         var growth: [Account: Usage] = [:]
         for row in try db.run(MoveStatements.usage, key, range.from, range.below) {
           pipeline.add(MoveStatements.countZones, key, Int64(0), -row.integer(3), -row.integer(1))
@@ -356,7 +363,7 @@ extension Pipeline {
       records.map(\.entry.expires), records.map { $0.entry.fields.isEmpty ? nil : Bytes($0.entry.fields) },
       records.map { $0.chunks.isEmpty ? nil : Bytes(ChunkHash.joined($0.chunks)) },
       records.map { Bytes($0.entry.body) }, records.map(\.entry.storedTime), records.map(\.entry.storedBirth),
-      records.map(\.entry.storedMaker))
+      records.map(\.entry.storedMaker), records.map(\.keptSum))
   }
 }
 

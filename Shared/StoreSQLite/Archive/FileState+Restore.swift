@@ -17,19 +17,21 @@ extension FileState {
     }
     try db.statement(
       """
-      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, time, born, maker, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO entries(key, writer, created, flags, type, name, expires, fields, chunks, time, born, maker, sum,
+        body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(
       Key.make(zone.id, entry.version), writer, entry.created, record.flags.rawValue, entry.type, entry.name,
       entry.expires == 0 ? nil : entry.expires, entry.fields.isEmpty ? nil : entry.fields,
       record.chunks.isEmpty ? nil : ChunkHash.joined(record.chunks),
       authorship.modified == 0 ? nil : authorship.modified, authorship.modified == 0 ? nil : authorship.created, maker,
-      borrowing: entry.body)
+      record.keptSum, borrowing: entry.body)
     try db.run(
       "INSERT INTO names(zone, name, seq, created, flags, size, born, maker) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", zone.id,
       entry.name, entry.version, entry.created, record.flags.rawValue, record.usage.bytes,
       maker == nil ? nil : authorship.created, maker)
+    if record.sum != nil { try noteDamage(ofEntry: Key.make(zone.id, entry.version)) }
     zone.time = max(zone.time, authorship.modified)
     for hash in record.chunks { try refer(to: hash, in: zone.database) }
     if record.flags.holdsObjects { try noteObjects(ofRestored: entry, in: zone.id) }

@@ -129,7 +129,7 @@ extension FileReads {
     try db.statement(
       """
       SELECT e.key, e.name, e.created, e.flags, e.type, e.expires, e.fields, e.chunks, w.name, w.epoch, e.body, e.time,
-        e.born, m.name
+        e.born, m.name, e.sum
       FROM entries e JOIN writers w ON w.id = e.writer LEFT JOIN writers m ON m.id = e.maker
       WHERE e.key > ? AND e.key <= ? ORDER BY e.key
       """
@@ -141,7 +141,8 @@ extension FileReads {
         writer: row.text(8), expires: row.integer(5), fields: row.bytes(6),
         authorship: row.authorship(writer: 8, from: 11))
       var record = RecordContent(
-        entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7)))
+        entry: entry, flags: flags, epoch: row.unsigned(9), chunks: try ChunkHash.list(row.bytes(7))
+      ).checked(against: row.isNull(14) ? nil : row.unsigned(14))
       if flags.contains(.holdsReferences) {
         record.links = try db.all(
           "SELECT target, kinds FROM refs WHERE zone = ? AND source = ? ORDER BY target", zone, entry.name,

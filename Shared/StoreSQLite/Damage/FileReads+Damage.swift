@@ -121,18 +121,30 @@ extension FileReads {
 
   // MARK: What is known
 
-  func damage(in database: DatabaseID?, atMost count: Int) throws(CaravanError) -> [DamagedChunk] {
-    let only = try database.map { (id) throws(CaravanError) in try self.database(id) ?? 0 }
-    return try db.all(
-      """
-      SELECT m.hash, c.size, m.found, d.container, d.environment, d.owner, c.refs > 0 FROM damage m
-      JOIN chunks c ON c.database = m.database AND c.hash = m.hash JOIN databases d ON d.id = m.database
-      WHERE ? IS NULL OR m.database = ? ORDER BY c.refs = 0, m.database, m.hash LIMIT ?
-      """, only, only, count
-    ) { (row) throws(CaravanError) in
-      DamagedChunk(
-        database: try databaseID(row, from: 3), hash: try Self.hash(row.bytes(0)), size: Int(row.integer(1)),
-        found: row.integer(2), isHeld: row.flag(6))
+  func damage(_ filter: DamageFilter, atMost count: Int) throws(CaravanError) -> [DamagedChunk] {
+    var found: [DamagedChunk] = []
+    for databases in try numbers(of: filter) {
+      found += try db.all(
+        """
+        SELECT m.hash, c.size, m.found, d.container, d.environment, d.owner, c.refs > 0 FROM damage m
+        JOIN chunks c ON c.database = m.database AND c.hash = m.hash JOIN databases d ON d.id = m.database
+        WHERE m.database BETWEEN ? AND ? ORDER BY c.refs = 0, m.database, m.hash LIMIT ?
+        """, databases.lowerBound, databases.upperBound, count
+      ) { (row) throws(CaravanError) in
+        DamagedChunk(
+          database: try databaseID(row, from: 3), hash: try Self.hash(row.bytes(0)), size: Int(row.integer(1)),
+          found: row.integer(2), isHeld: row.flag(6))
+      }
+    }
+    return found.heldFirst(atMost: count)
+  }
+
+  /// Of the databases that are asked for.
+  func numbers(of filter: DamageFilter) throws(CaravanError) -> [ClosedRange<Int64>] {
+    switch filter {
+    case .everything: [0...Int64.max]
+    case .database(let database): try self.database(database).map { [$0...$0] } ?? []
+    case .owner(let owner): try databases(of: owner).map { $0.0...$0.0 }
     }
   }
 

@@ -34,12 +34,46 @@ extension StoreSQLite {
 
   // MARK: What is known, and how it is found
 
-  public func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+  public func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
     var damage: [DamagedChunk] = []
-    for file in database.map({ [self.file($0)] }) ?? files where damage.count < count {
-      damage += try await file.read { (file) throws(CaravanError) in try file.damage(in: database, atMost: count) }
+    for file in files(of: filter) {
+      damage += try await file.read { (file) throws(CaravanError) in
+        try file.damage(filter, atMost: count)
+      }
+    }
+    return damage.heldFirst(atMost: count)
+  }
+
+  public func damagedBodies(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedBody] {
+    var damage: [DamagedBody] = []
+    for file in files(of: filter) where damage.count < count {
+      damage += try await file.read { (file) throws(CaravanError) in
+        try file.damagedBodies(filter, atMost: count)
+      }
     }
     return Array(damage.prefix(count))
+  }
+
+  /// Shards of an owner's databases may lie in any.
+  private func files(of filter: DamageFilter) -> [StoreFile] {
+    switch filter {
+    case .database(let database): [file(database)]
+    case .everything, .owner: files
+    }
+  }
+
+  /// Readers have left these out of what they answered.
+  func note(damaged entries: [DamagedVersion], in zone: ZoneID) async throws(CaravanError) {
+    guard !entries.isEmpty else { return }
+    try await file(zone.database).write { (file) throws(CaravanError) in
+      try file.noteDamage(ofEntries: entries, in: zone)
+    }
+  }
+
+  /// An answer that shows no damaged record is as it is; else the record is noted.
+  func noting(_ result: CommitResult, of commit: Commit) async throws(CaravanError) -> CommitResult {
+    if result.hasMetDamage { _ = try? await fetch(commit.mutations.map(\.name), fields: nil, in: commit.zone) }
+    return result
   }
 
   public func records(
@@ -53,11 +87,31 @@ extension StoreSQLite {
   public func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep {
     var step = ScrubStep(isRoundOver: true)
     for file in files {
-      let scrubbed = try await file.read { (file) throws(CaravanError) in try file.scrub(bytes: bytes) }
-      try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
-      step = step + scrubbed.step
+      step = step + (try await scrub(file, bytes: bytes))
     }
     return step
+  }
+
+  /// First all chunks, then all records.
+  private func scrub(_ file: StoreFile, bytes: Int) async throws(CaravanError) -> ScrubStep {
+    var step = ScrubStep()
+    var key = try await file.read { (file) throws(CaravanError) in try file.scrubbedEntry }
+    if key == nil {
+      let scrubbed = try await file.read { (file) throws(CaravanError) in try file.scrub(bytes: bytes) }
+      try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
+      step = scrubbed.step
+      guard step.isRoundOver else { return step }
+      (step.isRoundOver, key) = (false, 0)
+    }
+    let (last, left) = (key ?? 0, bytes - step.bytes)
+    let scrubbed =
+      left > 0
+      ? try await file.read { (file) throws(CaravanError) in try file.scrubEntries(after: last, bytes: left) }
+      : FileReads.ScrubbedEntries(end: last)
+    try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
+    return ScrubStep(
+      chunks: step.chunks, records: scrubbed.step.records, bytes: step.bytes + scrubbed.step.bytes,
+      damaged: step.damaged + scrubbed.step.damaged, isRoundOver: scrubbed.step.isRoundOver)
   }
 
   public func adopt(damaged chunks: [DamagedChunk]) async throws(CaravanError) {

@@ -4,7 +4,7 @@ internal import Store
 
 /// How a file of an older layout becomes one of this release: by numbered steps, each in one transaction with the
 /// number of the layout that it makes. So whatever ends a step, the file is of one layout or of the next, and the next
-/// start goes on from there. Each release opens what the one before it wrote.
+/// start goes on from there. Each release opens what the two before it wrote.
 enum FileMigrations {
   struct Step {
     /// The layout that the step makes, of the one before.
@@ -18,7 +18,15 @@ enum FileMigrations {
       var renaming = try WriterRenaming(db, names)
       try renaming.run()
       names = renaming.names
-    }
+    },
+    Step(layout: 6) { (db, _) throws(CaravanError) in
+      // What is there stays without: nobody can tell whether it still is what was written.
+      try db.execute(
+        """
+        ALTER TABLE entries ADD COLUMN sum INTEGER;
+        ALTER TABLE superseded ADD COLUMN sum INTEGER;
+        """)
+    },
   ]
 
   /// The oldest layout that a step begins with.

@@ -84,7 +84,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     }
   }
 
-  static let shape = 147
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -123,7 +123,7 @@ public struct ArchiveHeader: WireMessage, Equatable {
     madeMilliseconds = m.pointee.has_made_milliseconds != 0 ? m.pointee.made_milliseconds : 0
   }
 
-  static let shape = 148
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -162,7 +162,7 @@ public struct ArchivedChunk: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 149
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -201,7 +201,7 @@ public struct ArchivedDamage: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 150
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -255,7 +255,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     lostThrough = m.pointee.has_lost_through != 0 ? m.pointee.lost_through : 0
   }
 
-  static let shape = 151
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -294,7 +294,7 @@ public struct ArchivedLink: WireMessage, Equatable {
     kinds = m.pointee.has_kinds != 0 ? m.pointee.kinds : 0
   }
 
-  static let shape = 152
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -315,19 +315,22 @@ public struct ArchivedRecord: WireMessage, Equatable {
   public var flags: UInt64
   public var chunks: [UInt8]
   public var links: [ArchivedLink]
+  public var damagedSum: UInt64
 
   public init(
     entry: Entry? = nil,
     epoch: UInt64 = 0,
     flags: UInt64 = 0,
     chunks: [UInt8] = [],
-    links: [ArchivedLink] = []
+    links: [ArchivedLink] = [],
+    damagedSum: UInt64 = 0
   ) {
     self.entry = entry
     self.epoch = epoch
     self.flags = flags
     self.chunks = chunks
     self.links = links
+    self.damagedSum = damagedSum
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ArchivedRecord> {
@@ -337,6 +340,7 @@ public struct ArchivedRecord: WireMessage, Equatable {
     if flags != 0 { m.pointee.has_flags = 1; m.pointee.flags = flags }
     if !chunks.isEmpty { m.pointee.has_chunks = 1; m.pointee.chunks = arena.bytes(chunks) }
     (m.pointee.n_links, m.pointee.links) = arena.messages(links) { $0.pack(into: &$1) }
+    if damagedSum != 0 { m.pointee.has_damaged_sum = 1; m.pointee.damaged_sum = damagedSum }
     return m
   }
 
@@ -346,9 +350,10 @@ public struct ArchivedRecord: WireMessage, Equatable {
     flags = m.pointee.has_flags != 0 ? m.pointee.flags : 0
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
     links = try copyMessages(m.pointee.n_links, m.pointee.links) { (p) throws(WireError) in try ArchivedLink(c: p) }
+    damagedSum = m.pointee.has_damaged_sum != 0 ? m.pointee.damaged_sum : 0
   }
 
-  static let shape = 153
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -402,7 +407,7 @@ public struct ArchivedOp: WireMessage, Equatable {
     outcome = m.pointee.has_outcome != 0 ? copyBytes(m.pointee.outcome) : []
   }
 
-  static let shape = 154
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -446,7 +451,7 @@ public struct ArchivedQuota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 155
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -485,7 +490,7 @@ public struct ArchivedHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 156
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -536,7 +541,7 @@ public struct ArchiveManifest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 157
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -590,7 +595,7 @@ public struct ZoneDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 158
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -639,7 +644,7 @@ public struct DatabaseDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 159
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 160
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 161
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 162
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -377,7 +377,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 163
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -421,7 +421,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 164
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -465,7 +465,7 @@ public struct ProposeTable: WireMessage, Equatable {
     remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
   }
 
-  static let shape = 165
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -546,7 +546,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 166
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -600,7 +600,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 167
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -684,7 +684,7 @@ public struct Pull: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 168
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -736,7 +736,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 169
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -777,7 +777,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 170
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -811,7 +811,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 171
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -865,7 +865,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 172
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -914,7 +914,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 173
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -968,7 +968,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 174
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1007,7 +1007,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 175
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1046,7 +1046,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 176
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1080,7 +1080,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 177
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1124,7 +1124,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 178
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1163,7 +1163,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 179
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1212,7 +1212,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 180
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1273,7 +1273,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 181
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1337,7 +1337,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 182
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1381,7 +1381,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 183
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1425,7 +1425,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 184
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1459,7 +1459,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 185
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1586,7 +1586,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 186
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1628,7 +1628,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 187
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1695,7 +1695,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 188
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1737,7 +1737,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 189
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1776,7 +1776,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 190
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1820,7 +1820,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 191
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1854,7 +1854,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 192
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1888,7 +1888,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 193
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1908,17 +1908,20 @@ public struct HelloResult: WireMessage, Equatable {
   public var resubscribe: Bool
   public var maxFrameBytes: UInt32
   public var wanted: [WantedChunks]
+  public var wantedRecords: [WantedRecords]
 
   public init(
     serverTimeMilliseconds: UInt64 = 0,
     resubscribe: Bool = false,
     maxFrameBytes: UInt32 = 0,
-    wanted: [WantedChunks] = []
+    wanted: [WantedChunks] = [],
+    wantedRecords: [WantedRecords] = []
   ) {
     self.serverTimeMilliseconds = serverTimeMilliseconds
     self.resubscribe = resubscribe
     self.maxFrameBytes = maxFrameBytes
     self.wanted = wanted
+    self.wantedRecords = wantedRecords
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__HelloResult> {
@@ -1930,6 +1933,7 @@ public struct HelloResult: WireMessage, Equatable {
     if resubscribe { m.pointee.has_resubscribe = 1; m.pointee.resubscribe = resubscribe ? 1 : 0 }
     if maxFrameBytes != 0 { m.pointee.has_max_frame_bytes = 1; m.pointee.max_frame_bytes = maxFrameBytes }
     (m.pointee.n_wanted, m.pointee.wanted) = arena.messages(wanted) { $0.pack(into: &$1) }
+    (m.pointee.n_wanted_records, m.pointee.wanted_records) = arena.messages(wantedRecords) { $0.pack(into: &$1) }
     return m
   }
 
@@ -1938,9 +1942,12 @@ public struct HelloResult: WireMessage, Equatable {
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
     maxFrameBytes = m.pointee.has_max_frame_bytes != 0 ? m.pointee.max_frame_bytes : 0
     wanted = try copyMessages(m.pointee.n_wanted, m.pointee.wanted) { (p) throws(WireError) in try WantedChunks(c: p) }
+    wantedRecords = try copyMessages(m.pointee.n_wanted_records, m.pointee.wanted_records) { (p) throws(WireError) in
+      try WantedRecords(c: p)
+    }
   }
 
-  static let shape = 194
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1950,6 +1957,52 @@ public struct HelloResult: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__hello_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct WantedRecords: WireMessage, Equatable {
+  public var container: String
+  public var zone: String
+  public var records: [DamagedEntry]
+
+  public init(
+    container: String = "",
+    zone: String = "",
+    records: [DamagedEntry] = []
+  ) {
+    self.container = container
+    self.zone = zone
+    self.records = records
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__WantedRecords> {
+    let m = arena.make(Caravan__V1__WantedRecords.self, caravan__v1__wanted_records__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    (m.pointee.n_records, m.pointee.records) = arena.messages(records) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__WantedRecords>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    zone = try copyText(m.pointee.zone)
+    records = try copyMessages(m.pointee.n_records, m.pointee.records) { (p) throws(WireError) in
+      try DamagedEntry(c: p)
+    }
+  }
+
+  static let shape = 197
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__wanted_records__get_packed_size(m)) { caravan__v1__wanted_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__wanted_records__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -1979,7 +2032,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 195
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2018,7 +2071,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 196
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2057,7 +2110,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 197
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2106,7 +2159,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 198
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2129,6 +2182,7 @@ public struct PullResult: WireMessage, Equatable {
   public var consistent: Bool
   public var lost: [UInt64]
   public var point: UInt64
+  public var damaged: [DamagedEntry]
 
   public init(
     page: [UInt8] = [],
@@ -2137,7 +2191,8 @@ public struct PullResult: WireMessage, Equatable {
     resetRequired: Bool = false,
     consistent: Bool = false,
     lost: [UInt64] = [],
-    point: UInt64 = 0
+    point: UInt64 = 0,
+    damaged: [DamagedEntry] = []
   ) {
     self.page = page
     self.token = token
@@ -2146,6 +2201,7 @@ public struct PullResult: WireMessage, Equatable {
     self.consistent = consistent
     self.lost = lost
     self.point = point
+    self.damaged = damaged
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PullResult> {
@@ -2157,6 +2213,7 @@ public struct PullResult: WireMessage, Equatable {
     if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
     (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
     if point != 0 { m.pointee.has_point = 1; m.pointee.point = point }
+    (m.pointee.n_damaged, m.pointee.damaged) = arena.messages(damaged) { $0.pack(into: &$1) }
     return m
   }
 
@@ -2168,9 +2225,12 @@ public struct PullResult: WireMessage, Equatable {
     consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
+    damaged = try copyMessages(m.pointee.n_damaged, m.pointee.damaged) { (p) throws(WireError) in
+      try DamagedEntry(c: p)
+    }
   }
 
-  static let shape = 199
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2197,7 +2257,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 200
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2231,7 +2291,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 201
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2300,7 +2360,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 202
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2359,7 +2419,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 203
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2408,7 +2468,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 204
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2467,7 +2527,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 205
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2552,7 +2612,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 206
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2606,7 +2666,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 207
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2660,7 +2720,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 208
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2731,7 +2791,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 209
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2765,7 +2825,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 210
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2809,7 +2869,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 211
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2870,7 +2930,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 212
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -571,6 +571,45 @@ public struct Entry: WireMessage, Equatable {
   }
 }
 
+public struct DamagedEntry: WireMessage, Equatable {
+  public var name: String
+  public var version: UInt64
+
+  public init(
+    name: String = "",
+    version: UInt64 = 0
+  ) {
+    self.name = name
+    self.version = version
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DamagedEntry> {
+    let m = arena.make(Caravan__V1__DamagedEntry.self, caravan__v1__damaged_entry__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__DamagedEntry>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+  }
+
+  static let shape = 9
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__damaged_entry__get_packed_size(m)) { caravan__v1__damaged_entry__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__damaged_entry__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct FieldVersions: WireMessage, Equatable {
   public var fields: [FieldVersion]
 
@@ -590,7 +629,7 @@ public struct FieldVersions: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try FieldVersion(c: p) }
   }
 
-  static let shape = 9
+  static let shape = 10
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -639,7 +678,7 @@ public struct FieldVersion: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 10
+  static let shape = 11
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -673,7 +712,7 @@ public struct EntryPage: WireMessage, Equatable {
     entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
   }
 
-  static let shape = 11
+  static let shape = 12
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -725,7 +764,7 @@ public struct Failure: WireMessage, Equatable {
     deferred = m.pointee.has_deferred != 0 ? m.pointee.deferred != 0 : false
   }
 
-  static let shape = 12
+  static let shape = 13
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -779,7 +818,7 @@ public struct FieldDefinition: WireMessage, Equatable {
     encrypted = m.pointee.has_encrypted != 0 ? m.pointee.encrypted != 0 : false
   }
 
-  static let shape = 13
+  static let shape = 14
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -841,7 +880,7 @@ public struct TypeSettings: WireMessage, Equatable {
     chunkBytes = m.pointee.has_chunk_bytes != 0 ? m.pointee.chunk_bytes : 0
   }
 
-  static let shape = 14
+  static let shape = 15
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -897,7 +936,7 @@ public struct RecordType: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try TypeSettings(c: p) } else { nil }
   }
 
-  static let shape = 15
+  static let shape = 16
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

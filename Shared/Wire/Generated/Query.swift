@@ -68,7 +68,7 @@ public struct PredicateTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
-  static let shape = 16
+  static let shape = 17
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -127,7 +127,7 @@ public struct FilterTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
-  static let shape = 17
+  static let shape = 18
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -166,7 +166,7 @@ public struct SortKey: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
-  static let shape = 18
+  static let shape = 19
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -227,7 +227,7 @@ public struct QueryRequest: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
   }
 
-  static let shape = 19
+  static let shape = 20
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -271,7 +271,7 @@ public struct QueryHit: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
-  static let shape = 20
+  static let shape = 21
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -320,7 +320,7 @@ public struct QueryReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
-  static let shape = 21
+  static let shape = 22
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

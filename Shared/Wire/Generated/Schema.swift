@@ -47,7 +47,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 221
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -98,7 +98,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 222
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -132,7 +132,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 223
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -171,7 +171,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 224
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -230,7 +230,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 225
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -264,7 +264,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 226
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -303,7 +303,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 227
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -337,7 +337,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
   }
 
-  static let shape = 228
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -401,7 +401,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 229
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -477,7 +477,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 230
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -518,7 +518,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 231
+  static let shape = 234
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -210,7 +210,7 @@ public struct Mutation: WireMessage, Equatable {
     offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
   }
 
-  static let shape = 22
+  static let shape = 23
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -249,7 +249,7 @@ public struct FieldStamp: WireMessage, Equatable {
     stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
   }
 
-  static let shape = 23
+  static let shape = 24
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -320,7 +320,7 @@ public struct CommitRequest: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 24
+  static let shape = 25
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -369,7 +369,7 @@ public struct Outcome: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 25
+  static let shape = 26
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -436,7 +436,7 @@ public struct CommitReply: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 26
+  static let shape = 27
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -472,7 +472,7 @@ public struct CommitBatch: WireMessage, Equatable {
     }
   }
 
-  static let shape = 27
+  static let shape = 28
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -508,7 +508,7 @@ public struct CommitBatchReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 28
+  static let shape = 29
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -559,7 +559,7 @@ public struct CommitAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 29
+  static let shape = 30
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -608,7 +608,7 @@ public struct SettleRequest: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 30
+  static let shape = 31
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -699,7 +699,7 @@ public struct GroupRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 31
+  static let shape = 32
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -745,7 +745,7 @@ public struct GroupPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 32
+  static let shape = 33
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -794,7 +794,7 @@ public struct GroupCommit: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 33
+  static let shape = 34
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -841,7 +841,7 @@ public struct GroupReply: WireMessage, Equatable {
     missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
   }
 
-  static let shape = 34
+  static let shape = 35
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -915,7 +915,7 @@ public struct GroupState: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 35
+  static let shape = 36
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -951,7 +951,7 @@ public struct StagedMutations: WireMessage, Equatable {
     }
   }
 
-  static let shape = 36
+  static let shape = 37
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1005,7 +1005,7 @@ public struct LockRequest: WireMessage, Equatable {
     release = m.pointee.has_release != 0 ? m.pointee.release != 0 : false
   }
 
-  static let shape = 37
+  static let shape = 38
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1059,7 +1059,7 @@ public struct ChangePosition: WireMessage, Equatable {
     target = m.pointee.has_target != 0 ? m.pointee.target : 0
   }
 
-  static let shape = 38
+  static let shape = 39
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1143,7 +1143,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 39
+  static let shape = 40
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1168,6 +1168,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
   public var next: ChangePosition?
   public var consistent: Bool
   public var lost: [UInt64]
+  public var damaged: [DamagedEntry]
 
   public init(
     page: [UInt8] = [],
@@ -1176,7 +1177,8 @@ public struct ReadChangesReply: WireMessage, Equatable {
     resetRequired: Bool = false,
     next: ChangePosition? = nil,
     consistent: Bool = false,
-    lost: [UInt64] = []
+    lost: [UInt64] = [],
+    damaged: [DamagedEntry] = []
   ) {
     self.page = page
     self.more = more
@@ -1185,6 +1187,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     self.next = next
     self.consistent = consistent
     self.lost = lost
+    self.damaged = damaged
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadChangesReply> {
@@ -1196,6 +1199,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     if let next { m.pointee.next = next.pack(into: &arena) }
     if consistent { m.pointee.has_consistent = 1; m.pointee.consistent = consistent ? 1 : 0 }
     (m.pointee.n_lost, m.pointee.lost) = arena.scalars(lost)
+    (m.pointee.n_damaged, m.pointee.damaged) = arena.messages(damaged) { $0.pack(into: &$1) }
     return m
   }
 
@@ -1207,9 +1211,12 @@ public struct ReadChangesReply: WireMessage, Equatable {
     next = if let p = m.pointee.next { try ChangePosition(c: p) } else { nil }
     consistent = m.pointee.has_consistent != 0 ? m.pointee.consistent != 0 : false
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
+    damaged = try copyMessages(m.pointee.n_damaged, m.pointee.damaged) { (p) throws(WireError) in
+      try DamagedEntry(c: p)
+    }
   }
 
-  static let shape = 40
+  static let shape = 41
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1253,7 +1260,7 @@ public struct FetchRequest: WireMessage, Equatable {
     fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
   }
 
-  static let shape = 41
+  static let shape = 42
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1270,24 +1277,31 @@ public struct FetchRequest: WireMessage, Equatable {
 
 public struct FetchReply: WireMessage, Equatable {
   public var entries: [Entry]
+  public var damaged: [DamagedEntry]
 
   public init(
-    entries: [Entry] = []
+    entries: [Entry] = [],
+    damaged: [DamagedEntry] = []
   ) {
     self.entries = entries
+    self.damaged = damaged
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchReply> {
     let m = arena.make(Caravan__V1__FetchReply.self, caravan__v1__fetch_reply__init)
     (m.pointee.n_entries, m.pointee.entries) = arena.messages(entries) { $0.pack(into: &$1) }
+    (m.pointee.n_damaged, m.pointee.damaged) = arena.messages(damaged) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__FetchReply>) throws(WireError) {
     entries = try copyMessages(m.pointee.n_entries, m.pointee.entries) { (p) throws(WireError) in try Entry(c: p) }
+    damaged = try copyMessages(m.pointee.n_damaged, m.pointee.damaged) { (p) throws(WireError) in
+      try DamagedEntry(c: p)
+    }
   }
 
-  static let shape = 42
+  static let shape = 43
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1331,7 +1345,7 @@ public struct ZoneHead: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 43
+  static let shape = 44
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1380,7 +1394,7 @@ public struct ListZonesRequest: WireMessage, Equatable {
     named = try copyText(m.pointee.named)
   }
 
-  static let shape = 44
+  static let shape = 45
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1414,7 +1428,7 @@ public struct ListZonesReply: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneHead(c: p) }
   }
 
-  static let shape = 45
+  static let shape = 46
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1453,7 +1467,7 @@ public struct CreateZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 46
+  static let shape = 47
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1489,7 +1503,7 @@ public struct CreateZoneReply: WireMessage, Equatable {
     zone = if let p = m.pointee.zone { try ZoneHead(c: p) } else { nil }
   }
 
-  static let shape = 47
+  static let shape = 48
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1528,7 +1542,7 @@ public struct DatabasePosition: WireMessage, Equatable {
     log = m.pointee.has_log != 0 ? m.pointee.log : 0
   }
 
-  static let shape = 48
+  static let shape = 49
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1572,7 +1586,7 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
     maxZones = m.pointee.has_max_zones != 0 ? m.pointee.max_zones : 0
   }
 
-  static let shape = 49
+  static let shape = 50
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1623,7 +1637,7 @@ public struct ZoneChange: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 50
+  static let shape = 51
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1672,7 +1686,7 @@ public struct ChangedZonesReply: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 51
+  static let shape = 52
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1713,7 +1727,7 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 52
+  static let shape = 53
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1749,7 +1763,7 @@ public struct DeleteZoneReply: WireMessage, Equatable {
     existed = m.pointee.has_existed != 0 ? m.pointee.existed != 0 : false
   }
 
-  static let shape = 53
+  static let shape = 54
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1793,7 +1807,7 @@ public struct Chunk: WireMessage, Equatable {
     bases = m.pointee.has_bases != 0 ? copyBytes(m.pointee.bases) : []
   }
 
-  static let shape = 54
+  static let shape = 55
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1832,7 +1846,7 @@ public struct MissingChunksRequest: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 55
+  static let shape = 56
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1868,7 +1882,7 @@ public struct MissingChunksReply: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 56
+  static let shape = 57
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1914,7 +1928,7 @@ public struct ParcelRequest: WireMessage, Equatable {
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
   }
 
-  static let shape = 57
+  static let shape = 58
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1948,7 +1962,7 @@ public struct ParcelReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 58
+  static let shape = 59
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1992,7 +2006,7 @@ public struct ReadLogRequest: WireMessage, Equatable {
     maxEntries = m.pointee.has_max_entries != 0 ? m.pointee.max_entries : 0
   }
 
-  static let shape = 59
+  static let shape = 60
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2056,7 +2070,7 @@ public struct LogEntry: WireMessage, Equatable {
     zoneDeleted = m.pointee.has_zone_deleted != 0 ? m.pointee.zone_deleted != 0 : false
   }
 
-  static let shape = 60
+  static let shape = 61
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2100,7 +2114,7 @@ public struct ReadLogReply: WireMessage, Equatable {
     trimmed = m.pointee.has_trimmed != 0 ? m.pointee.trimmed != 0 : false
   }
 
-  static let shape = 61
+  static let shape = 62
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2139,7 +2153,7 @@ public struct LogHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 62
+  static let shape = 63
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2173,7 +2187,7 @@ public struct LogHeadsReply: WireMessage, Equatable {
     heads = try copyMessages(m.pointee.n_heads, m.pointee.heads) { (p) throws(WireError) in try LogHead(c: p) }
   }
 
-  static let shape = 63
+  static let shape = 64
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2217,7 +2231,7 @@ public struct ChangeHint: WireMessage, Equatable {
     pages = copyByteStrings(m.pointee.n_pages, m.pointee.pages)
   }
 
-  static let shape = 64
+  static let shape = 65
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2266,7 +2280,7 @@ public struct LeaseRequest: WireMessage, Equatable {
     list = try copyText(m.pointee.list)
   }
 
-  static let shape = 65
+  static let shape = 66
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2323,7 +2337,7 @@ public struct LeaseGrant: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 66
+  static let shape = 67
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2362,7 +2376,7 @@ public struct LeaseReply: WireMessage, Equatable {
     living = try copyMessages(m.pointee.n_living, m.pointee.living) { (p) throws(WireError) in try LeaseGrant(c: p) }
   }
 
-  static let shape = 67
+  static let shape = 68
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2416,7 +2430,7 @@ public struct CursorRequest: WireMessage, Equatable {
     fencingToken = m.pointee.has_fencing_token != 0 ? m.pointee.fencing_token : 0
   }
 
-  static let shape = 68
+  static let shape = 69
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2450,7 +2464,7 @@ public struct CursorReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
-  static let shape = 69
+  static let shape = 70
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2489,7 +2503,7 @@ public struct Quota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 70
+  static let shape = 71
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2538,7 +2552,7 @@ public struct QuotaRequest: WireMessage, Equatable {
     useDefault = m.pointee.has_use_default != 0 ? m.pointee.use_default != 0 : false
   }
 
-  static let shape = 71
+  static let shape = 72
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2587,7 +2601,7 @@ public struct QuotaReply: WireMessage, Equatable {
     isDefault = m.pointee.has_is_default != 0 ? m.pointee.is_default != 0 : false
   }
 
-  static let shape = 72
+  static let shape = 73
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2666,7 +2680,7 @@ public struct DelayedAction: WireMessage, Equatable {
     }
   }
 
-  static let shape = 73
+  static let shape = 74
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2705,7 +2719,7 @@ public struct ScheduleRequest: WireMessage, Equatable {
     graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
   }
 
-  static let shape = 74
+  static let shape = 75
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2739,7 +2753,7 @@ public struct ScheduleReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 75
+  static let shape = 76
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2773,7 +2787,7 @@ public struct CancelRequest: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 76
+  static let shape = 77
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2807,7 +2821,7 @@ public struct CancelReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 77
+  static let shape = 78
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2848,7 +2862,7 @@ public struct ListActionsReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 78
+  static let shape = 79
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2887,7 +2901,7 @@ public struct MoveRequest: WireMessage, Equatable {
     to = try copyText(m.pointee.to)
   }
 
-  static let shape = 79
+  static let shape = 80
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2961,7 +2975,7 @@ public struct MoveReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 80
+  static let shape = 81
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3005,7 +3019,7 @@ public struct DamageRequest: WireMessage, Equatable {
     maxChunks = m.pointee.has_max_chunks != 0 ? m.pointee.max_chunks : 0
   }
 
-  static let shape = 81
+  static let shape = 82
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3044,7 +3058,7 @@ public struct RecordDamage: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 82
+  static let shape = 83
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3100,7 +3114,7 @@ public struct ChunkDamage: WireMessage, Equatable {
     }
   }
 
-  static let shape = 83
+  static let shape = 84
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3115,26 +3129,85 @@ public struct ChunkDamage: WireMessage, Equatable {
   }
 }
 
-public struct DamageReply: WireMessage, Equatable {
-  public var chunks: [ChunkDamage]
+public struct BodyDamage: WireMessage, Equatable {
+  public var zone: ZoneRef?
+  public var name: String
+  public var version: UInt64
+  public var size: UInt64
+  public var foundMilliseconds: UInt64
 
   public init(
-    chunks: [ChunkDamage] = []
+    zone: ZoneRef? = nil,
+    name: String = "",
+    version: UInt64 = 0,
+    size: UInt64 = 0,
+    foundMilliseconds: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.name = name
+    self.version = version
+    self.size = size
+    self.foundMilliseconds = foundMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BodyDamage> {
+    let m = arena.make(Caravan__V1__BodyDamage.self, caravan__v1__body_damage__init)
+    if let zone { m.pointee.zone = zone.pack(into: &arena) }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if size != 0 { m.pointee.has_size = 1; m.pointee.size = size }
+    if foundMilliseconds != 0 { m.pointee.has_found_milliseconds = 1; m.pointee.found_milliseconds = foundMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__BodyDamage>) throws(WireError) {
+    zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
+    name = try copyText(m.pointee.name)
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    size = m.pointee.has_size != 0 ? m.pointee.size : 0
+    foundMilliseconds = m.pointee.has_found_milliseconds != 0 ? m.pointee.found_milliseconds : 0
+  }
+
+  static let shape = 85
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__body_damage__get_packed_size(m)) { caravan__v1__body_damage__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__body_damage__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct DamageReply: WireMessage, Equatable {
+  public var chunks: [ChunkDamage]
+  public var bodies: [BodyDamage]
+
+  public init(
+    chunks: [ChunkDamage] = [],
+    bodies: [BodyDamage] = []
   ) {
     self.chunks = chunks
+    self.bodies = bodies
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__DamageReply> {
     let m = arena.make(Caravan__V1__DamageReply.self, caravan__v1__damage_reply__init)
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    (m.pointee.n_bodies, m.pointee.bodies) = arena.messages(bodies) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__DamageReply>) throws(WireError) {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try ChunkDamage(c: p) }
+    bodies = try copyMessages(m.pointee.n_bodies, m.pointee.bodies) { (p) throws(WireError) in try BodyDamage(c: p) }
   }
 
-  static let shape = 84
+  static let shape = 86
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3168,7 +3241,7 @@ public struct ClockRequest: WireMessage, Equatable {
     accept = m.pointee.has_accept != 0 ? m.pointee.accept != 0 : false
   }
 
-  static let shape = 85
+  static let shape = 87
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3218,7 +3291,7 @@ public struct ClockReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 86
+  static let shape = 88
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3243,6 +3316,7 @@ public struct StorageStatus: WireMessage, Equatable {
   public var objectsRefused: UInt64
   public var objectProblem: String
   public var damagedChunks: UInt64
+  public var damagedRecords: UInt64
   public var clockProblem: String
 
   public init(
@@ -3255,6 +3329,7 @@ public struct StorageStatus: WireMessage, Equatable {
     objectsRefused: UInt64 = 0,
     objectProblem: String = "",
     damagedChunks: UInt64 = 0,
+    damagedRecords: UInt64 = 0,
     clockProblem: String = ""
   ) {
     self.zones = zones
@@ -3266,6 +3341,7 @@ public struct StorageStatus: WireMessage, Equatable {
     self.objectsRefused = objectsRefused
     self.objectProblem = objectProblem
     self.damagedChunks = damagedChunks
+    self.damagedRecords = damagedRecords
     self.clockProblem = clockProblem
   }
 
@@ -3280,6 +3356,7 @@ public struct StorageStatus: WireMessage, Equatable {
     if objectsRefused != 0 { m.pointee.has_objects_refused = 1; m.pointee.objects_refused = objectsRefused }
     if !objectProblem.isEmpty { m.pointee.object_problem = arena.string(objectProblem) }
     if damagedChunks != 0 { m.pointee.has_damaged_chunks = 1; m.pointee.damaged_chunks = damagedChunks }
+    if damagedRecords != 0 { m.pointee.has_damaged_records = 1; m.pointee.damaged_records = damagedRecords }
     if !clockProblem.isEmpty { m.pointee.clock_problem = arena.string(clockProblem) }
     return m
   }
@@ -3294,10 +3371,11 @@ public struct StorageStatus: WireMessage, Equatable {
     objectsRefused = m.pointee.has_objects_refused != 0 ? m.pointee.objects_refused : 0
     objectProblem = try copyText(m.pointee.object_problem)
     damagedChunks = m.pointee.has_damaged_chunks != 0 ? m.pointee.damaged_chunks : 0
+    damagedRecords = m.pointee.has_damaged_records != 0 ? m.pointee.damaged_records : 0
     clockProblem = try copyText(m.pointee.clock_problem)
   }
 
-  static let shape = 87
+  static let shape = 89
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3324,7 +3402,7 @@ public struct Empty: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
   }
 
-  static let shape = 88
+  static let shape = 90
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -301,6 +301,9 @@ final class MemoryStore: SyncStore {
     }
   }
 
+  /// Damage at the cloud is for tests with real stores.
+  func isDamaged(atCloud rows: [CloudDamage], of table: TableID) {}
+
   func reset(_ table: TableID, lost: [LostRange], token: [UInt8]) throws(CaravanError) {
     try state.withLock { state throws(CaravanError) in
       guard !state.plans.values.contains(where: { $0.table == table }) else {

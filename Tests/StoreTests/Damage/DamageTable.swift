@@ -52,11 +52,11 @@ enum Fate: Sendable, Hashable {
   case listed
   /// Nothing is answered that might be wrong: the error says that the file is damaged.
   case refused
-  /// The store does not open, and says that a file of it is damaged.
+  /// The store does not open, and says which file of it is damaged, and what to do.
   case closed
   /// What was committed last is gone, as if the power had failed before; all before is there.
   case cutOff
-  /// Nobody notices: bodies have no checksum of their own yet.
+  /// Nobody notices.
   case unnoticed
   case senseless(String)
 }
@@ -71,7 +71,8 @@ extension DamagedFile {
     case (.chunkFile, .backup), (.chunkRow, .backup), (.chunkOfPostgres, .backup): .listed
     case (.chunkFile, _), (.chunkRow, _), (.chunkOfPostgres, _): .absentAlone
     case (.body, .rewrite), (.bodyOfPostgres, .rewrite): .whole
-    case (.body, _), (.bodyOfPostgres, _): .unnoticed
+    case (.body, .backup), (.bodyOfPostgres, .backup): .listed
+    case (.body, _), (.bodyOfPostgres, _): .absentAlone
     case (.page, .restore), (.firstPage, .restore): .senseless("there is no backup of it to restore")
     case (.page, _): .refused
     case (.firstPage, _): .closed
@@ -169,7 +170,8 @@ struct DamageScene: Sendable {
     if file != .archive { try damage(address) }
     do { try await bench.open() } catch let error as CaravanError {
       // A store of which nobody can tell what is there does not serve the rest as if that were all.
-      return try Self.refusal(error) == .refused ? .closed : .unnoticed
+      let says = error.message.contains("store-\(Self.number).db") && error.message.contains("restore BACKUP")
+      return try Self.refusal(error) == .refused && says ? .closed : .unnoticed
     }
     var fate: Fate
     do { fate = try await perform(deed, bench, at: address) } catch let error as CaravanError {
@@ -188,9 +190,12 @@ struct DamageScene: Sendable {
 
   // MARK: Damage
 
+  /// Of the file that the user is in.
+  private static var number: UInt32 { Partition(of: Sample.database()).number % 2 }
+
   private func damage(_ address: String) throws {
     if file.place == .postgres { return try damagePostgres(address) }
-    let number = Partition(of: Sample.database()).number % 2
+    let number = Self.number
     let (needle, name): ([UInt8], String) =
       switch file {
       case .chunkFile: (Array(Self.chunks[1].bytes[20_000..<20_032]), "store-\(number).chunks")
@@ -252,10 +257,19 @@ struct DamageScene: Sendable {
   }
 
   private func look(at entries: [Model.Entry], _ bench: StoreBench) async throws -> Fate {
-    let bodies = Dictionary(entries.map { ($0.name, $0.body) }) { $1 }
+    let bodies = Dictionary(entries.filter { !$0.isDamaged }.map { ($0.name, $0.body) }) { $1 }
     if bodies["r3"] == nil, bodies["r1"] == Self.body(0), bodies["r2"] == Self.body(1) { return .cutOff }
     #expect(bodies["r1"] == Self.body(0) && bodies["r3"] == Self.body(2), "nothing else is affected: \(file)")
-    if bodies["r2"] != Self.body(1) { return .unnoticed }
+    guard let second = bodies["r2"] else {
+      for filter in [DamageFilter.everything, .database(Sample.database()), .owner(UserID(unchecked: "ada"))] {
+        #expect(try await bench.store.damagedBodies(filter, atMost: 9).map(\.name) == ["r2"])
+      }
+      #expect(try await bench.store.damagedBodies(.owner(UserID(unchecked: "eve")), atMost: 9).isEmpty)
+      #expect(try await bench.store.status().damagedRecords == 1)
+      return .absentAlone
+    }
+    if second != Self.body(1) { return .unnoticed }
+    #expect(try await bench.store.status().damagedRecords == 0)
     let hashes = Self.chunks.map(\.hash)
     let found = try await bench.store.chunks(hashes, in: Sample.database(), maxBytes: 1 << 20).map(\.bytes)
     if found == Self.chunks.map(\.bytes) { return .whole }
@@ -276,7 +290,7 @@ struct DamageScene: Sendable {
       let written = try BackupFile.write(source, to: path, at: now)
       guard restores else {
         fate =
-          written.damagedRecords.map(\.name) == ["r2"]
+          (written.damagedRecords.map(\.name) + written.damagedBodies.map(\.name)) == ["r2"]
           ? .listed : written.records == 3 ? .cutOff : .unnoticed
         return
       }

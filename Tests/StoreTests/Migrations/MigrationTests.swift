@@ -279,7 +279,7 @@ import Wire
     "issue 5, C18: a layout of a newer release, and one from long ago, are refused by name",
     arguments: Engine.allCases)
   func refused(engine: Engine) async throws {
-    for layout in [6, 3] {
+    for layout in [7, 3] {
       try await Fixture.with(engine) { bench, place in
         switch engine {
         case .sqlite:
@@ -293,7 +293,7 @@ import Wire
         }
         let error = await #expect(throws: CaravanError.self) { try await bench.open() }
         #expect(error?.message.contains("layout \(layout)") ?? false, "\(error?.message ?? "")")
-        #expect(error?.message.contains("5") ?? false, "\(error?.message ?? "")")
+        #expect(error?.message.contains("6") ?? false, "\(error?.message ?? "")")
         let source = #expect(throws: CaravanError.self) { try place.source() }
         #expect(source?.message.contains("layout \(layout)") ?? false, "\(source?.message ?? "")")
       }

@@ -214,7 +214,7 @@ extension TableStatus {
       properties: Wire.TableProperties(view.properties),
       mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
       tornRows: view.tornRows, waiting: UInt64(view.waiting), picksHere: view.picksHere, zoneIsGone: view.zoneIsGone,
-      aside: UInt64(view.aside),
+      aside: UInt64(view.aside), cloudDamagedRows: view.cloudDamagedRows,
       settingChanges: view.settingChanges.map { Wire.SettingChange(setting: $0.setting, was: $0.was, now: $0.now) })
   }
 }

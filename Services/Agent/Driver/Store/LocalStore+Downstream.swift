@@ -59,6 +59,7 @@ extension LocalStore {
   ) throws(CaravanError) {
     let entry = incoming.entry
     try RecordName.check(entry.name)
+    if !cloudDamage.isEmpty { isWhole(atCloud: entry.name, version: entry.version, of: state.table) }
     // A newer entry of the row makes the one that waits pointless.
     if state.waiting > 0 { try dropOvertaken(by: entry, in: &state) }
     if state.showsSnapshots, !incoming.isOwn { return try keepAside(entry, &state, &summary) }

@@ -13,6 +13,8 @@ public struct TableStatusView: Sendable, Hashable {
   public let torn: Int
   /// Ids of the first of those.
   public let tornRows: [String]
+  /// Ids of rows of which the cloud's own copies are damaged, the first of them.
+  public let cloudDamagedRows: [String]
   /// What has come from the cloud and does not show yet, until its objects are here, or all of its snapshot is.
   public let waiting: Int
   /// Unix milliseconds; 0: never.
@@ -54,6 +56,7 @@ extension LocalStore {
           table: state.table, rows: state.absence == nil ? census.visible : 0,
           dirty: state.isLocalOnly ? 0 : census.dirty,
           pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
+          cloudDamagedRows: damagedAtCloud(of: state.table),
           waiting: state.waiting, lastSync: state.lastSync,
           refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
           isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,

@@ -130,6 +130,9 @@ extension LocalStore {
       var summary = PushSummary()
       let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
       for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
+      for (row, outcome) in zip(rows, outcomes) {
+        if case .accepted(let version) = outcome { isWhole(atCloud: row.id, version: version, of: table) }
+      }
       try settle(op, rows, outcomes, in: &state, &summary)
       if let stamp { try note(stamp, of: rows, outcomes, in: state) }
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }

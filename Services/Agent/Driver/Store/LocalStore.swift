@@ -58,6 +58,8 @@ public actor LocalStore {
   var readLast: PartReader.Current?
   var resolutions: [TableID: ResolutionSession] = [:]
   var deletions = RecentDeletions()
+  /// Rows whose copies at the cloud are damaged, with the versions of those.
+  var cloudDamage: [TableID: [String: Seq]] = [:]
   /// Some push came to nothing; most of the time none has, and then nobody looks for it.
   var hasPushedInVain = false
   /// Numbers of tables with rows that go to the cloud together; those that have had such since the start, too.

@@ -55,6 +55,7 @@ public enum StoreLimits {
   static let refusalCharacters = 300
   /// Torn rows of a table that its status names.
   public static let tornRowsNamed: Int64 = 100
+  public static let cloudDamageNamed = 100
   /// Events of one table that are remembered at least; up to twice as many are. Who has not been told of older ones is
   /// told to look anew.
   public static let eventsKept = 256

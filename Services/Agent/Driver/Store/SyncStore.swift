@@ -99,6 +99,9 @@ public protocol SyncStore: Sendable {
   func apply(
     _ page: [IncomingEntry], with chunks: [LocalChunk], to table: TableID, token: [UInt8], end: PageEnd, point: Seq?
   ) async throws(CaravanError) -> PullSummary
+  /// The cloud has named these rows, and its own copies of them are damaged. They stay here as they are; one that is
+  /// the very copy goes to the cloud again.
+  func isDamaged(atCloud rows: [CloudDamage], of table: TableID) async throws(CaravanError)
   /// What waiting entries and conflict copies of the table need, oldest entry first, and what each may be a patch of.
   func missingChunks(of table: TableID, limit: Int) async throws(CaravanError) -> [ChunkNeed]
   /// The same, of entries that need no more than is left of `room`, in bytes: what is too large is passed over.

@@ -289,6 +289,9 @@ struct Downstream: Sendable {
     let entries = try EntryPage.decode(result.page).entries.map {
       IncomingEntry(entry: $0.model(), isOwn: $0.own, isStranger: $0.stranger)
     }
+    // Before the page, whose token is behind them.
+    let damaged = result.damaged.map { CloudDamage(row: $0.name, version: $0.version) }
+    if !damaged.isEmpty { try await crew.store.isDamaged(atCloud: damaged, of: table) }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
     let brought = hasObjects ? await crew.mover.bring(for: entries, through: gate) : []
     // Of a zone that is not there, nothing is at any version.

@@ -255,6 +255,7 @@ extension SyncEngine {
         guard case .hello(let reply) = result else { throw .unexpected(result, to: "a hello") }
         await crew.mover.cloudTime(is: reply.serverTimeMilliseconds)
         note(wanted: reply.wanted)
+        for some in reply.wantedRecords { try await note(wanted: some) }
         errands.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
       }
       if batch.subscribe, let result = results.popFirst() {

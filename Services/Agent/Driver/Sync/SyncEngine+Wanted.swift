@@ -13,6 +13,15 @@ extension SyncEngine {
     }
   }
 
+  /// Rows of a table that this device does not have, or does not sync, are others' to bring.
+  func note(wanted records: WantedRecords) async throws(CaravanError) {
+    guard let app = try? ContainerID(records.container) else { return }
+    let table = TableID(app: app, name: records.zone)
+    guard await store.syncedTables().contains(table) else { return }
+    let damaged = records.records.map { CloudDamage(row: $0.name, version: $0.version) }
+    try await store.isDamaged(atCloud: damaged, of: table)
+  }
+
   /// Over a link that some table of the app may be written over, or that an app just now asked for a sync over.
   func sendWanted(in group: inout DiscardingTaskGroup) {
     guard bus != nil, !wanted.isEmpty else { return }

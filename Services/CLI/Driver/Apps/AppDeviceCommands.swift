@@ -112,7 +112,9 @@ enum AppDeviceCommands {
         ])
     }
     let remedies = status.tables.filter { !$0.remedy.isEmpty }.map { "\n\($0.name): \($0.remedy)" }
-    let torn = status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
+    let torn =
+      status.tables.filter { !$0.tornRows.isEmpty }.map { "\n\($0.name): \(tornText($0))" }
+      + status.tables.filter { !$0.cloudDamagedRows.isEmpty }.map { "\n\($0.name): \(cloudDamageText($0))" }
     let gone = status.tables.compactMap(goneText) + status.tables.flatMap(settingTexts)
     let (queries, waiting) = (status.tables.compactMap(queryText), status.tables.compactMap(waitingText))
     return
@@ -155,6 +157,10 @@ enum AppDeviceCommands {
     return "damaged here, and awaited from the cloud: rows \(table.tornRows.joined(separator: ", "))\(more)"
   }
 
+  private static func cloudDamageText(_ table: DeviceStatus.Table) -> String {
+    "damaged at the cloud, which shows nobody what they are: rows \(table.cloudDamagedRows.joined(separator: ", "))"
+  }
+
   private static let fullDisk =
     "the disk is full: nothing can be written until there is room; delete rows, drop tables; sync goes on"
 
@@ -182,7 +188,8 @@ enum AppDeviceCommands {
     return [
       "table": .string(table.name), "rows": number(table.rows), "dirty": number(table.dirty),
       "pending": number(table.pending), "conflicts": number(table.conflicts), "torn": number(table.torn),
-      "torn_rows": .array(table.tornRows.map(JSON.string)), "waiting": number(table.waiting),
+      "torn_rows": .array(table.tornRows.map(JSON.string)),
+      "cloud_damaged_rows": .array(table.cloudDamagedRows.map(JSON.string)), "waiting": number(table.waiting),
       "zone_is_gone": .bool(table.isZoneGone), "aside": number(table.aside),
       "last_sync": time(table.lastSync).map(JSON.string) ?? .null, "bytes_up": number(table.bytesUp),
       "bytes_down": number(table.bytesDown), "refused": table.refused.isEmpty ? .null : .string(table.refused),

@@ -14,7 +14,8 @@ enum DamageCommands {
   static let tools = [
     Tool(
       Command(
-        "caravan damage", "Lists what the cloud's disk has lost: chunks of objects, and the records that name them.",
+        "caravan damage",
+        "Lists what the cloud's disk has lost: records, chunks of objects, and the records that name those.",
         flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags + [user, json])
     ) { options, terminal in try await list(options, terminal) },
     Tool(
@@ -38,29 +39,45 @@ enum DamageCommands {
 
   private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let owner: UserID? = if let name = options[user] { try UserID(name) } else { nil }
-    let chunks = try await storage(options, terminal) { storage throws(CaravanError) in
+    let damage = try await storage(options, terminal) { storage throws(CaravanError) in
       try await storage.damage(of: owner, hasRecords: true)
     }
-    if !options[json], chunks.isEmpty { return terminal.say("nothing is damaged, as far as it has been read") }
-    for chunk in chunks { terminal.say(options[json] ? Self.json(chunk).encoded() : text(chunk)) }
+    if !options[json], damage.chunks.isEmpty, damage.bodies.isEmpty {
+      return terminal.say("nothing is damaged, as far as it has been read")
+    }
+    for body in damage.bodies { terminal.say(options[json] ? Self.json(body).encoded() : text(body)) }
+    for chunk in damage.chunks { terminal.say(options[json] ? Self.json(chunk).encoded() : text(chunk)) }
+  }
+
+  private static func text(_ body: BodyDamage) -> String {
+    "\(body.size) bytes  \(place(body.zone?.database))  \(body.zone?.zone ?? "?")/\(body.name)  (the record itself, "
+      + "version \(body.version), found \(WallTime(milliseconds: Int64(clamping: body.foundMilliseconds))))"
+  }
+
+  private static func json(_ body: BodyDamage) -> JSON {
+    [
+      "record": .string(body.name), "zone": .string(body.zone?.zone ?? ""),
+      "database": .string(place(body.zone?.database)), "version": .int(Int64(clamping: body.version)),
+      "bytes": .int(Int64(clamping: body.size)), "found_milliseconds": .int(Int64(clamping: body.foundMilliseconds)),
+    ]
   }
 
   private static func text(_ chunk: ChunkDamage) -> String {
     let hash = ChunkHash(chunk.hash).map { "\($0)" } ?? "?"
     let names = chunk.records.map { "\($0.zone)/\($0.name)" }.joined(separator: ", ")
     return
-      "\(chunk.size) bytes  \(place(chunk))  \(names.isEmpty ? "in no record" : names)  (chunk \(hash), found "
+      "\(chunk.size) bytes  \(place(chunk.database))  \(names.isEmpty ? "in no record" : names)  (chunk \(hash), found "
       + "\(WallTime(milliseconds: Int64(clamping: chunk.foundMilliseconds))))"
   }
 
-  private static func place(_ chunk: ChunkDamage) -> String {
-    guard let database = try? chunk.database?.model() else { return "?" }
+  private static func place(_ reference: DatabaseRef?) -> String {
+    guard let database = try? reference?.model() else { return "?" }
     return "\(database)"
   }
 
   private static func json(_ chunk: ChunkDamage) -> JSON {
     [
-      "chunk": .string(ChunkHash(chunk.hash).map { "\($0)" } ?? ""), "database": .string(place(chunk)),
+      "chunk": .string(ChunkHash(chunk.hash).map { "\($0)" } ?? ""), "database": .string(place(chunk.database)),
       "bytes": .int(Int64(clamping: chunk.size)), "found_milliseconds": .int(Int64(clamping: chunk.foundMilliseconds)),
       "records": .array(chunk.records.map { ["zone": .string($0.zone), "name": .string($0.name)] }),
     ]

@@ -98,7 +98,9 @@ enum DoctorCommand {
       }
       return CloudFacts(
         directory: place.path,
-        state: .answers(damagedChunks: status.damagedChunks, clockProblem: status.clockProblem))
+        state: .answers(
+          damagedChunks: status.damagedChunks, damagedRecords: status.damagedRecords,
+          clockProblem: status.clockProblem))
     } catch {
       return CloudFacts(directory: place.path, state: .silent(error.message))
     }

@@ -116,6 +116,10 @@ public struct SuiteReport: Sendable, Equatable {
     if damaged > 0 {
       warnings.append("\(Int64(damaged)) chunks of objects are damaged on storage's disk: caravan damage lists them")
     }
+    let records = instances.compactMap { $0.gauge("caravan_storage_damaged_records") }.max() ?? 0
+    if records > 0 {
+      warnings.append("\(Int64(records)) records are damaged on storage's disk: caravan damage lists them")
+    }
     if instances.contains(where: { $0.gauge("caravan_storage_clock_trusted") == 0 }) {
       warnings.append(
         "storage does not believe its machine's clock, and deletes nothing for its age: see caravan clock")

@@ -80,7 +80,9 @@ package enum ObjectRetry {
   /// Whether another one can succeed.
   package static func isHopeless(_ error: CaravanError) -> Bool { hopeless.contains(error.code) }
 
-  private static let hopeless: Set<ErrorCode> = [.limitExceeded, .invalidData, .schemaViolation, .tableNotFound]
+  private static let hopeless: Set<ErrorCode> = [
+    .limitExceeded, .invalidData, .schemaViolation, .tableNotFound, .recordDamaged,
+  ]
 
   /// Doubled with every try, up to five minutes.
   package static func wait(after attempts: Int) -> Duration { .seconds(min(1 << Int64(min(attempts, 16)), longest)) }

@@ -8,12 +8,12 @@ extension StorageMethods {
   func damage(_ request: DamageRequest, _ partition: Partition) async throws(CaravanError) -> DamageReply {
     let count = RequestRules.bounded(request.maxChunks, by: StorageLimits.damageListed)
     let owner: UserID? = request.owner.isEmpty ? nil : try UserID(request.owner)
-    var damage = try await store.damage(in: nil, atMost: StorageLimits.damageListed)
-    if let owner { damage.removeAll { $0.database.owner != owner } }
+    let filter = owner.map { DamageFilter.owner($0) } ?? .everything
+    var damage = try await store.damage(filter, atMost: count)
     // Who does not want to know of records asks for bytes: what a database of many old versions has lost would stand
     // before what a device has.
     if !request.records { damage.removeAll { !$0.isHeld } }
-    damage.removeLast(max(0, damage.count - count))
+    let bodies = try await store.damagedBodies(filter, atMost: count)
     let records = request.records ? try await records(naming: damage) : []
     return DamageReply(
       chunks: damage.map { chunk in
@@ -22,6 +22,11 @@ extension StorageMethods {
           database: DatabaseRef(chunk.database), hash: chunk.hash.bytes, size: UInt64(clamping: chunk.size),
           foundMilliseconds: UInt64(clamping: chunk.found),
           records: names.map { RecordDamage(zone: $0.zone.name, name: $0.name) })
+      },
+      bodies: bodies.map { body in
+        BodyDamage(
+          zone: ZoneRef(body.zone), name: body.name, version: body.version, size: UInt64(clamping: body.size),
+          foundMilliseconds: UInt64(clamping: body.found))
       })
   }
 

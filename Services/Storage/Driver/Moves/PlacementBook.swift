@@ -28,6 +28,8 @@ struct PlacementBook: Sendable {
     var query = ChangeQuery(zone: Self.zone)
     while true {
       let page = try await store.changes(query)
+      // Whoever's it is would be looked for where they are not.
+      guard page.damaged.isEmpty else { throw .damagedRecords(page.damaged.map(\.name)) }
       for entry in try EntryPage.decode(page.page).entries where !entry.deleted {
         try Self.add(entry.name, entry.body, to: &all)
       }
@@ -38,6 +40,7 @@ struct PlacementBook: Sendable {
 
   static func read(_ records: [RecordContent]) throws(CaravanError) -> [UserID: Placement] {
     var all: [UserID: Placement] = [:]
+    for record in records where record.sum != nil { throw .damagedRecords([record.entry.name]) }
     for record in records where !record.entry.isDeleted { try add(record.entry.name, record.entry.body, to: &all) }
     return all
   }

@@ -216,15 +216,29 @@ package final class RoutedStore: Store {
 
   // MARK: Damage
 
-  package func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
-    guard let database else {
-      let all = try await readAll(at: { $0.database }) { store throws(CaravanError) in
-        try await store.damage(in: nil, atMost: count)
-      }
-      return Array((all.filter(\.isHeld) + all.filter { !$0.isHeld }).prefix(count))
+  package func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    let all = try await damage(filter, of: { $0.database }) { store throws(CaravanError) in
+      try await store.damage(filter, atMost: count)
     }
-    return try await read(of: database.owner) { store throws(CaravanError) in
-      try await store.damage(in: database, atMost: count)
+    return all.heldFirst(atMost: count)
+    }
+  }
+
+  package func damagedBodies(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedBody] {
+    let all = try await damage(filter, of: { $0.zone.database }) { store throws(CaravanError) in
+      try await store.damagedBodies(filter, atMost: count)
+    }
+    return Array(all.prefix(count))
+  }
+
+  private func damage<Item: Sendable>(
+    _ filter: DamageFilter, of database: @Sendable (Item) -> DatabaseID,
+    _ body: @Sendable (any MovableStore) async throws(CaravanError) -> [Item]
+  ) async throws(CaravanError) -> [Item] {
+    switch filter {
+    case .everything: try await readAll(at: database, body)
+    case .database(let database): try await read(of: database.owner, body)
+    case .owner(let owner): try await read(of: owner, body)
     }
   }
 

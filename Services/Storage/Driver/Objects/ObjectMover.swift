@@ -114,6 +114,8 @@ package struct ObjectMover: Sendable {
     _ task: ObjectTask, _ there: inout [PlacedObject], _ lane: any ObjectLane
   ) async throws(CaravanError) {
     try faults.pass(.transfer)
+    // What is there of it may be all that is left.
+    if task.entry?.isDamaged ?? false { throw .damagedRecords([task.name]) }
     let wanted = try await objects(of: task)
     // A zone that was made anew has the same paths.
     var isSucceeded = false

@@ -24,7 +24,7 @@ struct RottenStore: StoreWrapper {
 struct SilentStore: StoreWrapper {
   let store: any Store
 
-  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] { [] }
+  func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] { [] }
 }
 
 /// A store that finds all of its chunks whole, without a look at them.

@@ -47,8 +47,12 @@ extension StoreWrapper {
     try await store.deleteZone(zone, incarnation: incarnation, writer: writer)
   }
 
-  func damage(in database: DatabaseID?, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
-    try await store.damage(in: database, atMost: count)
+  func damage(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedChunk] {
+    try await store.damage(filter, atMost: count)
+  }
+
+  func damagedBodies(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedBody] {
+    try await store.damagedBodies(filter, atMost: count)
   }
 
   func records(

@@ -6702,7 +6702,7 @@ const ProtobufCMessageDescriptor caravan__v1__sync_event__descriptor =
   (ProtobufCMessageInit) caravan__v1__sync_event__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[21] =
+static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descriptors[22] =
 {
   {
     "table",
@@ -6956,11 +6956,24 @@ static const ProtobufCFieldDescriptor caravan__v1__table_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "cloud_damaged_rows",
+    90,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__TableStatus, n_cloud_damaged_rows),
+    offsetof(Caravan__V1__TableStatus, cloud_damaged_rows),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__table_status__field_indices_by_name[] = {
   19,   /* field[19] = aside */
   8,   /* field[8] = bytes_down */
   7,   /* field[7] = bytes_up */
+  21,   /* field[21] = cloud_damaged_rows */
   4,   /* field[4] = conflicts */
   2,   /* field[2] = dirty */
   6,   /* field[6] = last_sync_milliseconds */
@@ -6985,7 +6998,7 @@ static const ProtobufCIntRange caravan__v1__table_status__number_ranges[3 + 1] =
   { 1, 0 },
   { 80, 12 },
   { 89, 20 },
-  { 0, 21 }
+  { 0, 22 }
 };
 const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
 {
@@ -6995,7 +7008,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_status__descriptor =
   "Caravan__V1__TableStatus",
   "caravan.v1",
   sizeof(Caravan__V1__TableStatus),
-  21,
+  22,
   caravan__v1__table_status__field_descriptors,
   caravan__v1__table_status__field_indices_by_name,
   3,  caravan__v1__table_status__number_ranges,

@@ -1057,7 +1057,7 @@ const ProtobufCMessageDescriptor caravan__v1__archived_link__descriptor =
   (ProtobufCMessageInit) caravan__v1__archived_link__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__archived_record__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__archived_record__field_descriptors[6] =
 {
   {
     "entry",
@@ -1119,18 +1119,32 @@ static const ProtobufCFieldDescriptor caravan__v1__archived_record__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "damaged_sum",
+    20,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ArchivedRecord, has_damaged_sum),
+    offsetof(Caravan__V1__ArchivedRecord, damaged_sum),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__archived_record__field_indices_by_name[] = {
   3,   /* field[3] = chunks */
+  5,   /* field[5] = damaged_sum */
   0,   /* field[0] = entry */
   1,   /* field[1] = epoch */
   2,   /* field[2] = flags */
   4,   /* field[4] = links */
 };
-static const ProtobufCIntRange caravan__v1__archived_record__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__archived_record__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 20, 5 },
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__archived_record__descriptor =
 {
@@ -1140,10 +1154,10 @@ const ProtobufCMessageDescriptor caravan__v1__archived_record__descriptor =
   "Caravan__V1__ArchivedRecord",
   "caravan.v1",
   sizeof(Caravan__V1__ArchivedRecord),
-  5,
+  6,
   caravan__v1__archived_record__field_descriptors,
   caravan__v1__archived_record__field_indices_by_name,
-  1,  caravan__v1__archived_record__number_ranges,
+  2,  caravan__v1__archived_record__number_ranges,
   (ProtobufCMessageInit) caravan__v1__archived_record__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

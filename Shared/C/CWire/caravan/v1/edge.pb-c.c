@@ -1582,6 +1582,51 @@ void   caravan__v1__hello_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__hello_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__wanted_records__init
+                     (Caravan__V1__WantedRecords         *message)
+{
+  static const Caravan__V1__WantedRecords init_value = CARAVAN__V1__WANTED_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__wanted_records__get_packed_size
+                     (const Caravan__V1__WantedRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__wanted_records__pack
+                     (const Caravan__V1__WantedRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__wanted_records__pack_to_buffer
+                     (const Caravan__V1__WantedRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__wanted_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__WantedRecords *
+       caravan__v1__wanted_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__WantedRecords *)
+     protobuf_c_message_unpack (&caravan__v1__wanted_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__wanted_records__free_unpacked
+                     (Caravan__V1__WantedRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__wanted_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__wanted_chunks__init
                      (Caravan__V1__WantedChunks         *message)
 {
@@ -5301,7 +5346,7 @@ const ProtobufCMessageDescriptor caravan__v1__person__descriptor =
   (ProtobufCMessageInit) caravan__v1__person__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descriptors[5] =
 {
   {
     "server_time_milliseconds",
@@ -5351,18 +5396,31 @@ static const ProtobufCFieldDescriptor caravan__v1__hello_result__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "wanted_records",
+    21,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__HelloResult, n_wanted_records),
+    offsetof(Caravan__V1__HelloResult, wanted_records),
+    &caravan__v1__wanted_records__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__hello_result__field_indices_by_name[] = {
   2,   /* field[2] = max_frame_bytes */
   1,   /* field[1] = resubscribe */
   0,   /* field[0] = server_time_milliseconds */
   3,   /* field[3] = wanted */
+  4,   /* field[4] = wanted_records */
 };
 static const ProtobufCIntRange caravan__v1__hello_result__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 20, 3 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor =
 {
@@ -5372,11 +5430,75 @@ const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor =
   "Caravan__V1__HelloResult",
   "caravan.v1",
   sizeof(Caravan__V1__HelloResult),
-  4,
+  5,
   caravan__v1__hello_result__field_descriptors,
   caravan__v1__hello_result__field_indices_by_name,
   2,  caravan__v1__hello_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__hello_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__wanted_records__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__WantedRecords, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__WantedRecords, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__WantedRecords, n_records),
+    offsetof(Caravan__V1__WantedRecords, records),
+    &caravan__v1__damaged_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__wanted_records__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  2,   /* field[2] = records */
+  1,   /* field[1] = zone */
+};
+static const ProtobufCIntRange caravan__v1__wanted_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__wanted_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.WantedRecords",
+  "WantedRecords",
+  "Caravan__V1__WantedRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__WantedRecords),
+  3,
+  caravan__v1__wanted_records__field_descriptors,
+  caravan__v1__wanted_records__field_indices_by_name,
+  1,  caravan__v1__wanted_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__wanted_records__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__wanted_chunks__field_descriptors[2] =
@@ -5609,7 +5731,7 @@ const ProtobufCMessageDescriptor caravan__v1__changed_zones__descriptor =
   (ProtobufCMessageInit) caravan__v1__changed_zones__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptors[8] =
 {
   {
     "page",
@@ -5684,6 +5806,18 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "damaged",
+    35,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__PullResult, n_damaged),
+    offsetof(Caravan__V1__PullResult, damaged),
+    &caravan__v1__damaged_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lost",
     110,
     PROTOBUF_C_LABEL_REPEATED,
@@ -5698,7 +5832,8 @@ static const ProtobufCFieldDescriptor caravan__v1__pull_result__field_descriptor
 };
 static const unsigned caravan__v1__pull_result__field_indices_by_name[] = {
   4,   /* field[4] = consistent */
-  6,   /* field[6] = lost */
+  6,   /* field[6] = damaged */
+  7,   /* field[7] = lost */
   2,   /* field[2] = more */
   0,   /* field[0] = page */
   5,   /* field[5] = point */
@@ -5710,8 +5845,8 @@ static const ProtobufCIntRange caravan__v1__pull_result__number_ranges[4 + 1] =
   { 1, 0 },
   { 30, 4 },
   { 34, 5 },
-  { 110, 6 },
-  { 0, 7 }
+  { 110, 7 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
 {
@@ -5721,7 +5856,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull_result__descriptor =
   "Caravan__V1__PullResult",
   "caravan.v1",
   sizeof(Caravan__V1__PullResult),
-  7,
+  8,
   caravan__v1__pull_result__field_descriptors,
   caravan__v1__pull_result__field_indices_by_name,
   4,  caravan__v1__pull_result__number_ranges,

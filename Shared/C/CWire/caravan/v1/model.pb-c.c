@@ -412,6 +412,51 @@ void   caravan__v1__entry__free_unpacked
   assert(message->base.descriptor == &caravan__v1__entry__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__damaged_entry__init
+                     (Caravan__V1__DamagedEntry         *message)
+{
+  static const Caravan__V1__DamagedEntry init_value = CARAVAN__V1__DAMAGED_ENTRY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__damaged_entry__get_packed_size
+                     (const Caravan__V1__DamagedEntry *message)
+{
+  assert(message->base.descriptor == &caravan__v1__damaged_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__damaged_entry__pack
+                     (const Caravan__V1__DamagedEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__damaged_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__damaged_entry__pack_to_buffer
+                     (const Caravan__V1__DamagedEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__damaged_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__DamagedEntry *
+       caravan__v1__damaged_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__DamagedEntry *)
+     protobuf_c_message_unpack (&caravan__v1__damaged_entry__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__damaged_entry__free_unpacked
+                     (Caravan__V1__DamagedEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__damaged_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__field_versions__init
                      (Caravan__V1__FieldVersions         *message)
 {
@@ -1536,6 +1581,57 @@ const ProtobufCMessageDescriptor caravan__v1__entry__descriptor =
   caravan__v1__entry__field_indices_by_name,
   1,  caravan__v1__entry__number_ranges,
   (ProtobufCMessageInit) caravan__v1__entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__damaged_entry__field_descriptors[2] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__DamagedEntry, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__DamagedEntry, has_version),
+    offsetof(Caravan__V1__DamagedEntry, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__damaged_entry__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = version */
+};
+static const ProtobufCIntRange caravan__v1__damaged_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__damaged_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.DamagedEntry",
+  "DamagedEntry",
+  "Caravan__V1__DamagedEntry",
+  "caravan.v1",
+  sizeof(Caravan__V1__DamagedEntry),
+  2,
+  caravan__v1__damaged_entry__field_descriptors,
+  caravan__v1__damaged_entry__field_indices_by_name,
+  1,  caravan__v1__damaged_entry__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__damaged_entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__field_versions__field_descriptors[1] =

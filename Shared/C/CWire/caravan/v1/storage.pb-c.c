@@ -2797,6 +2797,51 @@ void   caravan__v1__chunk_damage__free_unpacked
   assert(message->base.descriptor == &caravan__v1__chunk_damage__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__body_damage__init
+                     (Caravan__V1__BodyDamage         *message)
+{
+  static const Caravan__V1__BodyDamage init_value = CARAVAN__V1__BODY_DAMAGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__body_damage__get_packed_size
+                     (const Caravan__V1__BodyDamage *message)
+{
+  assert(message->base.descriptor == &caravan__v1__body_damage__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__body_damage__pack
+                     (const Caravan__V1__BodyDamage *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__body_damage__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__body_damage__pack_to_buffer
+                     (const Caravan__V1__BodyDamage *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__body_damage__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__BodyDamage *
+       caravan__v1__body_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__BodyDamage *)
+     protobuf_c_message_unpack (&caravan__v1__body_damage__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__body_damage__free_unpacked
+                     (Caravan__V1__BodyDamage *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__body_damage__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__damage_reply__init
                      (Caravan__V1__DamageReply         *message)
 {
@@ -4763,7 +4808,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__read_changes_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_descriptors[8] =
 {
   {
     "page",
@@ -4838,6 +4883,18 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "damaged",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ReadChangesReply, n_damaged),
+    offsetof(Caravan__V1__ReadChangesReply, damaged),
+    &caravan__v1__damaged_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lost",
     110,
     PROTOBUF_C_LABEL_REPEATED,
@@ -4852,20 +4909,22 @@ static const ProtobufCFieldDescriptor caravan__v1__read_changes_reply__field_des
 };
 static const unsigned caravan__v1__read_changes_reply__field_indices_by_name[] = {
   5,   /* field[5] = consistent */
+  6,   /* field[6] = damaged */
   2,   /* field[2] = head */
-  6,   /* field[6] = lost */
+  7,   /* field[7] = lost */
   1,   /* field[1] = more */
   4,   /* field[4] = next */
   0,   /* field[0] = page */
   3,   /* field[3] = reset_required */
 };
-static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[4 + 1] =
+static const ProtobufCIntRange caravan__v1__read_changes_reply__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 3, 1 },
   { 6, 3 },
-  { 110, 6 },
-  { 0, 7 }
+  { 20, 6 },
+  { 110, 7 },
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
 {
@@ -4875,10 +4934,10 @@ const ProtobufCMessageDescriptor caravan__v1__read_changes_reply__descriptor =
   "Caravan__V1__ReadChangesReply",
   "caravan.v1",
   sizeof(Caravan__V1__ReadChangesReply),
-  7,
+  8,
   caravan__v1__read_changes_reply__field_descriptors,
   caravan__v1__read_changes_reply__field_indices_by_name,
-  4,  caravan__v1__read_changes_reply__number_ranges,
+  5,  caravan__v1__read_changes_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__read_changes_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -4946,7 +5005,7 @@ const ProtobufCMessageDescriptor caravan__v1__fetch_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__fetch_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__fetch_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__fetch_reply__field_descriptors[2] =
 {
   {
     "entries",
@@ -4960,14 +5019,28 @@ static const ProtobufCFieldDescriptor caravan__v1__fetch_reply__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "damaged",
+    20,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__FetchReply, n_damaged),
+    offsetof(Caravan__V1__FetchReply, damaged),
+    &caravan__v1__damaged_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__fetch_reply__field_indices_by_name[] = {
+  1,   /* field[1] = damaged */
   0,   /* field[0] = entries */
 };
-static const ProtobufCIntRange caravan__v1__fetch_reply__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__fetch_reply__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 20, 1 },
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__fetch_reply__descriptor =
 {
@@ -4977,10 +5050,10 @@ const ProtobufCMessageDescriptor caravan__v1__fetch_reply__descriptor =
   "Caravan__V1__FetchReply",
   "caravan.v1",
   sizeof(Caravan__V1__FetchReply),
-  1,
+  2,
   caravan__v1__fetch_reply__field_descriptors,
   caravan__v1__fetch_reply__field_indices_by_name,
-  1,  caravan__v1__fetch_reply__number_ranges,
+  2,  caravan__v1__fetch_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__fetch_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -7543,7 +7616,97 @@ const ProtobufCMessageDescriptor caravan__v1__chunk_damage__descriptor =
   (ProtobufCMessageInit) caravan__v1__chunk_damage__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__damage_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__body_damage__field_descriptors[5] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BodyDamage, zone),
+    &caravan__v1__zone_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BodyDamage, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BodyDamage, has_version),
+    offsetof(Caravan__V1__BodyDamage, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "size",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BodyDamage, has_size),
+    offsetof(Caravan__V1__BodyDamage, size),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "found_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BodyDamage, has_found_milliseconds),
+    offsetof(Caravan__V1__BodyDamage, found_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__body_damage__field_indices_by_name[] = {
+  4,   /* field[4] = found_milliseconds */
+  1,   /* field[1] = name */
+  3,   /* field[3] = size */
+  2,   /* field[2] = version */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__body_damage__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__body_damage__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.BodyDamage",
+  "BodyDamage",
+  "Caravan__V1__BodyDamage",
+  "caravan.v1",
+  sizeof(Caravan__V1__BodyDamage),
+  5,
+  caravan__v1__body_damage__field_descriptors,
+  caravan__v1__body_damage__field_indices_by_name,
+  1,  caravan__v1__body_damage__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__body_damage__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__damage_reply__field_descriptors[2] =
 {
   {
     "chunks",
@@ -7557,14 +7720,27 @@ static const ProtobufCFieldDescriptor caravan__v1__damage_reply__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bodies",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__DamageReply, n_bodies),
+    offsetof(Caravan__V1__DamageReply, bodies),
+    &caravan__v1__body_damage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__damage_reply__field_indices_by_name[] = {
+  1,   /* field[1] = bodies */
   0,   /* field[0] = chunks */
 };
 static const ProtobufCIntRange caravan__v1__damage_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__damage_reply__descriptor =
 {
@@ -7574,7 +7750,7 @@ const ProtobufCMessageDescriptor caravan__v1__damage_reply__descriptor =
   "Caravan__V1__DamageReply",
   "caravan.v1",
   sizeof(Caravan__V1__DamageReply),
-  1,
+  2,
   caravan__v1__damage_reply__field_descriptors,
   caravan__v1__damage_reply__field_indices_by_name,
   1,  caravan__v1__damage_reply__number_ranges,
@@ -7683,7 +7859,7 @@ const ProtobufCMessageDescriptor caravan__v1__clock_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__clock_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descriptors[11] =
 {
   {
     "zones",
@@ -7805,12 +7981,25 @@ static const ProtobufCFieldDescriptor caravan__v1__storage_status__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "damaged_records",
+    52,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__StorageStatus, has_damaged_records),
+    offsetof(Caravan__V1__StorageStatus, damaged_records),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__storage_status__field_indices_by_name[] = {
   3,   /* field[3] = chunk_bytes */
   2,   /* field[2] = chunks */
   9,   /* field[9] = clock_problem */
   8,   /* field[8] = damaged_chunks */
+  10,   /* field[10] = damaged_records */
   7,   /* field[7] = object_problem */
   5,   /* field[5] = objects_failing */
   6,   /* field[6] = objects_refused */
@@ -7823,7 +8012,7 @@ static const ProtobufCIntRange caravan__v1__storage_status__number_ranges[3 + 1]
   { 1, 0 },
   { 40, 4 },
   { 50, 8 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
 {
@@ -7833,7 +8022,7 @@ const ProtobufCMessageDescriptor caravan__v1__storage_status__descriptor =
   "Caravan__V1__StorageStatus",
   "caravan.v1",
   sizeof(Caravan__V1__StorageStatus),
-  10,
+  11,
   caravan__v1__storage_status__field_descriptors,
   caravan__v1__storage_status__field_indices_by_name,
   3,  caravan__v1__storage_status__number_ranges,

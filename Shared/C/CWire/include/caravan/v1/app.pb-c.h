@@ -1431,6 +1431,11 @@ struct  Caravan__V1__TableStatus
   protobuf_c_boolean has_aside;
   uint64_t aside;
   /*
+   * Ids of rows of which the cloud's own copies are damaged, the first of them: what is here of them stays.
+   */
+  size_t n_cloud_damaged_rows;
+  char **cloud_damaged_rows;
+  /*
    * Of its record type, since the device learnt of it: until the settings are as they were, or the table is reset.
    */
   size_t n_setting_changes;
@@ -1438,7 +1443,7 @@ struct  Caravan__V1__TableStatus
 };
 #define CARAVAN__V1__TABLE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__table_status__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+    , NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, NULL, 0,NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__SettingChange

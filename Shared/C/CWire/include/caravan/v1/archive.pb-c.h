@@ -192,10 +192,16 @@ struct  Caravan__V1__ArchivedRecord
   ProtobufCBinaryData chunks;
   size_t n_links;
   Caravan__V1__ArchivedLink **links;
+  /*
+   * The checksum of what the entry was (its numbers, name, fields and body), where that is not what is here: its disk
+   * has damaged it. 0: no damage is known.
+   */
+  protobuf_c_boolean has_damaged_sum;
+  uint64_t damaged_sum;
 };
 #define CARAVAN__V1__ARCHIVED_RECORD__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__archived_record__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, {0,NULL}, 0,NULL }
+    , NULL, 0, 0, 0, 0, 0, {0,NULL}, 0,NULL, 0, 0 }
 
 
 /*

@@ -53,6 +53,7 @@ typedef struct Caravan__V1__ZoneState Caravan__V1__ZoneState;
 typedef struct Caravan__V1__ZonesResult Caravan__V1__ZonesResult;
 typedef struct Caravan__V1__Person Caravan__V1__Person;
 typedef struct Caravan__V1__HelloResult Caravan__V1__HelloResult;
+typedef struct Caravan__V1__WantedRecords Caravan__V1__WantedRecords;
 typedef struct Caravan__V1__WantedChunks Caravan__V1__WantedChunks;
 typedef struct Caravan__V1__ListChangedZones Caravan__V1__ListChangedZones;
 typedef struct Caravan__V1__ChangedZone Caravan__V1__ChangedZone;
@@ -950,10 +951,31 @@ struct  Caravan__V1__HelloResult
    */
   size_t n_wanted;
   Caravan__V1__WantedChunks **wanted;
+  /*
+   * The same of records: who has one as it is named, unchanged, saves it anew.
+   */
+  size_t n_wanted_records;
+  Caravan__V1__WantedRecords **wanted_records;
 };
 #define CARAVAN__V1__HELLO_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__hello_result__descriptor) \
-    , 0, 0, 0, 0, 0, 0, 0,NULL }
+    , 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL }
+
+
+/*
+ * Records of one zone of a private database.
+ */
+struct  Caravan__V1__WantedRecords
+{
+  ProtobufCMessage base;
+  char *container;
+  char *zone;
+  size_t n_records;
+  Caravan__V1__DamagedEntry **records;
+};
+#define CARAVAN__V1__WANTED_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__wanted_records__descriptor) \
+    , NULL, NULL, 0,NULL }
 
 
 /*
@@ -1057,10 +1079,15 @@ struct  Caravan__V1__PullResult
    */
   protobuf_c_boolean has_point;
   uint64_t point;
+  /*
+   * Left out of the page, which goes on behind them: they come in a later one once somebody has written them anew.
+   */
+  size_t n_damaged;
+  Caravan__V1__DamagedEntry **damaged;
 };
 #define CARAVAN__V1__PULL_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull_result__descriptor) \
-    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, 0 }
+    , 0, {0,NULL}, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0,NULL, 0, 0, 0,NULL }
 
 
 /*
@@ -2082,6 +2109,25 @@ Caravan__V1__HelloResult *
 void   caravan__v1__hello_result__free_unpacked
                      (Caravan__V1__HelloResult *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__WantedRecords methods */
+void   caravan__v1__wanted_records__init
+                     (Caravan__V1__WantedRecords         *message);
+size_t caravan__v1__wanted_records__get_packed_size
+                     (const Caravan__V1__WantedRecords   *message);
+size_t caravan__v1__wanted_records__pack
+                     (const Caravan__V1__WantedRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__wanted_records__pack_to_buffer
+                     (const Caravan__V1__WantedRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__WantedRecords *
+       caravan__v1__wanted_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__wanted_records__free_unpacked
+                     (Caravan__V1__WantedRecords *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__WantedChunks methods */
 void   caravan__v1__wanted_chunks__init
                      (Caravan__V1__WantedChunks         *message);
@@ -2531,6 +2577,9 @@ typedef void (*Caravan__V1__Person_Closure)
 typedef void (*Caravan__V1__HelloResult_Closure)
                  (const Caravan__V1__HelloResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__WantedRecords_Closure)
+                 (const Caravan__V1__WantedRecords *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__WantedChunks_Closure)
                  (const Caravan__V1__WantedChunks *message,
                   void *closure_data);
@@ -2631,6 +2680,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__zone_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__zones_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__person__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__wanted_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__wanted_chunks__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_changed_zones__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_zone__descriptor;

@@ -24,6 +24,7 @@ typedef struct Caravan__V1__ListValue Caravan__V1__ListValue;
 typedef struct Caravan__V1__Field Caravan__V1__Field;
 typedef struct Caravan__V1__Fields Caravan__V1__Fields;
 typedef struct Caravan__V1__Entry Caravan__V1__Entry;
+typedef struct Caravan__V1__DamagedEntry Caravan__V1__DamagedEntry;
 typedef struct Caravan__V1__FieldVersions Caravan__V1__FieldVersions;
 typedef struct Caravan__V1__FieldVersion Caravan__V1__FieldVersion;
 typedef struct Caravan__V1__EntryPage Caravan__V1__EntryPage;
@@ -358,6 +359,25 @@ struct  Caravan__V1__Entry
 
 
 /*
+ * A record whose stored content the cloud's disk has damaged: nobody is shown what it has become. Who has something of
+ * it keeps that.
+ */
+struct  Caravan__V1__DamagedEntry
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * seq of its last write
+   */
+  protobuf_c_boolean has_version;
+  uint64_t version;
+};
+#define CARAVAN__V1__DAMAGED_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__damaged_entry__descriptor) \
+    , NULL, 0, 0 }
+
+
+/*
  * When and by whom each field was last written (UNI-01). Fields that were removed stay in here.
  */
 struct  Caravan__V1__FieldVersions
@@ -689,6 +709,25 @@ Caravan__V1__Entry *
 void   caravan__v1__entry__free_unpacked
                      (Caravan__V1__Entry *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__DamagedEntry methods */
+void   caravan__v1__damaged_entry__init
+                     (Caravan__V1__DamagedEntry         *message);
+size_t caravan__v1__damaged_entry__get_packed_size
+                     (const Caravan__V1__DamagedEntry   *message);
+size_t caravan__v1__damaged_entry__pack
+                     (const Caravan__V1__DamagedEntry   *message,
+                      uint8_t             *out);
+size_t caravan__v1__damaged_entry__pack_to_buffer
+                     (const Caravan__V1__DamagedEntry   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__DamagedEntry *
+       caravan__v1__damaged_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__damaged_entry__free_unpacked
+                     (Caravan__V1__DamagedEntry *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__FieldVersions methods */
 void   caravan__v1__field_versions__init
                      (Caravan__V1__FieldVersions         *message);
@@ -851,6 +890,9 @@ typedef void (*Caravan__V1__Fields_Closure)
 typedef void (*Caravan__V1__Entry_Closure)
                  (const Caravan__V1__Entry *message,
                   void *closure_data);
+typedef void (*Caravan__V1__DamagedEntry_Closure)
+                 (const Caravan__V1__DamagedEntry *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__FieldVersions_Closure)
                  (const Caravan__V1__FieldVersions *message,
                   void *closure_data);
@@ -890,6 +932,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__list_value__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__fields__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__entry__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__damaged_entry__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_versions__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_version__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__entry_page__descriptor;

@@ -79,6 +79,7 @@ typedef struct Caravan__V1__MoveReply Caravan__V1__MoveReply;
 typedef struct Caravan__V1__DamageRequest Caravan__V1__DamageRequest;
 typedef struct Caravan__V1__RecordDamage Caravan__V1__RecordDamage;
 typedef struct Caravan__V1__ChunkDamage Caravan__V1__ChunkDamage;
+typedef struct Caravan__V1__BodyDamage Caravan__V1__BodyDamage;
 typedef struct Caravan__V1__DamageReply Caravan__V1__DamageReply;
 typedef struct Caravan__V1__ClockRequest Caravan__V1__ClockRequest;
 typedef struct Caravan__V1__ClockReply Caravan__V1__ClockReply;
@@ -716,10 +717,15 @@ struct  Caravan__V1__ReadChangesReply
    */
   size_t n_lost;
   uint64_t *lost;
+  /*
+   * left out of the page, which goes on behind them
+   */
+  size_t n_damaged;
+  Caravan__V1__DamagedEntry **damaged;
 };
 #define CARAVAN__V1__READ_CHANGES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_changes_reply__descriptor) \
-    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0,NULL }
+    , 0, {0,NULL}, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__FetchRequest
@@ -747,10 +753,15 @@ struct  Caravan__V1__FetchReply
    */
   size_t n_entries;
   Caravan__V1__Entry **entries;
+  /*
+   * and these, which are there
+   */
+  size_t n_damaged;
+  Caravan__V1__DamagedEntry **damaged;
 };
 #define CARAVAN__V1__FETCH_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__fetch_reply__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0,NULL }
 
 
 struct  Caravan__V1__ZoneHead
@@ -1436,7 +1447,7 @@ struct  Caravan__V1__MoveReply
 
 
 /*
- * Chunks whose bytes were found damaged and have not come again since.
+ * Chunks whose bytes were found damaged and have not come again since, and records whose rows were.
  */
 struct  Caravan__V1__DamageRequest
 {
@@ -1450,6 +1461,9 @@ struct  Caravan__V1__DamageRequest
    */
   protobuf_c_boolean has_records;
   protobuf_c_boolean records;
+  /*
+   * and as many records
+   */
   protobuf_c_boolean has_max_chunks;
   uint32_t max_chunks;
 };
@@ -1490,15 +1504,43 @@ struct  Caravan__V1__ChunkDamage
     , NULL, 0, {0,NULL}, 0, 0, 0, 0, 0,NULL }
 
 
+/*
+ * A record whose row was found damaged and has not been written since.
+ */
+struct  Caravan__V1__BodyDamage
+{
+  ProtobufCMessage base;
+  Caravan__V1__ZoneRef *zone;
+  char *name;
+  protobuf_c_boolean has_version;
+  uint64_t version;
+  /*
+   * of the body
+   */
+  protobuf_c_boolean has_size;
+  uint64_t size;
+  /*
+   * Unix time
+   */
+  protobuf_c_boolean has_found_milliseconds;
+  uint64_t found_milliseconds;
+};
+#define CARAVAN__V1__BODY_DAMAGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__body_damage__descriptor) \
+    , NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+
 struct  Caravan__V1__DamageReply
 {
   ProtobufCMessage base;
   size_t n_chunks;
   Caravan__V1__ChunkDamage **chunks;
+  size_t n_bodies;
+  Caravan__V1__BodyDamage **bodies;
 };
 #define CARAVAN__V1__DAMAGE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__damage_reply__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0,NULL }
 
 
 /*
@@ -1568,13 +1610,18 @@ struct  Caravan__V1__StorageStatus
   protobuf_c_boolean has_damaged_chunks;
   uint64_t damaged_chunks;
   /*
+   * that have not been written since
+   */
+  protobuf_c_boolean has_damaged_records;
+  uint64_t damaged_records;
+  /*
    * why storage does not believe its machine's clock; empty: it does
    */
   char *clock_problem;
 };
 #define CARAVAN__V1__STORAGE_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__storage_status__descriptor) \
-    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL }
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__Empty
@@ -2764,6 +2811,25 @@ Caravan__V1__ChunkDamage *
 void   caravan__v1__chunk_damage__free_unpacked
                      (Caravan__V1__ChunkDamage *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__BodyDamage methods */
+void   caravan__v1__body_damage__init
+                     (Caravan__V1__BodyDamage         *message);
+size_t caravan__v1__body_damage__get_packed_size
+                     (const Caravan__V1__BodyDamage   *message);
+size_t caravan__v1__body_damage__pack
+                     (const Caravan__V1__BodyDamage   *message,
+                      uint8_t             *out);
+size_t caravan__v1__body_damage__pack_to_buffer
+                     (const Caravan__V1__BodyDamage   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__BodyDamage *
+       caravan__v1__body_damage__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__body_damage__free_unpacked
+                     (Caravan__V1__BodyDamage *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__DamageReply methods */
 void   caravan__v1__damage_reply__init
                      (Caravan__V1__DamageReply         *message);
@@ -3047,6 +3113,9 @@ typedef void (*Caravan__V1__RecordDamage_Closure)
 typedef void (*Caravan__V1__ChunkDamage_Closure)
                  (const Caravan__V1__ChunkDamage *message,
                   void *closure_data);
+typedef void (*Caravan__V1__BodyDamage_Closure)
+                 (const Caravan__V1__BodyDamage *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__DamageReply_Closure)
                  (const Caravan__V1__DamageReply *message,
                   void *closure_data);
@@ -3135,6 +3204,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__move_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__damage_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_damage__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__chunk_damage__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__body_damage__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__damage_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__clock_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__clock_reply__descriptor;

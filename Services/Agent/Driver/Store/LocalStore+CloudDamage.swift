@@ -1,0 +1,52 @@
+public import AgentCore
+public import Model
+internal import Runtime
+internal import SQLite
+
+/// What the cloud's disk has damaged of the rows here. It is remembered for `status` alone, and told again with every
+/// hello.
+extension LocalStore {
+  public func isDamaged(atCloud rows: [CloudDamage], of table: TableID) throws(CaravanError) {
+    guard !rows.isEmpty, try isSynced(table) else { return }
+    var isSent = false
+    try change(table) { (state) throws(CaravanError) in
+      for damage in rows {
+        note(damage, in: table)
+        guard var row = try state.rows.row(id: damage.row, database) else { continue }
+        let before = row.head
+        row.head.nameDamaged()
+        if row.head.isCopy(of: damage), !isOpen(row: row.id, of: table) {
+          let old = row
+          if row.head.write(RowChange(cells: true, objects: false)) == .keepAncestor {
+            try keepAncestor(old, in: state)
+          }
+          row.change = nextChange()
+          isSent = true
+        }
+        if row.head != before { try state.rows.updateHead(row, database) }
+      }
+      try state.save(database)
+    }
+    if isSent { try tellCollectable(of: table) }
+  }
+
+  private func note(_ damage: CloudDamage, in table: TableID) {
+    let known = cloudDamage[table, default: [:]]
+    guard known.count < StoreLimits.cloudDamageNamed || known[damage.row] != nil else { return }
+    if known[damage.row] ?? 0 < damage.version {
+      host.log.warning(
+        "the cloud's copy of a row is damaged: what is here of it stays",
+        [.table: table, .record: damage.row, .seq: damage.version])
+    }
+    cloudDamage[table, default: [:]][damage.row] = damage.version
+  }
+
+  /// A newer version of the row has come, or gone.
+  func isWhole(atCloud row: String, version: Seq, of table: TableID) {
+    guard let damaged = cloudDamage[table]?[row], damaged < version else { return }
+    cloudDamage[table]?[row] = nil
+  }
+
+  /// Ids of the first of them.
+  func damagedAtCloud(of table: TableID) -> [String] { (cloudDamage[table] ?? [:]).keys.sorted() }
+}
