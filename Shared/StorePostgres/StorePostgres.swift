@@ -124,6 +124,9 @@ public final class StorePostgres: Store {
   /// nil: the database's.
   var clock: Int64? { options.clock?.wallTime.milliseconds }
 
+  /// Milliseconds that nobody can set: this machine's wall clock may be another than the database's.
+  private var running: Int64 { Int64(clamping: host.clock.now.nanoseconds / 1_000_000) }
+
   // MARK: Records
 
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
@@ -142,7 +145,8 @@ public final class StorePostgres: Store {
         try Upkeep(db: db).makeSnapshot(of: incarnation, in: partition, for: query.reader?.writer)
       }
     }
-    sightings.withLock { $0.note(query, answered: page, at: clock ?? host.clock.wallTime.milliseconds) }
+    let time = clock ?? running
+    sightings.withLock { $0.note(query, answered: page, at: time) }
     return page
   }
 
@@ -338,9 +342,11 @@ public final class StorePostgres: Store {
   /// Writes down where devices are, and purges tombstones of a few zones.
   private func collectDevices(_ buried: [Partition], clock: Int64?) async throws(CaravanError) -> Bool {
     let seen = sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
-    let rule = options.tombstones
+    let (rule, count) = (options.tombstones, clock == nil ? running : nil)
     do throws(CaravanError) {
-      try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).write(seen, rule) }
+      try await writers[0].perform { (db) throws(PostgresError) in
+        try Upkeep(db: db).write(seen, rule, countedUntil: count)
+      }
     } catch {
       sightings.withLock { $0.putBack(seen) }
       throw error
