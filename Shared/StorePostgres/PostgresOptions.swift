@@ -69,6 +69,8 @@ enum PostgresLimits {
   static func scanned(records: Int, bytes: Int) -> Int { max(leastScanned, min(records + 1, bytes / rowBytes)) }
   /// Zones of one partition: their ids share an incarnation with the partition's life.
   static let highestZone: Int64 = (1 << 24) - 1
+  /// The number with which a warning says that they run out: four in five.
+  static let fewZonesLeft = highestZone / 5 * 4
   /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another
   /// process has made something meanwhile, so at most as often as there are things to make, with room for deadlocks.
   static let layoutAttempts = 50
@@ -87,6 +89,13 @@ extension ConnectionOptions {
     options.applicationName = "caravan-upkeep"
     options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
+    return options
+  }
+
+  /// A group waits for no partition for long: what it could do meanwhile waits with it.
+  static func writer(_ address: ConnectionString) -> ConnectionOptions {
+    var options = store(address)
+    options.preamble.append("SET lock_timeout = '2s'")
     return options
   }
 
