@@ -49,11 +49,16 @@ enum PostgresLimits {
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)
+  /// Between two tries of a partition whose row somebody else holds.
+  static let heldPause: Duration = .milliseconds(500)
   /// Chunks whose counts one statement changes: it compares each with each.
   static let chunksPerStatement = 256
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Ids of zones that one step looks at, and the most of them that were deleted long ago and go with it.
+  static let zonesLookedAt: Int64 = 4_096
+  static let zonesPerBurial = 16
   /// Milliseconds that the database's time may step back in daily use.
   static let clockStep: Int64 = 60_000
   /// Outcomes of ops that one step forgets.
