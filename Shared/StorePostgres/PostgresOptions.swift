@@ -49,11 +49,16 @@ enum PostgresLimits {
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)
+  /// Between two tries of a partition whose row somebody else holds.
+  static let heldPause: Duration = .milliseconds(500)
   /// Chunks whose counts one statement changes: it compares each with each.
   static let chunksPerStatement = 256
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Ids of zones that one step looks at, and the most of them that were deleted long ago and go with it.
+  static let zonesLookedAt: Int64 = 4_096
+  static let zonesPerBurial = 16
   /// Milliseconds that the database's time may step back in daily use.
   static let clockStep: Int64 = 60_000
   /// Outcomes of ops that one step forgets.
@@ -74,6 +79,8 @@ enum PostgresLimits {
   static func scanned(records: Int, bytes: Int) -> Int { max(leastScanned, min(records + 1, bytes / rowBytes)) }
   /// Zones of one partition: their ids share an incarnation with the partition's life.
   static let highestZone: Int64 = (1 << 24) - 1
+  /// The number with which a warning says that they run out: four in five.
+  static let fewZonesLeft = highestZone / 5 * 4
   /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another
   /// process has made something meanwhile, so at most as often as there are things to make, with room for deadlocks.
   static let layoutAttempts = 50
@@ -92,6 +99,13 @@ extension ConnectionOptions {
     options.applicationName = "caravan-upkeep"
     options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
+    return options
+  }
+
+  /// A group waits for no partition for long: what it could do meanwhile waits with it.
+  static func writer(_ address: ConnectionString) -> ConnectionOptions {
+    var options = store(address)
+    options.preamble.append("SET lock_timeout = '2s'")
     return options
   }
 

@@ -21,6 +21,7 @@ public final class StorePostgres: Store {
   private let sightings = Mutex(Sightings())
   private let spread: SpreadAccounts
   private let purgeTurn = Mutex(PurgeTurn())
+  let burialTurn = Mutex(BurialTurn())
   let checked = Mutex(CheckedChunks<Wants.Chunk>())
   /// For what takes long and holds nobody up.
   private let slowLane: ReaderLane
@@ -124,6 +125,9 @@ public final class StorePostgres: Store {
   /// nil: the database's.
   var clock: Int64? { options.clock?.wallTime.milliseconds }
 
+  /// Milliseconds that nobody can set: this machine's wall clock may be another than the database's.
+  private var running: Int64 { Int64(clamping: host.clock.now.nanoseconds / 1_000_000) }
+
   // MARK: Records
 
   public func settle(_ op: OpID, in zone: ZoneID) async throws(CaravanError) -> CommitResult {
@@ -143,7 +147,8 @@ public final class StorePostgres: Store {
         try Upkeep(db: db).makeSnapshot(of: incarnation, in: partition, for: query.reader?.writer)
       }
     }
-    sightings.withLock { $0.note(query, answered: page, at: clock ?? host.clock.wallTime.milliseconds) }
+    let time = clock ?? running
+    sightings.withLock { $0.note(query, answered: page, at: time) }
     return page
   }
 
@@ -280,7 +285,11 @@ public final class StorePostgres: Store {
   }
 
   public func status() async throws(CaravanError) -> StoreStatus {
-    try await read { (reads) throws(PostgresError) in try reads.status() }
+    let (status, lastZone) = try await read { (reads) throws(PostgresError) in
+      (try reads.status(), try reads.db.run(Surveys.lastZone).first?.integer(0) ?? 0)
+    }
+    metrics.numbered(upTo: lastZone, host.log)
+    return status
   }
 
   /// A step for one partition of each kind of work.
@@ -303,6 +312,7 @@ public final class StorePostgres: Store {
       try upkeep.removeLeases(in: partition, clock: clock)
     }
     var hasMore = try await collectDevices(survey.buried, clock: clock)
+    if try await buryZones(clock: clock) { hasMore = true }
     for partition in survey.snapshots {
       let more = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
         try Upkeep(db: db).collectSnapshots(in: partition, clock: clock)
@@ -340,9 +350,11 @@ public final class StorePostgres: Store {
   /// Writes down where devices are, and purges tombstones of a few zones.
   private func collectDevices(_ buried: [Partition], clock: Int64?) async throws(CaravanError) -> Bool {
     let seen = sightings.withLock { $0.take(atMost: StoreLimits.sightingsWritten) }
-    let rule = options.tombstones
+    let (rule, count) = (options.tombstones, clock == nil ? running : nil)
     do throws(CaravanError) {
-      try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).write(seen, rule) }
+      try await writers[0].perform { (db) throws(PostgresError) in
+        try Upkeep(db: db).write(seen, rule, countedUntil: count)
+      }
     } catch {
       sightings.withLock { $0.putBack(seen) }
       throw error
@@ -371,9 +383,9 @@ public final class StorePostgres: Store {
     try await perform(in: partition) { (upkeep) throws(PostgresError) in try step(upkeep, partition) }
   }
 
-  func perform(
-    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Void
-  ) async throws(CaravanError) {
+  func perform<Value: Sendable>(
+    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Value
+  ) async throws(CaravanError) -> Value {
     try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
       try step(Upkeep(db: db))
     }

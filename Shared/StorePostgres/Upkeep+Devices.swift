@@ -26,14 +26,20 @@ struct PurgeTurn: Sendable {
 
 /// What is known of devices, and the tombstones that they let go.
 extension Upkeep {
-  func write(_ sightings: [Sighting], _ rule: TombstoneRule) throws(PostgresError) {
+  /// - Parameter countedUntil: what a count of milliseconds shows now by which is said when the devices were seen; nil:
+  ///   Unix time says it.
+  func write(
+    _ sightings: [Sighting], _ rule: TombstoneRule, countedUntil count: Int64? = nil
+  ) throws(PostgresError) {
+    guard !sightings.isEmpty else { return }
+    let zero = if let count { try now(nil) - count } else { Int64(0) }
     for (partition, some) in Dictionary(grouping: sightings, by: \.partition).sorted(by: { $0.key < $1.key }) {
       let key = Int32(partition.number)
       let adopted = try adopted(some.map(\.zone), in: key)
       try db.run(
         DeviceStatements.saveSightings, key, some.map { adopted[$0.zone] == nil ? $0.zone >> 24 : 0 },
         some.map { adopted[$0.zone] ?? Layout.zone($0.zone) }, some.map(\.device), some.map(\.seen), some.map(\.target),
-        some.map(\.time), rule.activityStep, rule.snapshotStep)
+        some.map { zero + $0.time }, rule.activityStep, rule.snapshotStep)
     }
   }
 

@@ -3,9 +3,10 @@ import Runtime
 
 extension GaugeName {
   static let clockError = GaugeName(
-    "caravan_storage_clock_error_seconds", "How far the machine's clock is from the time that storage counts.")
+    "caravan_storage_clock_error_seconds",
+    "How far the clock, the machine's or PostgreSQL's, is from the time that storage counts.")
   static let clockTrusted = GaugeName(
-    "caravan_storage_clock_trusted", "1: the machine's clock is believed; 0: nothing is deleted because of its age.")
+    "caravan_storage_clock_trusted", "1: the clock is believed; 0: nothing is deleted because of its age.")
 }
 
 /// Says when the machine's clock is not believed, and keeps what is for a later life of the process.
@@ -24,8 +25,7 @@ struct ClockWatch: Sendable {
     self.server = server
     metrics = host.metrics
     doubt = Outage(
-      host, "the machine's clock is not believed: nothing is deleted because of its age",
-      over: "the machine's clock is believed")
+      host, "the clock is not believed: nothing is deleted because of its age", over: "the clock is believed")
     unwritten = Outage(
       host, "what is known of the clock cannot be written", over: "what is known of the clock is written")
   }

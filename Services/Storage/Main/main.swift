@@ -152,7 +152,7 @@ Command(
   let host = own.map { host.with(clock: $0) } ?? host
   let (store, moves) = try await open(options, host, feed)
   let server = serverTime(of: store)
-  let clock = own ?? server.map { TrustedClock(host.clock, $0, log: host.log) }
+  let clock = own ?? server.map { TrustedClock(host.clock, $0, of: "PostgreSQL's server", log: host.log) }
   let ways = try lanes(options, host)
   let mover =
     ways.isEmpty

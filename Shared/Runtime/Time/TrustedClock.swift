@@ -16,16 +16,21 @@ public final class TrustedClock: Clock {
   private let base: any Clock
   private let machine: any MachineTime
   private let file: String?
+  private let place: String
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - base: for everything but the wall time.
   ///   - file: keeps what was believed last; nil: nothing of before this process is known. One that is damaged says
   ///     nothing, and is written anew.
-  public init(_ base: any Clock, _ machine: any MachineTime, file: String? = nil, log: Log) {
+  ///   - place: where the machine's clock is, as people are told.
+  public init(
+    _ base: any Clock, _ machine: any MachineTime, file: String? = nil, of place: String = "storage's machine", log: Log
+  ) {
     self.base = base
     self.machine = machine
     self.file = file
+    self.place = place
     var mark: ClockReading?
     if let file, DiskFile.exists(file) {
       do throws(CaravanError) { mark = try ClockReading(text: TextFile.read(file), of: file) } catch {
@@ -50,7 +55,7 @@ public final class TrustedClock: Clock {
     let seconds = abs(error.components.seconds)
     let way = error < .zero ? "behind" : "ahead of"
     return
-      "the clock of storage's machine is \(Self.text(seconds)) \(way) the time that storage counts: it was set, or the "
+      "the clock of \(place) is \(Self.text(seconds)) \(way) the time that storage counts: a clock was set, or the "
       + "machine was off for long; set it right, or say caravan clock accept if it is"
   }
 

@@ -9,7 +9,7 @@ public struct Sighting: Sendable, Hashable {
   public var seen: Seq
   /// The snapshot it reads; 0: none.
   public var target: Seq
-  /// Unix time in milliseconds.
+  /// Unix time in milliseconds, or what a store counts that turns it into that.
   public var time: Int64
 
   public init(partition: Partition, zone: Incarnation, device: String, seen: Seq, target: Seq, time: Int64) {

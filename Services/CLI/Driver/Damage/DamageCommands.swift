@@ -21,7 +21,7 @@ enum DamageCommands {
     Tool(
       Command(
         "caravan clock",
-        "Says whether storage believes its machine's clock; `accept`: it is right, go on deleting what is over.",
+        "Says whether storage believes its clock, its machine's or PostgreSQL's; `accept`: it is right, go on deleting.",
         operands: .init("[accept]", 0...1),
         flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags + [json]), changesCloud: true
     ) { options, terminal in try await clock(options, terminal) },
@@ -99,6 +99,6 @@ enum DamageCommands {
       return terminal.say(values.encoded())
     }
     let time = WallTime(milliseconds: Int64(clamping: reply.storageMilliseconds))
-    terminal.say(reply.problem.isEmpty ? "\(time): the machine's clock is believed" : "\(time): \(reply.problem)")
+    terminal.say(reply.problem.isEmpty ? "\(time): the clock is believed" : "\(time): \(reply.problem)")
   }
 }

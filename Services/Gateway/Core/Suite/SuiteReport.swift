@@ -122,7 +122,7 @@ public struct SuiteReport: Sendable, Equatable {
     }
     if instances.contains(where: { $0.gauge("caravan_storage_clock_trusted") == 0 }) {
       warnings.append(
-        "storage does not believe its machine's clock, and deletes nothing for its age: see caravan clock")
+        "storage does not believe its clock, and deletes nothing for its age: see caravan clock")
     }
     return warnings
   }
