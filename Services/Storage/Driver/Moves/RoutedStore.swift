@@ -221,7 +221,6 @@ package final class RoutedStore: Store {
       try await store.damage(filter, atMost: count)
     }
     return all.heldFirst(atMost: count)
-    }
   }
 
   package func damagedBodies(_ filter: DamageFilter, atMost count: Int) async throws(CaravanError) -> [DamagedBody] {
