@@ -21,7 +21,7 @@ enum DamageCommands {
     Tool(
       Command(
         "caravan clock",
-        "Says whether storage believes its clock, its machine's or PostgreSQL's; `accept`: it is right, go on deleting.",
+        "Says whether storage believes its clock (its machine's or PostgreSQL's); `accept`: it does.",
         operands: .init("[accept]", 0...1),
         flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags + [json]), changesCloud: true
     ) { options, terminal in try await clock(options, terminal) },
