@@ -161,6 +161,6 @@ public final class Connection {
     guard let failure = lastFailure, failure.kind == .corrupt else { return (lastFailure ?? error).caravanError }
     whenDamaged?()
     return CaravanError(
-      .internalError, "the database file '\(path)' is damaged (\(failure)): look at the disk, and restore the file")
+      .internalError, "\(SQLiteError.file) '\(path)' is damaged (\(failure)): look at the disk, and restore the file")
   }
 }

@@ -42,7 +42,8 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  fileprivate static let damage = "the database file is damaged"
+  /// How it is said that a file is damaged; that may go on with its path.
+  static let file = "the database file"
 
   public var description: String { "SQLite \(code): \(message)" }
 
@@ -52,7 +53,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
       CaravanError(.storageFull, "a database cannot be opened (\(self)): see that it is there, and who may use it")
     case .diskRefused: CaravanError(.storageFull, "the disk refuses to write (\(self)): free some space and retry")
     case .busy: CaravanError(.serverBusy, "the database is locked (\(self)): retry", retryAfterMilliseconds: 20)
-    case .corrupt: CaravanError(.internalError, "\(Self.damage) (\(self)): restore it")
+    case .corrupt: CaravanError(.internalError, "\(Self.file) is damaged (\(self)): restore it")
     case .constraint: CaravanError(.objectExists, message)
     case .interrupted: CaravanError(.cancelled, "the statement was stopped (\(self))")
     case .denied, .badStatement: CaravanError(.invalidData, message)
@@ -64,5 +65,5 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
 
 extension CaravanError {
   /// Whether SQLite has found a file to be none of its own, or damaged.
-  public var isDamagedDatabase: Bool { code == .internalError && message.hasPrefix(SQLiteError.damage) }
+  public var isDamagedDatabase: Bool { code == .internalError && message.hasPrefix(SQLiteError.file) }
 }

@@ -131,9 +131,8 @@ extension StorePostgres {
   public func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep {
     let position = try await read { (reads) throws(PostgresError) in try reads.scrubbedRecord() }
     if let position { return try await scrubRecords(after: position, bytes: bytes) }
-    var step = try await scrubChunks(bytes: bytes)
+    let step = try await scrubChunks(bytes: bytes)
     guard step.isRoundOver else { return step }
-    step.isRoundOver = false
     return step + (try await scrubRecords(after: Reads.RecordPosition(), bytes: max(1, bytes - step.bytes)))
   }
 
