@@ -17,6 +17,7 @@ struct App: Sendable {
   private let hasShares: Bool
   let hasFrailLinks: Bool
   let hasLargeChunks: Bool
+  private let hasRot: Bool
   /// Set up in this life of the agent.
   private var preparedLife = 0
   /// The last deletion of each key, where the row may still lie deleted.
@@ -33,6 +34,7 @@ struct App: Sendable {
     hasShares = !suite.scale.shares.isEmpty
     hasFrailLinks = suite.scale.hasFrailLinks
     hasLargeChunks = suite.scale.hasLargeChunks
+    hasRot = suite.scale.hasRot
   }
 
   typealias Session = AgentSlot.Session
@@ -95,7 +97,8 @@ struct App: Sendable {
 
   // MARK: Setting up
 
-  var mode: StoreMode { (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite }
+  /// What is written over in place is at the cloud only, until the write is closed: where that loses it, nobody has it.
+  var mode: StoreMode { !hasRot && (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite }
 
   /// What was set up is not what is wanted any more.
   mutating func setUpAnew() { preparedLife = 0 }
