@@ -2,6 +2,7 @@ internal import Model
 internal import Runtime
 internal import StorageDriver
 internal import TestKit
+internal import Wire
 
 /// Users are moved from store to store again and again, and storage often dies in the middle of it (CK-100): devices
 /// must not be able to tell.
@@ -32,6 +33,21 @@ struct Moves: Rarity {
       suite.crash(storage)
       try? await clock.sleep(for: pause)
       storage.start()
+    }
+  }
+}
+
+extension Suite {
+  /// What is being moved lies in two places.
+  func waitForMoves() async throws {
+    guard let mover = vault.mover else { return }
+    for user in scale.users {
+      for round in 0... {
+        let reply = try await mover.move(UserID(user), to: nil)
+        if reply.to.isEmpty && reply.leaving.isEmpty { break }
+        guard round < 120 else { throw SeedFailure(what: "\(user) is still being moved: \(reply.problem)") }
+        try await ground.simulation.host("inspector").host.clock.sleep(for: .seconds(1))
+      }
     }
   }
 }

@@ -7,9 +7,9 @@ internal import Store
 internal import StoreSQLite
 internal import TestKit
 
-/// The cloud's disk loses bytes of chunks, again and again: in the file of long ones and in rows of the database (issue
-/// 5, B10). Devices hold what their rows name, so all of that must be whole in the end; what somebody has written who
-/// is gone since must be named as damaged, and nothing else.
+/// The cloud's disk loses bytes of chunks, again and again: in the files of long ones and in rows of the databases, in
+/// each store that there is (issue 5, B10). Devices hold what their rows name, so all of that must be whole in the end;
+/// what somebody has written who is gone since must be named as damaged, and nothing else.
 struct Rot: Rarity {
   static let container = ContainerID(unchecked: "archive")
   /// Two signs of life of a device, in which it hears what the cloud lacks, and time to send it.
@@ -20,6 +20,8 @@ struct Rot: Rarity {
   private let suite: Suite
   private let user: String
   private var dice: Dice
+  /// Which file of which store. Only where there are several.
+  private var places: Dice
   /// Whose bytes no device has, by record.
   private var archive: [String: ChunkBytes] = [:]
   private var storage: Part { suite.services[0] }
@@ -28,6 +30,7 @@ struct Rot: Rarity {
     self.suite = suite
     user = suite.scale.users[0]
     dice = Dice(seed: seed, "rot")
+    places = Dice(seed: seed, "places of rot")
   }
 
   mutating func run(until end: Instant, clock: any Clock) async {
@@ -45,24 +48,35 @@ struct Rot: Rarity {
 
   // MARK: Damage
 
-  private var chunkFile: String { "\(storage.directory)/store-0.chunks" }
+  /// A file of a store, without what its name ends with.
+  private mutating func file() -> String {
+    let isSecond = suite.scale.hasMoves && places.happens(400)
+    let directory = isSecond ? "\(storage.directory)/\(Suite.secondStore)" : storage.directory
+    return "\(directory)/store-\(places.below(suite.scale.files))"
+  }
+
+  private mutating func chunkFile() -> (path: String, bytes: [UInt8])? {
+    let path = "\(file()).chunks"
+    return Files.read(path).flatMap { $0.isEmpty ? nil : (path, $0) }
+  }
 
   /// Under the hands of storage, if it is up.
   private mutating func flip() {
-    guard var bytes = Files.read(chunkFile), !bytes.isEmpty else { return }
+    guard let (path, was) = chunkFile() else { return }
+    var bytes = was
     // Chunks begin at blocks, and are shorter than those here.
     let block = dice.below(1 + (bytes.count - 1) / ChunkFileLayout.block) * ChunkFileLayout.block
     let place = min(bytes.count - 1, block + dice.below(AgentSlot.inlineBytes))
     bytes[place] ^= UInt8(1 << dice.below(8))
-    Files.write(bytes, to: chunkFile)
-    suite.ground.recorder.note("byte \(place) of the cloud's chunks is another")
+    Files.write(bytes, to: path)
+    note("byte \(place) of the cloud's chunks is another", path)
   }
 
   private mutating func cut() {
-    guard let bytes = Files.read(chunkFile), !bytes.isEmpty else { return }
+    guard let (path, bytes) = chunkFile() else { return }
     let rest = dice.below(bytes.count)
-    Files.write(Array(bytes.prefix(rest)), to: chunkFile)
-    suite.ground.recorder.note("the file of the cloud's chunks ends after \(rest) bytes of \(bytes.count)")
+    Files.write(Array(bytes.prefix(rest)), to: path)
+    note("the file of the cloud's chunks ends after \(rest) bytes of \(bytes.count)", path)
   }
 
   private mutating func whileDown(_ clock: any Clock, _ damage: (inout Rot) -> Void) async {
@@ -74,13 +88,15 @@ struct Rot: Rarity {
   }
 
   private mutating func lose() {
-    suite.ground.recorder.note("the file of the cloud's chunks is empty")
-    if Files.read(chunkFile) != nil { Files.write([], to: chunkFile) }
+    guard let (path, _) = chunkFile() else { return }
+    note("the file of the cloud's chunks is empty", path)
+    Files.write([], to: path)
   }
 
   private mutating func flipRow() {
     do {
-      let db = try Connection(.file("\(storage.directory)/store-0.db"), StoreOptions.connection)
+      let path = "\(file()).db"
+      let db = try Connection(.file(path), StoreOptions.connection)
       defer { db.close() }
       let rows = try db.all(
         "SELECT id, bytes FROM chunk_bytes ORDER BY id", read: { (id: $0.integer(0), bytes: $0.bytes(1)) })
@@ -89,8 +105,12 @@ struct Rot: Rarity {
       guard !row.bytes.isEmpty else { return }
       row.bytes[dice.below(row.bytes.count)] ^= 1
       try db.run("UPDATE chunk_bytes SET bytes = ? WHERE id = ?", row.bytes, row.id)
-      suite.ground.recorder.note("a byte of row \(row.id) of the cloud's chunks is another")
+      note("a byte of row \(row.id) of the cloud's chunks is another", path)
     } catch { suite.ground.recorder.note("no row could be damaged: \(error)") }
+  }
+
+  private func note(_ what: String, _ path: String) {
+    suite.ground.recorder.note("\(what), in \(path.dropFirst(storage.directory.count + 1))")
   }
 
   // MARK: What no device has
@@ -118,6 +138,7 @@ struct Rot: Rarity {
   // MARK: The end
 
   mutating func conclude(_ clock: any Clock) async throws {
+    try await suite.waitForMoves()
     guard let store = suite.vault.store else { throw SeedFailure(what: "storage is down, and all is calm") }
     while try await !store.scrub(bytes: Self.scrubBytes).isRoundOver {}
     let known = try await store.damage(in: nil, atMost: Self.chunksListed)
@@ -133,10 +154,11 @@ struct Rot: Rarity {
     if !archive.isEmpty { _ = try await store.deleteZone(zone(), writer: "operator") }
   }
 
-  /// What is damaged at the cloud and whole on a device.
+  /// What is damaged at the cloud, named by a record there, and whole on a device. A device may still have old versions
+  /// as long as an app has writes open, and nobody asks for those.
   private func held(of damage: [DamagedChunk]) async throws -> [String] {
     var held: [String] = []
-    for chunk in damage {
+    for chunk in damage where chunk.isHeld {
       for device in suite.devices where device.user == chunk.database.owner?.text {
         guard let session = device.slot.session else { continue }
         let here = try await session.store.held([chunk.hash])

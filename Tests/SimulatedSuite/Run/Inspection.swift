@@ -168,23 +168,10 @@ struct Inspection: Sendable {
 
   // MARK: Garbage
 
-  /// What is being moved lies in two places.
-  private func waitForMoves() async throws {
-    guard let mover = suite.vault.mover else { return }
-    for user in suite.scale.users {
-      for round in 0... {
-        let reply = try await mover.move(UserID(user), to: nil)
-        if reply.to.isEmpty && reply.leaving.isEmpty { break }
-        guard round < 120 else { throw SeedFailure(what: "\(user) is still being moved: \(reply.problem)") }
-        try await suite.ground.simulation.host("inspector").host.clock.sleep(for: .seconds(1))
-      }
-    }
-  }
-
   /// Long after the last write the cloud keeps the chunks that rows name, and no other. What only a snapshot or a zone
   /// that is gone still named has its own grace once these are collected.
   private func collectGarbage(_ store: any Store, _ problems: inout [String]) async throws {
-    try await waitForMoves()
+    try await suite.waitForMoves()
     for _ in 0..<2 {
       suite.services[0].machine.adjustWallTime(
         by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(120))

@@ -19,6 +19,7 @@ struct App: Sendable {
   let hasLargeChunks: Bool
   /// Nil: what it writes is the same in all runs of its world.
   let secret: Secret?
+  private let hasRot: Bool
   /// Set up in this life of the agent.
   private var preparedLife = 0
   /// The last deletion of each key, where the row may still lie deleted.
@@ -36,6 +37,7 @@ struct App: Sendable {
     hasFrailLinks = suite.scale.hasFrailLinks
     hasLargeChunks = suite.scale.hasLargeChunks
     secret = ground.secret?.user == device.user ? ground.secret : nil
+    hasRot = suite.scale.hasRot
   }
 
   typealias Session = AgentSlot.Session
@@ -98,7 +100,8 @@ struct App: Sendable {
 
   // MARK: Setting up
 
-  var mode: StoreMode { (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite }
+  /// What is written over in place is at the cloud only, until the write is closed: where that loses it, nobody has it.
+  var mode: StoreMode { !hasRot && (device.name.utf8.last ?? 0).isMultiple(of: 2) ? .inPlace : .copyOnWrite }
 
   /// What was set up is not what is wanted any more.
   mutating func setUpAnew() { preparedLife = 0 }

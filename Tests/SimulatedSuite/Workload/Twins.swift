@@ -100,7 +100,8 @@ struct Twins: Rarity {
       let name = "p\(pair)\(half)"
       guard !isGone else { return Wire.Mutation(name: name, kind: .delete) }
       var fields = RecordFields([number: .integer(Int64(op))])
-      if dice.happens(400) {
+      // The writer keeps nothing: what the cloud's disk loses before the device has it is lost for good.
+      if !suite.scale.hasRot, dice.happens(400) {
         let chunk = LocalChunk(containing: dice.bytes(dice.within(1...900)))
         fields[photo] = .asset(AssetManifest(parts: [.init(hash: chunk.hash, length: UInt32(chunk.bytes.count))]))
         chunks.append(Chunk(hash: chunk.hash.bytes, data: chunk.bytes))

@@ -59,9 +59,7 @@ struct Scale: Sendable {
   var hasPowerCuts = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
-  /// The cloud's disk loses bytes of chunks (issue 5, B10). Only where a planted fault is to show: at the end of one
-  /// world in fifty a device waits for bytes that come late or that nobody has any more, which no checker tells from a
-  /// fault.
+  /// The cloud's disk loses bytes of chunks (issue 5, B10).
   var hasRot = false
 
   struct Table: Sendable, Hashable {
@@ -119,6 +117,9 @@ struct Scale: Sendable {
     hasTwins = twins.happens(hasRestore ? 400 : 120)
     var thrift = Dice(seed: seed, "budgets")
     hasBudgets = thrift.happens(120)
+    // Whoever gives up rows, or gets back what is older, may leave bytes that no device has.
+    var rot = Dice(seed: seed, "has rot")
+    hasRot = rot.happens(150) && !hasRestore && shares.isEmpty
     var hostile = Dice(seed: seed, "hostile apps are here")
     hasHostileApps = hostile.happens(80)
     var disks = Dice(seed: seed, "disks")
