@@ -11,11 +11,16 @@ struct GroupLoad {
   private let quotas: DefaultQuotas
   private let spread: SpreadAccounts
 
-  /// - Parameter clock: nil: the database's.
-  init(_ wants: [(Partition, Wants)], clock: Int64?, quotas: DefaultQuotas, spread: SpreadAccounts) {
+  /// - Parameters:
+  ///   - clock: nil: the database's.
+  ///   - isBrief: whether to wait for those who hold a partition only for a moment.
+  init(
+    _ wants: [(Partition, Wants)], clock: Int64?, quotas: DefaultQuotas, spread: SpreadAccounts, isBrief: Bool = false
+  ) {
     self.quotas = quotas
     self.spread = spread
     pipeline.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+    if isBrief { pipeline.add(Statements.waitBriefly) }
     for (partition, wants) in wants {
       let counts = pipeline.add(Statements.holdPartition, Int32(partition.number))
       parts.append((counts, PartLoad(partition, wants)))

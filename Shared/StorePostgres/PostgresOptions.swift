@@ -49,6 +49,8 @@ enum PostgresLimits {
   /// Transactions that met others, in a row, before a call is answered `serverBusy`.
   static let conflictsInARow = 20
   static let conflictPause: Duration = .milliseconds(5)
+  /// Between two tries of a partition whose row somebody else holds.
+  static let heldPause: Duration = .milliseconds(500)
   /// Chunks whose counts one statement changes: it compares each with each.
   static let chunksPerStatement = 256
   /// Rows one step of upkeep removes.
@@ -87,6 +89,13 @@ extension ConnectionOptions {
     options.applicationName = "caravan-upkeep"
     options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
+    return options
+  }
+
+  /// A group waits for no partition for long: what it could do meanwhile waits with it.
+  static func writer(_ address: ConnectionString) -> ConnectionOptions {
+    var options = store(address)
+    options.preamble.append("SET lock_timeout = '2s'")
     return options
   }
 

@@ -9,6 +9,9 @@ enum Statements {
     WHERE partition = $1 FOR UPDATE
     """
 
+  /// For who holds a row, in this transaction.
+  static let waitBriefly: StaticString = "SET LOCAL lock_timeout = '100ms'"
+
   static let life: StaticString = "SELECT life FROM caravan_partitions WHERE partition = $1"
 
   static let clock: StaticString = """

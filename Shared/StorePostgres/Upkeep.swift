@@ -64,6 +64,8 @@ struct Upkeep {
   ) throws(PostgresError) {
     var begin = Pipeline()
     begin.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+    // Writes wait behind it.
+    begin.add("SET LOCAL lock_timeout = '1s'")
     begin.add(Statements.holdPartition, Int32(partition.number))
     _ = try db.run(begin)
     var end = try body()

@@ -27,6 +27,7 @@ actor WriterLane {
   private let queuesObjects: Bool
   private var session: Session
   private var conflicts = 0
+  private var held = HeldPartitions()
   /// A group was sent and never heard of: if it was committed, nobody was told.
   private var isInDoubt = false
   /// Why `perform` failed last.
@@ -46,7 +47,7 @@ actor WriterLane {
     quotas = options.quotas
     self.spread = spread
     queuesObjects = options.queuesObjects
-    session = Session(.store(options.address), host: host, metrics: metrics, outage: outage)
+    session = Session(.writer(options.address), host: host, metrics: metrics, outage: outage)
   }
 
   func close() { session.close() }
@@ -88,13 +89,39 @@ actor WriterLane {
       queue.withLock { $0.putBack(rest) }
       return rest.isEmpty ? nil : .zero
     }
+    let free = turnAway(group)
+    guard !free.isEmpty else { return nil }
+    guard !held.keepApart(free.map(\.partition)) else { return runApart(free) }
     do throws(PostgresError) {
-      try transact(group)
+      try transact(free)
       conflicts = 0
+      held.took(free.map(\.partition))
       return nil
     } catch {
-      return take(error, of: group)
+      return take(error, of: free)
     }
+  }
+
+  /// Nobody waits for partitions that somebody has just been found to hold.
+  /// - Returns: writes to the others.
+  private func turnAway(_ group: [any PendingWrite]) -> [any PendingWrite] {
+    guard !held.isEmpty else { return group }
+    let now = host.clock.now
+    for write in group {
+      if let left = held.wait(for: write.partition, at: now) { finish([write], HeldPartitions.refusal(left)) }
+    }
+    return group.filter { !$0.isDone }
+  }
+
+  /// Each partition by itself, so that nobody waits for another's.
+  private func runApart(_ group: [any PendingWrite]) -> Duration? {
+    let parts = Dictionary(grouping: group, by: \.partition).sorted { $0.key < $1.key }.map(\.value)
+    for (index, part) in parts.enumerated() {
+      guard let pause = run(part) else { continue }
+      queue.withLock { $0.putBack(parts[(index + 1)...].flatMap(\.self)) }
+      return pause
+    }
+    return nil
   }
 
   private func take(_ error: PostgresError, of group: [any PendingWrite]) -> Duration? {
@@ -114,6 +141,10 @@ actor WriterLane {
       }
       queue.withLock { $0.putBack(group) }
       return PostgresLimits.conflictPause * conflicts
+    case .busy where error.isOfLock:
+      guard held.met(group.map(\.partition), at: host.clock.now) else { return runApart(group) }
+      finish(group, error.answer)
+      return nil
     case .busy, .diskRefused, .notPermitted, .noSuchTable:
       finish(group, error.answer)
       return nil
@@ -192,7 +223,9 @@ actor WriterLane {
     var wants: [UInt32: Wants] = [:]
     for write in group { write.want(&wants[write.partition, default: Wants()]) }
     let ordered = Partition.all.compactMap { partition in wants[partition.number].map { (partition, $0) } }
-    return GroupLoad(ordered, clock: storeClock?.wallTime.milliseconds, quotas: quotas, spread: spread)
+    let isDoubtful = ordered.contains { held.isKnown($0.0.number) }
+    return GroupLoad(
+      ordered, clock: storeClock?.wallTime.milliseconds, quotas: quotas, spread: spread, isBrief: isDoubtful)
   }
 
   /// Work on the connection; one that is lost is given up.
