@@ -114,6 +114,42 @@ import Wire
     }
   }
 
+  @Test("issue 5, A9: with everything that a user has, how they are called in containers goes, in both environments")
+  func aliases() async throws {
+    try await Self.with { store, bench in
+      let devices = [EnrolledDevice("ada", "phone"), EnrolledDevice("ada", "tablet"), EnrolledDevice("ada2", "phone")]
+      var zones: [ZoneID] = []
+      for (number, environment) in Model.Environment.allCases.enumerated() {
+        for container in ["album", "notes"] {
+          let zone = try AliasNames.zone(of: ContainerID(container), in: environment)
+          zones.append(zone)
+          var texts: [String: String] = [:]
+          for (index, device) in devices.enumerated() {
+            for name in [AliasNames.name(device.user), AliasNames.name(device)] {
+              texts[name] = "alias\(number)\(index)\(name.count)"
+              texts[AliasNames.name(alias: texts[name] ?? "")] = name
+            }
+          }
+          let saves = texts.map { name, text in
+            StorageBench.save(name, body: RecordFields([AliasNames.content: .text(text)]).body)
+          }
+          let op = OpID(writer: "@sync", epoch: UInt64(number + 1), number: UInt64(zones.count))
+          _ = try await store.commit(Commit(zone: zone, op: op, isAtomic: true, mutations: saves))
+        }
+      }
+      var process = Process(store, bench)
+      _ = try await process.actions.schedule(DelayedAction(target: .user("ada")), after: 1_000)
+      bench.clock.advance(by: .seconds(2))
+      #expect(try await process.sweep() == 1)
+      for zone in zones {
+        let page = try await store.changes(ChangeQuery(zone: zone))
+        let left = try EntryPage.decode(page.page).entries.filter { !$0.deleted }
+        let texts = try left.map { "\($0.name) \(try RecordFields(body: $0.body)[AliasNames.content])" }
+        #expect(left.count == 4 && texts.allSatisfy { !$0.contains("ada/") && !$0.contains("user:ada ") }, "\(texts)")
+      }
+    }
+  }
+
   @Test("CK-32: what is called off is not done; what has begun, or is not there, cannot be called off")
   func cancel() async throws {
     try await Self.with { store, bench in

@@ -127,7 +127,11 @@ package struct DelayedActions: Sendable {
       let wasThere = try await store.deleteZone(
         zone.model(), incarnation: action.incarnation, writer: Self.writer)
       return (wasThere ? 1 : 0, true)
-    case .user(let user): return try await deleteZones(of: UserID(user))
+    case .user(let user):
+      let user = try UserID(user)
+      let (zones, isDone) = try await deleteZones(of: user)
+      if isDone { try await AliasErasure(store: store, ops: ops).erase(user) }
+      return (zones, isDone)
     case nil: return (0, true)
     }
   }

@@ -11,8 +11,9 @@ import Wire
 ///
 /// In development's zone `aliases`, `@derived` is there since every alias that a release without this registry had
 /// derived was written down, and new ones are random.
+///
+/// `AliasNames` says so; storage removes those of a user of whom everything is deleted.
 package struct AliasStore: Sendable {
-  private static let content: UInt32 = 1
   private static let mark = "@derived"
 
   let storage: StorageClient
@@ -26,23 +27,15 @@ package struct AliasStore: Sendable {
   }
 
   private static func zone(_ place: Place) throws(CaravanError) -> ZoneID {
-    try ZoneID(home(place.environment), "aliases.\(place.container)")
+    try AliasNames.zone(of: place.container, in: place.environment)
   }
-
-  private static func home(_ environment: Model.Environment) -> DatabaseID {
-    DatabaseID(container: .system, environment: environment, owner: nil)
-  }
-
-  private static func name(_ user: UserID) -> String { "user:\(user)" }
-  private static func name(_ device: EnrolledDevice) -> String { "device:\(device.text)" }
-  private static func name(alias: String) -> String { "alias:\(alias)" }
 
   /// What is there of some users and devices.
   struct Found: Sendable {
     fileprivate var texts: [String: String] = [:]
 
-    func alias(of user: UserID) -> String? { texts[name(user)] }
-    func alias(of device: EnrolledDevice) -> String? { texts[name(device)] }
+    func alias(of user: UserID) -> String? { texts[AliasNames.name(user)] }
+    func alias(of device: EnrolledDevice) -> String? { texts[AliasNames.name(device)] }
     func alias(of device: EnrolledDevice) -> Alias? {
       guard let user = alias(of: device.user), let own: String = alias(of: device) else { return nil }
       return Alias(user: user, device: own)
@@ -50,7 +43,8 @@ package struct AliasStore: Sendable {
   }
 
   func look(_ devices: [EnrolledDevice], at place: Place) async throws(CaravanError) -> Found {
-    let names = Set(devices.map { Self.name($0.user) }).sorted() + Set(devices).sorted().map(Self.name)
+    let names =
+      Set(devices.map { AliasNames.name($0.user) }).sorted() + Set(devices).sorted().map { AliasNames.name($0) }
     var found = Found()
     for entry in try await live(names, in: Self.zone(place)) { found.texts[entry.name] = try Self.text(entry) }
     return found
@@ -63,10 +57,10 @@ package struct AliasStore: Sendable {
   ) async throws(CaravanError) -> Bool {
     var new: [String: String] = [:]
     for (device, alias) in aliases {
-      for (name, text) in [(Self.name(device.user), alias.user), (Self.name(device), alias.device)]
+      for (name, text) in [(AliasNames.name(device.user), alias.user), (AliasNames.name(device), alias.device)]
       where found.texts[name] == nil {
         new[name] = text
-        new[Self.name(alias: text)] = name
+        new[AliasNames.name(alias: text)] = name
       }
     }
     guard !new.isEmpty else { return true }
@@ -76,19 +70,19 @@ package struct AliasStore: Sendable {
   // MARK: What releases of before derived
 
   func isMigrated() async throws(CaravanError) -> Bool {
-    try await !live([Self.mark], in: ZoneID(Self.home(.development), "aliases")).isEmpty
+    try await !live([Self.mark], in: ZoneID(AliasNames.home(.development), "aliases")).isEmpty
   }
 
   func noteMigrated() async throws(CaravanError) {
     // Where another instance was first, it is noted as well.
-    _ = try await commit([Self.mark: "all"], to: ZoneID(Self.home(.development), "aliases"))
+    _ = try await commit([Self.mark: "all"], to: ZoneID(AliasNames.home(.development), "aliases"))
   }
 
   // MARK: Records
 
   private func commit(_ texts: [String: String], to zone: ZoneID) async throws(CaravanError) -> Bool {
     let mutations = texts.sorted { $0.key < $1.key }.map { name, text in
-      let body = RecordFields([Self.content: .text(text)]).body
+      let body = RecordFields([AliasNames.content: .text(text)]).body
       return Model.Mutation(name: name, base: .absent, change: .save(type: 0, body: body, chunks: []))
     }
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, mutations) else {
@@ -105,7 +99,7 @@ package struct AliasStore: Sendable {
   }
 
   private static func text(_ entry: Model.Entry) throws(CaravanError) -> String {
-    guard case .text(let text) = try RecordFields(body: entry.body)[content] else {
+    guard case .text(let text) = try RecordFields(body: entry.body)[AliasNames.content] else {
       throw CaravanError(.internalError, "record '\(entry.name)' of the aliases is not as sync writes it")
     }
     return text
