@@ -215,7 +215,7 @@ let package = Package(
         "GatewayTests",
         [
           "GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Encoding",
-          "StorageDriver", "StoreSQLite", "Store",
+          "StorageDriver", "StoreSQLite", "Store", "StorageClient",
         ]),
       tests(
         "AgentTests",

@@ -1,8 +1,11 @@
+import Bus
 import Crypto
 import Encoding
 import Model
+import StorageClient
 import TestKit
 import Testing
+import Wire
 
 /// Goal: a token lets in one device, once, in time, and nobody else (architecture §4). Method: HTTP against a gateway
 /// whose registry is a real store.
@@ -63,6 +66,28 @@ struct EnrolmentTests {
       }
       #expect(statuses.filter { $0 == 200 }.count == 1, "\(statuses)")
       #expect(statuses.filter { $0 == 401 || $0 == 503 }.count == 7, "\(statuses)")
+    }
+  }
+
+  @Test("issue 5, A3: a token that is used, or was not in time, is forgotten in the end")
+  func forgotten() async throws {
+    try await GatewayWorld.with { world in
+      let storage = StorageClient(bus: world.hub.connect(as: "looker"), host: world.host, writer: "@test")
+      let zone = try ZoneID(DatabaseID.system(nil), "enrolment")
+      func left() async throws -> Int {
+        let reply = try await storage.changes(of: zone, ReadChangesRequest(zone: ZoneRef(zone)))
+        return try EntryPage.decode(reply.page).entries.count { !$0.deleted }
+      }
+      let key = try NKey.generate(.user)
+      let token = try await world.mint("cam-1")
+      _ = try await world.mint("cam-2")
+      #expect(try await world.enrol(token, key).status == 200)
+      world.clock.advance(seconds: 6 * 86_400)
+      #expect(try await world.enrol(token, key).status == 200)
+      #expect(try await left() == 2)
+      world.clock.advance(seconds: 2 * 86_400)
+      try await eventually("both are gone") { try await left() == 0 }
+      #expect(try await world.enrol(token, key).status == 401)
     }
   }
 

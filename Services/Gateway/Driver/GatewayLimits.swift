@@ -14,6 +14,8 @@ public enum GatewayLimits {
   public static let certificatePeriod: Duration = .seconds(2)
   /// How far a device's clock may be from the gateway's where it asks for credentials that are over.
   static let renewalSeconds: Int64 = 300
+  /// For so many seconds a token that is used or over is remembered: the same device may ask again with it.
+  static let usedTokensKept: Int64 = 7 * 86_400
   /// Bytes of a request's body; enrolment needs a few hundred.
   public static let bodyBytes = 64 << 10
   public static let renewalsInFlight = 16

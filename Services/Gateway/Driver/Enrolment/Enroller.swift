@@ -44,7 +44,11 @@ package struct Enroller: Sendable {
     let token = Base32.encode(try secret()).lowercased()
     let expires = host.clock.wallTime.milliseconds + lifetimeSeconds * 1000
     let record = EnrolmentToken(user: user, device: device, environment: environment, expires: expires)
-    guard try await records.save(record.fields, as: Self.name(of: token), in: Self.tokens, base: .absent) else {
+    let kept = (lifetimeSeconds + GatewayLimits.usedTokensKept) * 1000
+    guard
+      try await records.save(
+        record.fields, as: Self.name(of: token), in: Self.tokens, base: .absent, lifetime: kept)
+    else {
       throw CaravanError(.serverRecordChanged, "the token was made by somebody else meanwhile: ask again")
     }
     return Minted(token: token, expires: WallTime(milliseconds: expires))
@@ -65,7 +69,8 @@ package struct Enroller: Sendable {
       let claim = try record.claim(by: publicKey.text, at: now)
       if case .take(let taken) = claim {
         let isOurs = try await records.save(
-          taken.fields, as: kept.name, in: Self.tokens, base: .version(kept.version))
+          taken.fields, as: kept.name, in: Self.tokens, base: .version(kept.version),
+          lifetime: GatewayLimits.usedTokensKept * 1000)
         // Somebody was quicker with the same token: look again who.
         guard isOurs else { continue }
       }

@@ -31,11 +31,14 @@ struct SystemRecords: Sendable {
     }
   }
 
+  /// - Parameter lifetime: milliseconds after which the record goes by itself; nil: it stays.
   /// - Returns: false when somebody else has changed it meanwhile.
   func save(
-    _ fields: RecordFields, as name: String, in zone: String, base: Base
+    _ fields: RecordFields, as name: String, in zone: String, base: Base, lifetime: Int64? = nil
   ) async throws(CaravanError) -> Bool {
-    try await change(name, base: base, .save(type: 0, body: fields.body, chunks: []), in: Self.zone(zone))
+    let terms = lifetime.map { WriteTerms(expiry: .after($0)) }
+    return try await change(
+      name, base: base, .save(type: 0, body: fields.body, chunks: []), terms, in: Self.zone(zone))
   }
 
   /// - Returns: false when somebody else has changed it meanwhile.
@@ -44,9 +47,9 @@ struct SystemRecords: Sendable {
   }
 
   private func change(
-    _ name: String, base: Base, _ change: Model.Mutation.Change, in zone: ZoneID
+    _ name: String, base: Base, _ change: Model.Mutation.Change, _ terms: WriteTerms? = nil, in zone: ZoneID
   ) async throws(CaravanError) -> Bool {
-    let mutation = Model.Mutation(name: name, base: base, change: change)
+    let mutation = Model.Mutation(name: name, base: base, change: change, terms: terms)
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, [mutation]) else {
       throw CaravanError(.internalError, "storage did not apply a record of the gateway")
     }
