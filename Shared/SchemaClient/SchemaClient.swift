@@ -68,16 +68,19 @@ public final class SchemaClient: Sendable {
 
   /// Field ids of the proposal are ignored: the registry assigns them. In an open suite whose device uses a container
   /// first gets it with that.
-  /// - Parameter user: whose device proposes, as the broker proves it; nil: the operator does.
+  /// - Parameters:
+  ///   - user: whose device proposes, as the broker proves it; nil: the operator does.
+  ///   - isRemembered: settings in it are what the device has agreed on before, and no wish.
+  ///   - isDeclared: somebody says so by hand: in production the container's developers may.
   /// - Throws: `schemaNotAdditive`, `schemaViolation`; `accessDenied` for settings that the user may not say;
   ///   `zoneDoesNotExist` where the container is not there for them.
   public func propose(
     _ type: Model.RecordType, to container: ContainerID, in environment: Model.Environment, by user: UserID?,
-    isRemembered: Bool = false
+    isRemembered: Bool = false, isDeclared: Bool = false
   ) async throws(CaravanError) -> Model.RecordType {
     let request = ProposeTypeRequest(
       container: container.text, environment: environment.rawValue, type: Wire.RecordType(type),
-      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil)
+      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil, declared: isDeclared)
     let agreed = try await ask(.propose, request, container, environment)
     if let user { noteUse(Use(user: user, container: container, environment: environment)) }
     return agreed

@@ -155,13 +155,14 @@ import Testing
 
   private func decide(
     _ settings: TypeSettings?, after latest: TypeSettings?, more: Bool = false, by standing: Standing,
-    in environment: Environment = .development, isNew: Bool = false
+    in environment: Environment = .development, isNew: Bool = false, isDeclared: Bool = false
   ) throws -> RegistryDecision {
     let known = RecordType(id: 1, definition: 1, name: "photos", fields: Self.fields, settings: latest)
     let fields = Self.fields + (more ? [FieldDefinition(id: 2, name: "note", kind: .text)] : [])
     let proposal = RecordType(id: 0, definition: 0, name: "photos", fields: fields, settings: settings)
     return try Registry.decide(
-      proposal, versions: isNew ? [] : [known], numbers: TypeNumbers(after: 1), in: environment, by: standing)
+      proposal, isDeclared: isDeclared, versions: isNew ? [] : [known], numbers: TypeNumbers(after: 1), in: environment,
+      by: standing)
   }
 
   @Test("issue 5, A4: how records behave is said by developers and the operator; fields are added by everybody")
@@ -196,5 +197,24 @@ import Testing
       #expect(code { _ = try decide(nil, after: nil, by: standing, in: .production) } == nil, "what is there is told")
     }
     #expect(code { _ = try decide(nil, after: nil, more: true, by: .operator, in: .production) } == nil)
+  }
+
+  @Test("issue 5, A4: what a developer says by hand counts in production as well; what a user says does not")
+  func declared() throws {
+    let short = TypeSettings(ttlMilliseconds: 1)
+    func decided(by standing: Standing, _ settings: TypeSettings?, more: Bool, isNew: Bool) -> ErrorCode? {
+      code {
+        _ = try decide(
+          settings, after: nil, more: more, by: standing, in: .production, isNew: isNew, isDeclared: true)
+      }
+    }
+    for isNew in [false, true] {
+      for settings in [nil, short] {
+        #expect(decided(by: .developer, settings, more: true, isNew: isNew) == nil)
+        #expect(decided(by: .user, settings, more: true, isNew: isNew) == .schemaViolation)
+      }
+    }
+    #expect(decided(by: .developer, short, more: false, isNew: false) == nil)
+    #expect(decided(by: .user, short, more: false, isNew: false) == .schemaViolation)
   }
 }

@@ -134,6 +134,28 @@ import Wire
     }
   }
 
+  @Test("issue 5, A4: what a developer declares with a device of theirs is in production; what their apps want is not")
+  func declared() async throws {
+    try await CloudWorld.with(environment: .production) { cloud in
+      let (developer, user) = (try cloud.device("a", of: "probe"), try cloud.device("b", of: "bob"))
+      func declare(_ ttl: UInt64?) -> Wire.Operation.Kind {
+        guard case .propose(var proposal) = Self.proposal(ttl: ttl) else { return Self.proposal(ttl: ttl) }
+        proposal.declared = true
+        return .propose(proposal)
+      }
+      for device in [developer, user] {
+        #expect(try await device.refusal(Self.proposal(ttl: nil))?.code == .schemaViolation)
+      }
+      #expect(try await user.refusal(declare(nil))?.code == .schemaViolation)
+      #expect(try await developer.refusal(declare(nil)) == nil)
+      #expect(try await developer.refusal(declare(60_000)) == nil)
+      #expect(try await user.refusal(declare(1))?.code == .schemaViolation)
+      let type = try await operatorsClient(cloud).type(named: "photos", of: album, in: .production)
+      #expect(type.settings == TypeSettings(ttlMilliseconds: 60_000))
+      #expect(try await user.refusal(Self.proposal(ttl: nil)) == nil, "whoever has the table finds it there")
+    }
+  }
+
   @Test("issue 5, A4: one user opens no more containers than a user may own; another's are none of theirs")
   func perUser() async throws {
     try await CloudWorld.with { cloud in

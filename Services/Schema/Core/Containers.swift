@@ -13,7 +13,7 @@ package enum Asker: Sendable, Hashable {
 package enum Standing: Sendable, Hashable {
   /// Everything, in production too.
   case `operator`
-  /// How records behave, in development.
+  /// How records behave, in development; and all in production that is said by hand.
   case developer
   /// Types and fields in development, while nothing but their names and kinds is said.
   case user

@@ -39,13 +39,14 @@ package enum Registry {
   ///   - numbers: what a new version gets.
   ///   - isRemembered: the proposed settings are those that a device learnt once, and no wish: they count only where
   ///     the name is new here, for somebody may have said others since, and where its user may say them.
+  ///   - isDeclared: somebody says so by hand, not a device because an app of it makes a table.
   ///   - standing: of whoever proposes, in the container.
   /// - Throws: `schemaViolation` when names, sizes or settings are wrong, or production has no such type;
   ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`; `accessDenied` when
   ///   records would behave otherwise than they do, and that is not for the one who proposes to say.
   package static func decide(
-    _ proposed: RecordType, isRemembered: Bool = false, versions: [RecordType], numbers: TypeNumbers,
-    in environment: Environment, by standing: Standing
+    _ proposed: RecordType, isRemembered: Bool = false, isDeclared: Bool = false, versions: [RecordType],
+    numbers: TypeNumbers, in environment: Environment, by standing: Standing
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposed)
     var proposal = proposed
@@ -56,11 +57,11 @@ package enum Registry {
     if isBranch, let latest = versions.last, proposal.isPart(of: latest), latest.behaves(as: proposal) {
       return .existing(latest)
     }
-    guard environment == .development || standing == .operator else {
+    guard environment == .development || standing == .operator || isDeclared && standing == .developer else {
       throw CaravanError(
         .schemaViolation,
         "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "
-          + "caravan schema set --environment production",
+          + "caravan schema set --environment production, by the operator or with --creds of a developer",
         retryAfterMilliseconds: SchemaLimits.productionRetryMilliseconds)
     }
     guard numbers.count < SchemaLimits.types(for: standing), versions.count < SchemaLimits.versions(for: standing)

@@ -67,8 +67,8 @@ final class Registrar: Sendable {
       let state = try await store.state(ofName: proposal.name)
       func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
         try Registry.decide(
-          proposal, isRemembered: request.remembered, versions: state.versions, numbers: numbers,
-          in: store.database.environment, by: standing)
+          proposal, isRemembered: request.remembered, isDeclared: request.declared, versions: state.versions,
+          numbers: numbers, in: store.database.environment, by: standing)
       }
       if request.remembered { tellUnknownSettings(of: proposal, state.versions, in: store.database) }
       var decision = try decide(TypeNumbers(after: state.count))

@@ -22,7 +22,8 @@ extension DeviceSession {
       container: proposal.container, environment: environment, of: user)
     let registered = Wire.RecordType(
       try await cloud.schema.propose(
-        type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered))
+        type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered,
+        isDeclared: proposal.declared))
     let bytes = registered.fields.reduce(registered.name.utf8.count) {
       $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
     }

@@ -440,15 +440,18 @@ public struct ProposeTable: WireMessage, Equatable {
   public var container: String
   public var type: RecordType?
   public var remembered: Bool
+  public var declared: Bool
 
   public init(
     container: String = "",
     type: RecordType? = nil,
-    remembered: Bool = false
+    remembered: Bool = false,
+    declared: Bool = false
   ) {
     self.container = container
     self.type = type
     self.remembered = remembered
+    self.declared = declared
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTable> {
@@ -456,6 +459,7 @@ public struct ProposeTable: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if let type { m.pointee.type = type.pack(into: &arena) }
     if remembered { m.pointee.has_remembered = 1; m.pointee.remembered = remembered ? 1 : 0 }
+    if declared { m.pointee.has_declared = 1; m.pointee.declared = declared ? 1 : 0 }
     return m
   }
 
@@ -463,6 +467,7 @@ public struct ProposeTable: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
     remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
+    declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
   static let shape = 165

@@ -10,6 +10,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public var remembered: Bool
   public var user: String
   public var byOperator: Bool
+  public var declared: Bool
 
   public init(
     container: String = "",
@@ -17,7 +18,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     type: RecordType? = nil,
     remembered: Bool = false,
     user: String = "",
-    byOperator: Bool = false
+    byOperator: Bool = false,
+    declared: Bool = false
   ) {
     self.container = container
     self.environment = environment
@@ -25,6 +27,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     self.remembered = remembered
     self.user = user
     self.byOperator = byOperator
+    self.declared = declared
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTypeRequest> {
@@ -35,6 +38,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     if remembered { m.pointee.has_remembered = 1; m.pointee.remembered = remembered ? 1 : 0 }
     if !user.isEmpty { m.pointee.user = arena.string(user) }
     if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
+    if declared { m.pointee.has_declared = 1; m.pointee.declared = declared ? 1 : 0 }
     return m
   }
 
@@ -45,6 +49,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     remembered = m.pointee.has_remembered != 0 ? m.pointee.remembered != 0 : false
     user = try copyText(m.pointee.user)
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
+    declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
   static let shape = 221

@@ -441,6 +441,7 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .message, shape: 70),
       WireField(4, .varint),
+      WireField(5, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__QuotaReply>.size + MemoryLayout<QuotaReply>.stride, [
       WireField(1, .varint),
@@ -1049,6 +1050,7 @@ extension WireShape {
       WireField(1, .text),
       WireField(2, .message, shape: 15),
       WireField(3, .varint),
+      WireField(4, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__Push>.size + MemoryLayout<Push>.stride, [
       WireField(1, .text),
@@ -1406,6 +1408,7 @@ extension WireShape {
       WireField(4, .varint),
       WireField(5, .text),
       WireField(6, .varint),
+      WireField(7, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__TypeRequest>.size + MemoryLayout<TypeRequest>.stride, [
       WireField(1, .text),

@@ -62,7 +62,10 @@ struct Deployment: Sendable {
 
   /// For commands that also have `brokerFlags`: the bus as this holder of credentials.
   func bus(_ holder: Holder) throws(CaravanError) -> BusSession {
-    let credentials = KeyDirectory.credentialsFile(holder, in: try keysPath())
+    try bus(credentials: KeyDirectory.credentialsFile(holder, in: keysPath()))
+  }
+
+  func bus(credentials: String) throws(CaravanError) -> BusSession {
     if let url = options[Self.nats] {
       return try BusSession(
         url: url, tls: NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure],

@@ -25,6 +25,8 @@ enum SchemaCommands {
   private static let environment = Flag<String>(
     "environment", "E", "development or production, where devices change no type",
     default: Environment.development.rawValue)
+  private static let credentials = Flag<String?>(
+    "creds", "FILE", "as one of the container's owner or developers: credentials of a device of theirs")
   private static let json = Flag<Bool>("json", "a JSON array")
   private static let publicShards = Flag<Int?>("public", "N", "shards of the public database's default zone")
   private static let privateShards = Flag<Int?>("private", "N", "shards of each private database's default zone")
@@ -41,7 +43,7 @@ enum SchemaCommands {
       Command(
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
         flags: [container, environment, type, fields, conflicts, fallback, patience, lifetime, hidesExpired, chunkSize]
-          + place),
+          + [credentials] + place),
       changesCloud: true
     ) { options, terminal in try await set(options, terminal) },
     Tool(
@@ -77,6 +79,16 @@ enum SchemaCommands {
     let name = options[type]
     let change = try settings(options)
     let proposed = try options[fields].map { text throws(CaravanError) in try SchemaText(parsing: text) }
+    if let file = options[credentials] {
+      let said = options.isGiven(Self.environment) ? environment : nil
+      let session = try DeveloperSession(file, options, said, terminal.host)
+      guard let proposed else {
+        throw CaravanError(.invalidData, "--creds needs --fields: all of the type's, 'name VARCHAR, count INTEGER'")
+      }
+      let type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
+      let registered = try await session.declare(type, in: container, change)
+      return tell(registered, container, terminal)
+    }
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
     let registered = try await bus.with(terminal.host) { bus throws(CaravanError) in
       let schema = SchemaClient(bus: bus)
@@ -92,7 +104,11 @@ enum SchemaCommands {
       type.settings = settings
       return try await schema.propose(type, to: container, in: environment, by: nil)
     }
-    terminal.say("'\(name)' of '\(container)': \((registered.settings ?? TypeSettings()).text)")
+    tell(registered, container, terminal)
+  }
+
+  private static func tell(_ type: RecordType, _ container: ContainerID, _ terminal: Terminal) {
+    terminal.say("'\(type.name)' of '\(container)': \((type.settings ?? TypeSettings()).text)")
   }
 
   private static func known(

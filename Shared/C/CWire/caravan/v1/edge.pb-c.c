@@ -3018,7 +3018,7 @@ const ProtobufCMessageDescriptor caravan__v1__hello__descriptor =
   (ProtobufCMessageInit) caravan__v1__hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[4] =
 {
   {
     "container",
@@ -3056,16 +3056,29 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "declared",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTable, has_declared),
+    offsetof(Caravan__V1__ProposeTable, declared),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_table__field_indices_by_name[] = {
   0,   /* field[0] = container */
+  3,   /* field[3] = declared */
   2,   /* field[2] = remembered */
   1,   /* field[1] = type */
 };
 static const ProtobufCIntRange caravan__v1__propose_table__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
 {
@@ -3075,7 +3088,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   "Caravan__V1__ProposeTable",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTable),
-  3,
+  4,
   caravan__v1__propose_table__field_descriptors,
   caravan__v1__propose_table__field_indices_by_name,
   1,  caravan__v1__propose_table__number_ranges,

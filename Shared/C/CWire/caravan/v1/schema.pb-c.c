@@ -502,7 +502,7 @@ void   caravan__v1__containers_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[7] =
 {
   {
     "container",
@@ -576,10 +576,23 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "declared",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTypeRequest, has_declared),
+    offsetof(Caravan__V1__ProposeTypeRequest, declared),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_type_request__field_indices_by_name[] = {
   5,   /* field[5] = by_operator */
   0,   /* field[0] = container */
+  6,   /* field[6] = declared */
   1,   /* field[1] = environment */
   3,   /* field[3] = remembered */
   2,   /* field[2] = type */
@@ -588,7 +601,7 @@ static const unsigned caravan__v1__propose_type_request__field_indices_by_name[]
 static const ProtobufCIntRange caravan__v1__propose_type_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
 {
@@ -598,7 +611,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
   "Caravan__V1__ProposeTypeRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTypeRequest),
-  6,
+  7,
   caravan__v1__propose_type_request__field_descriptors,
   caravan__v1__propose_type_request__field_indices_by_name,
   1,  caravan__v1__propose_type_request__number_ranges,

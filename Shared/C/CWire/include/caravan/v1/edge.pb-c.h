@@ -320,10 +320,16 @@ struct  Caravan__V1__ProposeTable
    */
   protobuf_c_boolean has_remembered;
   protobuf_c_boolean remembered;
+  /*
+   * Somebody says so by hand (`caravan schema set`), which counts in production as well, where the device is one of the
+   * container's owner or developers.
+   */
+  protobuf_c_boolean has_declared;
+  protobuf_c_boolean declared;
 };
 #define CARAVAN__V1__PROPOSE_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_table__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__Push

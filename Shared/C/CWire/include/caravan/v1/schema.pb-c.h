@@ -57,10 +57,15 @@ struct  Caravan__V1__ProposeTypeRequest
    */
   protobuf_c_boolean has_by_operator;
   protobuf_c_boolean by_operator;
+  /*
+   * as in ProposeTable
+   */
+  protobuf_c_boolean has_declared;
+  protobuf_c_boolean declared;
 };
 #define CARAVAN__V1__PROPOSE_TYPE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_type_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0, NULL, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__TypeRequest

@@ -1,0 +1,63 @@
+internal import Bus
+internal import BusNATS
+internal import Crypto
+internal import Launch
+internal import Model
+internal import Runtime
+internal import Wire
+
+/// Says what a container's developer says of its record types, with the credentials of a device of theirs.
+struct DeveloperSession: Sendable {
+  private let session: BusSession
+  private let device: EnrolledDevice
+  private let host: Host
+  private static let deadline: Duration = .seconds(10)
+
+  /// - Parameter environment: that the caller means; nil: the one of the credentials.
+  init(
+    _ file: String, _ options: Options, _ environment: Model.Environment?, _ host: Host
+  ) throws(CaravanError) {
+    let claims = try Credentials.reading(file).jwt.claims
+    device = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
+    guard environment == nil || environment == device.environment else {
+      throw CaravanError(
+        .invalidData,
+        "'\(file)' is of a device for \(device.environment.rawValue): enrol another one (caravan device add "
+          + "--environment), or leave --environment out")
+    }
+    session = try Deployment(options: options, host: host).bus(credentials: file)
+    self.host = host
+  }
+
+  /// Registers what is new of the type, and then what is said of how its records behave.
+  /// - Parameter change: to the settings as they are.
+  func declare(
+    _ type: Model.RecordType, in container: ContainerID, _ change: @Sendable (inout Model.TypeSettings) -> Void
+  ) async throws(CaravanError) -> Model.RecordType {
+    try await session.with(host) { bus throws(CaravanError) in
+      let registered = try await propose(type, in: container, over: bus)
+      let before = registered.settings ?? Model.TypeSettings()
+      var settings = before
+      change(&settings)
+      guard settings != before else { return registered }
+      var wanted = type
+      wanted.settings = settings
+      return try await propose(wanted, in: container, over: bus)
+    }
+  }
+
+  private func propose(
+    _ type: Model.RecordType, in container: ContainerID, over bus: any MessageBus
+  ) async throws(CaravanError) -> Model.RecordType {
+    let proposal = ProposeTable(container: container.text, type: Wire.RecordType(type), declared: true)
+    let exchange = Exchange(epoch: host.random.next() >> 1, operations: [Operation(kind: .propose(proposal))]).encoded()
+    let answer = try await bus.request(
+      Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()), to: .exchange(device),
+      deadline: Self.deadline)
+    switch try ExchangeReply.decode(EdgeDevice.plain(Frame.decode(answer.payload))).results.first?.kind {
+    case .type(let agreed): return try agreed.model()
+    case .failure(let failure): throw failure.model()
+    default: throw CaravanError(.internalError, "a proposal was answered with something else")
+    }
+  }
+}
