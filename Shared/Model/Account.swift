@@ -1,50 +1,62 @@
-/// Who is charged for what databases hold (CK-102): a user for all private ones of theirs, in every container and
-/// environment; a container for its public one. All that one account is charged for lies in one partition, shards of
-/// default zones apart (CK-10): stores hold the account to its quota in each of their partitions at once, and over all
-/// of them within seconds.
+/// Who is charged for what databases hold (CK-102): a user for all private ones of theirs, in every container; a
+/// container for its public one; in each environment by itself. All that one account is charged for lies in one
+/// partition, shards of default zones apart (CK-10): stores hold the account to its quota in each of their partitions
+/// at once, and over all of them within seconds.
 public enum Account: Sendable, Hashable, CustomStringConvertible {
-  case user(UserID)
-  case container(ContainerID)
+  case user(UserID, Environment)
+  case container(ContainerID, Environment)
 
   /// nil: Caravan's own records are nobody's.
   public init?(of database: DatabaseID) {
     guard database.container != .system else { return nil }
-    self = database.owner.map { .user($0) } ?? .container(database.container)
+    let environment = database.environment
+    self = database.owner.map { .user($0, environment) } ?? .container(database.container, environment)
   }
 
   /// nil: the text is not what `key` makes.
   public init?(key: String) {
     let parts = key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2, !parts[1].isEmpty else { return nil }
+    guard parts.count == 2 || parts == Array(parts.prefix(2)) + [Environment.production.rawValue], !parts[1].isEmpty
+    else { return nil }
+    let environment: Environment = parts.count == 2 ? .development : .production
     switch parts[0] {
-    case "user": self = .user(UserID(unchecked: parts[1]))
-    case "container": self = .container(ContainerID(unchecked: parts[1]))
+    case "user": self = .user(UserID(unchecked: parts[1]), environment)
+    case "container": self = .container(ContainerID(unchecked: parts[1]), environment)
     default: return nil
+    }
+  }
+
+  public var environment: Environment {
+    switch self {
+    case .user(_, let environment), .container(_, let environment): environment
     }
   }
 
   public var partition: Partition {
     switch self {
-    case .user(let user): Partition(of: .system(user))
-    // Both environments of a container lie in one.
-    case .container(let container):
-      Partition(of: DatabaseID(container: container, environment: .development, owner: nil))
+    case .user(let user, _): Partition(of: .system(user))
+    case .container(let container, let environment):
+      Partition(of: DatabaseID(container: container, environment: environment, owner: nil))
     }
   }
 
-  /// As stores keep it; stable for ever.
+  /// As stores keep it; stable for ever. Development's is that of the time when there was no other.
   public var key: String {
-    switch self {
-    case .user(let user): "user/\(user)"
-    case .container(let container): "container/\(container)"
-    }
+    let name =
+      switch self {
+      case .user(let user, _): "user/\(user)"
+      case .container(let container, _): "container/\(container)"
+      }
+    return environment == .development ? name : "\(name)/\(environment.rawValue)"
   }
 
   public var description: String {
-    switch self {
-    case .user(let user): "user '\(user)'"
-    case .container(let container): "container '\(container)'"
-    }
+    let name =
+      switch self {
+      case .user(let user, _): "user '\(user)'"
+      case .container(let container, _): "container '\(container)'"
+      }
+    return environment == .development ? name : "\(name) in \(environment.rawValue)"
   }
 }
 

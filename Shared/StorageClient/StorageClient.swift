@@ -330,9 +330,10 @@ extension StorageClient {
   public func quota(_ request: QuotaRequest, of account: Account) async throws(CaravanError) -> AccountState {
     var request = request
     switch account {
-    case .user(let user): (request.user, request.container) = (user.text, "")
-    case .container(let container): (request.user, request.container) = ("", container.text)
+    case .user(let user, _): (request.user, request.container) = (user.text, "")
+    case .container(let container, _): (request.user, request.container) = ("", container.text)
     }
+    request.environment = account.environment.rawValue
     let reply: QuotaReply = try await call(.quota, in: account.partition, request)
     return reply.model(of: account)
   }

@@ -84,8 +84,8 @@ extension FileReads {
   func used(by account: Account, in partition: Partition? = nil) throws(CaravanError) -> Usage {
     let (owner, container) =
       switch account {
-      case .user(let user): (user.text, "%")
-      case .container(let container): ("", container.text)
+      case .user(let user, _): (user.text, "%")
+      case .container(let container, _): ("", container.text)
       }
     let (first, last) = partition.map { ($0.number, $0.number) } ?? (0, Partition.count)
     // Shards have the owner's name, a `#` and their number; the character that follows `#` is `$`. Ids have neither %
@@ -95,15 +95,17 @@ extension FileReads {
       SELECT coalesce(sum(z.records), 0), coalesce(sum(z.bytes), 0)
       FROM databases d JOIN zones z ON z.database = d.id
       WHERE (d.owner = ? OR d.owner > ? AND d.owner < ?) AND d.container LIKE ? AND d.container <> ?
-        AND d.partition BETWEEN ? AND ?
-      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, first, last,
+        AND d.environment = ? AND d.partition BETWEEN ? AND ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue, first,
+      last,
       read: { Usage(records: $0.integer(0), bytes: $0.integer(1)) })
     let chunks = try db.first(
       """
       SELECT coalesce(sum(chunk_bytes), 0) FROM databases
       WHERE (owner = ? OR owner > ? AND owner < ?) AND container LIKE ? AND container <> ?
-        AND partition BETWEEN ? AND ?
-      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, first, last,
+        AND environment = ? AND partition BETWEEN ? AND ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue, first,
+      last,
       read: { Usage(bytes: $0.integer(0)) })
     return (zones ?? Usage()) + (chunks ?? Usage())
   }
@@ -112,14 +114,16 @@ extension FileReads {
   func parts(of account: Account) throws(CaravanError) -> [Partition: Usage] {
     let (owner, container) =
       switch account {
-      case .user(let user): (user.text, "%")
-      case .container(let container): ("", container.text)
+      case .user(let user, _): (user.text, "%")
+      case .container(let container, _): ("", container.text)
       }
     let numbers = try db.all(
       """
       SELECT DISTINCT partition FROM databases
       WHERE (owner = ? OR owner > ? AND owner < ?) AND container LIKE ? AND container <> ?
-      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, read: { $0.integer(0) })
+        AND environment = ?
+      """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue,
+      read: { $0.integer(0) })
     var parts: [Partition: Usage] = [:]
     for number in numbers {
       let partition = try Partition(UInt32(number))

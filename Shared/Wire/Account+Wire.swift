@@ -9,9 +9,13 @@ extension Quota {
 extension QuotaRequest {
   /// - Throws: `invalidData` unless it names exactly one account.
   public func account() throws(CaravanError) -> Account {
+    guard let environment = self.environment.isEmpty ? .development : Environment(rawValue: self.environment) else {
+      throw CaravanError(
+        .invalidData, "there is no environment '\(self.environment.prefix(40))': say development or production")
+    }
     switch (user.isEmpty, container.isEmpty) {
-    case (false, true): return .user(try UserID(user))
-    case (true, false): return .container(try ContainerID(container))
+    case (false, true): return .user(try UserID(user), environment)
+    case (true, false): return .container(try ContainerID(container), environment)
     case (true, true), (false, false):
       throw CaravanError(.invalidData, "a quota is of a user or of a container: name one of them")
     }

@@ -31,7 +31,7 @@ import Testing
     try await bench.commit(shared, [Sample.save("s")])
     for number in 0..<12 { try await bench.commit(try Sample.zone(of: "bob\(number)"), [Sample.save("r")]) }
     _ = try await store.settle(OpID(writer: "phone", epoch: 3, number: 77), in: zone)
-    _ = try await store.setQuota(Quota(records: 50, bytes: nil), of: .user(UserID("ada")))
+    _ = try await store.setQuota(Quota(records: 50, bytes: nil), of: .user(UserID("ada"), .development))
   }
 
   enum Engine: String, CaseIterable, Sendable { case sqlite, postgres }
@@ -133,7 +133,7 @@ import Testing
     #expect(try await !new.store.changes(going).resetRequired)
     let begun = ChangeQuery(zone: going.zone, position: reset.next, reader: going.reader)
     #expect(try await new.store.changes(begun).count > 0, "the answer says where to begin")
-    let ada = Account.user(UserID(unchecked: "ada"))
+    let ada = Account.user(UserID(unchecked: "ada"), .development)
     #expect(try await new.store.account(ada) == old.store.account(ada))
     #expect(try await new.store.status().records == old.store.status().records)
     #expect(

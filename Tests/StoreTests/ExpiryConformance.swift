@@ -121,7 +121,7 @@ import Wire
     arguments: StoreKind.allCases)
   func charged(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
-      let (zone, account) = (try Sample.zone(), Account.user(UserID(unchecked: "ada")))
+      let (zone, account) = (try Sample.zone(), Account.user(UserID(unchecked: "ada"), .development))
       func used() async throws -> Usage { try await bench.store.account(account).used }
       _ = try await bench.store.setQuota(Quota(records: 5), of: account)
       try await bench.commit(zone, [Sample.save("stays")])

@@ -11,7 +11,7 @@ import Testing
 /// outside; what a crash of the disk does to it is in DiskFaultTests.
 @Suite(.timeLimit(.minutes(1))) struct LongChunkTests {
   private static let size = 40_000
-  private static let ada = Account.user(UserID(unchecked: "ada"))
+  private static let ada = Account.user(UserID(unchecked: "ada"), .development)
 
   private static func withStore(
     readers: Int = 1, _ body: (StoreBench, _ file: String) async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 /// Goal: any store counts exactly what an account holds, and lets it hold no more than it may (CK-102).
 @Suite(.timeLimit(.minutes(2))) struct QuotaConformance {
-  private static let ada = Account.user(UserID(unchecked: "ada"))
+  private static let ada = Account.user(UserID(unchecked: "ada"), .development)
 
   /// Six bytes with the name.
   private static func row(_ name: String, _ size: Int = 5) -> Mutation {
@@ -41,7 +41,7 @@ import Testing
       bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(1))
       while try await bench.store.collect() {}
       #expect(try await Self.used(bench) == [2, 10], "chunks that nobody holds are gone")
-      #expect(try await bench.store.account(.container(zone.database.container)).used == Usage())
+      #expect(try await bench.store.account(.container(zone.database.container, .development)).used == Usage())
     }
   }
 
@@ -129,7 +129,7 @@ import Testing
       try await bench.store.stage([Sample.chunk(1), Sample.chunk(3, size: 50)], in: zone.database)
       #expect(try await Self.used(bench) == [0, 150])
       let shared = DatabaseID(container: zone.database.container, environment: .development, owner: nil)
-      let app = Account.container(shared.container)
+      let app = Account.container(shared.container, .development)
       _ = try await bench.store.setQuota(Quota(records: 1), of: app)
       let open = try ZoneID(shared, "board")
       #expect(try await bench.outcomes(open, [Self.row("a"), Self.row("b")]).map(\.isQuotaExceeded) == [false, true])
@@ -158,6 +158,34 @@ import Testing
       #expect(state.isDefault && state.used == Usage(records: 3, bytes: 18))
       for name in ["b", "c"] {
         #expect(try await bench.outcomes(zones[2], [Self.row(name)]).map(\.isQuotaExceeded) == [false])
+      }
+    }
+  }
+
+  @Test(
+    "issue 5, A4: what is in development takes nothing of production's quota, nor the other way round",
+    arguments: StoreKind.allCases)
+  func environments(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      for owner in [UserID(unchecked: "ada"), nil] {
+        let container = ContainerID(unchecked: "notes")
+        let homes = Model.Environment.allCases.map {
+          DatabaseID(container: container, environment: $0, owner: owner)
+        }
+        let accounts = try homes.map { try #require(Account(of: $0)) }
+        #expect(accounts.map { Account(key: $0.key) } == accounts && Set(accounts.map(\.key)).count == 2)
+        for (number, account) in accounts.enumerated() {
+          let set = try await bench.store.setQuota(Quota(records: UInt64(number + 1)), of: account)
+          #expect(set.quota.records == UInt64(number + 1))
+        }
+        for (number, home) in homes.enumerated() {
+          let zone = try ZoneID(home, DefaultZone.name)
+          for index in 0..<3 {
+            let refused = try await bench.outcomes(zone, [Self.row("r\(index)")]).map(\.isQuotaExceeded)
+            #expect(refused == [index > number])
+          }
+          #expect(try await Self.used(bench, by: accounts[number]).first == Int64(number + 1))
+        }
       }
     }
   }

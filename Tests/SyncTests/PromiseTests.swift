@@ -48,9 +48,9 @@ import Wire
       let type = try await ann.agree(Self.fields)
       let storage = Self.storage(cloud)
       func used(_ user: UserID) async throws -> Int64 {
-        try await storage.quota(QuotaRequest(), of: .user(user)).used.records
+        try await storage.quota(QuotaRequest(), of: .user(user, .development)).used.records
       }
-      let app = Account.container(ContainerID(unchecked: "album"))
+      let app = Account.container(ContainerID(unchecked: "album"), .development)
       var open = Push.of(1, [.save("board", [1: .text("hello")], type: type)], to: DefaultZone.name)
       open.database = .public
       guard case .commit = try await ann.ask(.push(open)) else { throw CaravanError(.internalError, "not taken") }

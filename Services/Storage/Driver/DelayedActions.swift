@@ -149,16 +149,19 @@ package struct DelayedActions: Sendable {
     return (StorageLimits.zonesPerStep - left, true)
   }
 
-  /// What its account holds: what goes is the difference, but for what others write at that moment.
+  /// What its accounts hold: what goes is the difference, but for what others write at that moment.
   private func used(by action: DelayedAction) async throws(CaravanError) -> Usage {
-    let account: Account?
+    let accounts: [Account?]
     switch action.target {
-    case .zone(let zone): account = Account(of: try zone.model().database)
-    case .user(let user): account = .user(try UserID(user))
-    case nil: account = nil
+    case .zone(let zone): accounts = [Account(of: try zone.model().database)]
+    case .user(let user):
+      let user = try UserID(user)
+      accounts = Model.Environment.allCases.map { .user(user, $0) }
+    case nil: accounts = []
     }
-    guard let account else { return Usage() }
-    return try await store.account(account).used
+    var used = Usage()
+    for account in accounts { if let account { used += try await store.account(account).used } }
+    return used
   }
 
   // MARK: Records

@@ -2509,17 +2509,20 @@ public struct QuotaRequest: WireMessage, Equatable {
   public var container: String
   public var set: Quota?
   public var useDefault: Bool
+  public var environment: String
 
   public init(
     user: String = "",
     container: String = "",
     set: Quota? = nil,
-    useDefault: Bool = false
+    useDefault: Bool = false,
+    environment: String = ""
   ) {
     self.user = user
     self.container = container
     self.set = set
     self.useDefault = useDefault
+    self.environment = environment
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QuotaRequest> {
@@ -2528,6 +2531,7 @@ public struct QuotaRequest: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if let set { m.pointee.set = set.pack(into: &arena) }
     if useDefault { m.pointee.has_use_default = 1; m.pointee.use_default = useDefault ? 1 : 0 }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
     return m
   }
 
@@ -2536,6 +2540,7 @@ public struct QuotaRequest: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     set = if let p = m.pointee.set { try Quota(c: p) } else { nil }
     useDefault = m.pointee.has_use_default != 0 ? m.pointee.use_default != 0 : false
+    environment = try copyText(m.pointee.environment)
   }
 
   static let shape = 71

@@ -281,7 +281,7 @@ struct BreakingLinkTests {
       let (a, _) = try await Self.pair(suite)
       let storage = StorageClient(
         bus: suite.hub.connect(as: "operator"), host: suite.world.host("operator").host, writer: "@operator")
-      let account = Account.user(UserID(unchecked: "ada"))
+      let account = Account.user(UserID(unchecked: "ada"), .development)
       let random = SeededRandom(seed: 12)
       try await a.register()
       try await a.write(Self.text(random, 30_000), 1)

@@ -7,7 +7,7 @@ internal import TestKit
 struct Squeeze: Rarity {
   private let suite: Suite
   private var dice: Dice
-  private var account: Account { .user(UserID(unchecked: suite.scale.users[0])) }
+  private var account: Account { .user(UserID(unchecked: suite.scale.users[0]), .development) }
 
   init(_ suite: Suite, seed: UInt64) {
     self.suite = suite

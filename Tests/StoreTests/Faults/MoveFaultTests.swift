@@ -114,7 +114,7 @@ import Wire
     var lines = entries.map { "\($0.name)@\($0.version) of \($0.created) \($0.deleted) \($0.body)" }
     lines.append("to \(page.next?.seq ?? 0) of \(page.head)")
     lines.append("\(try await bench.routed.chunks([MoveBench.chunk.hash], in: zone.database, maxBytes: 9))")
-    lines.append("\(try await bench.routed.account(.user(user)).used)")
+    lines.append("\(try await bench.routed.account(.user(user, .development)).used)")
     #expect(try await bench.commit(zone, rows, as: user.text, 1) == first, "UNI-07: its ops are known")
     let held = await #expect(throws: CaravanError.self) {
       _ = try await bench.routed.lock(

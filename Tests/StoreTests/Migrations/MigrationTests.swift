@@ -67,7 +67,7 @@ import Wire
       let hashes = try RecordFields(body: #require(chunks.first).body).chunks
       let found = try await bench.store.chunks(hashes, in: photos.database, maxBytes: 1 << 20)
       #expect(!found.isEmpty && found.allSatisfy { $0.bytes != nil }, "objects are whole")
-      let account = try await bench.store.account(.user(UserID("ada")))
+      let account = try await bench.store.account(.user(UserID("ada"), .development))
       #expect(account.quota == Quota(records: 5_000, bytes: 50 << 20))
       let gone = try ZoneID(
         DatabaseID(container: ContainerID("news"), environment: .development, owner: UserID("ada")), "gone")
@@ -220,7 +220,7 @@ import Wire
         let bob = UserID(unchecked: "bob")
         let his = try Self.shown(.sqlite).filter { $0.zone.database.owner == bob }
         #expect(!his.isEmpty, "the expectation is read")
-        let account = try await bench.routed.account(.user(bob))
+        let account = try await bench.routed.account(.user(bob, .development))
         let reply = try await bench.move(bob, to: MoveBench.name)
         #expect(reply.store == MoveBench.name && reply.problem.isEmpty, "\(reply)")
         for record in his {
@@ -230,7 +230,7 @@ import Wire
           let chunks = try await bench.routed.chunks(hashes, in: record.zone.database, maxBytes: 1 << 20)
           #expect(chunks.allSatisfy { $0.bytes != nil }, "objects are whole")
         }
-        #expect(try await bench.routed.account(.user(bob)) == account)
+        #expect(try await bench.routed.account(.user(bob, .development)) == account)
         let photos = try Self.photos(of: "bob")
         let made = try await bench.commit(photos, [Sample.save("new")], as: "bob/camera/1", 900)
         #expect(made.accepted.count == 1)

@@ -38,7 +38,7 @@ import struct Synchronization.Atomic
     _ = try await bench.commit(Sample.zone("again"), [Sample.save("z")], as: "phone", 5)
     _ = try await store.settle(OpID(writer: "phone", epoch: 3, number: 77), in: zone)
     _ = try await bench.commit(Sample.zone(of: "bob"), [Sample.save("s")], as: "laptop", 1)
-    _ = try await store.setQuota(Quota(records: 50, bytes: nil), of: .user(MoveBench.ada))
+    _ = try await store.setQuota(Quota(records: 50, bytes: nil), of: .user(MoveBench.ada, .development))
     let group = OpID(writer: "phone", epoch: 2, number: 1)
     _ = try await store.beginGroup(group, floor: 0, in: zone)
     _ = try await store.settle(group, in: zone)
@@ -59,7 +59,7 @@ import struct Synchronization.Atomic
       }
       lines.append("\(try await bench.routed.fetch(["a", "b", "c", "d", "e", "x", "z"], in: zone))")
     }
-    lines.append("\(try await bench.routed.account(.user(MoveBench.ada)))")
+    lines.append("\(try await bench.routed.account(.user(MoveBench.ada, .development)))")
     let group = try await bench.routed.group(OpID(writer: "phone", epoch: 2, number: 1), in: Sample.zone())
     lines.append("\(String(describing: group?.stage))")
     return lines
@@ -238,7 +238,7 @@ import struct Synchronization.Atomic
             let (page, entries) = try await bench.page(ChangeQuery(zone: zone, position: token))
             return "\(page.resetRequired) \(entries)"
           case "zones": return "\(try await store.zones(in: Partition(of: zone.database), .everything))"
-          default: return "\(try await store.account(.user(MoveBench.ada)))"
+          default: return "\(try await store.account(.user(MoveBench.ada, .development)))"
           }
         }
         let before = try await read()

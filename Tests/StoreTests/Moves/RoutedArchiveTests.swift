@@ -57,7 +57,7 @@ import Testing
       for (owner, name) in [(MoveBench.ada, "other"), (eve, "other"), (eve, "main")] {
         try await bench.move(owner, to: name)
       }
-      _ = try await bench.routed.setQuota(Quota(records: 50, bytes: nil), of: .user(MoveBench.ada))
+      _ = try await bench.routed.setQuota(Quota(records: 50, bytes: nil), of: .user(MoveBench.ada, .development))
       func open(_ others: [String: String]) async throws -> RoutedArchive {
         try await RoutedArchive.open(
           home: { () throws(CaravanError) in try SQLiteSnapshot(main) }, others,
@@ -80,7 +80,7 @@ import Testing
           let found = try await store.fetch(["a", "b-\(user)"], fields: nil, in: Sample.zone(of: user))
           #expect(found == (try await bench.routed.fetch(["a", "b-\(user)"], fields: nil, in: Sample.zone(of: user))))
         }
-        #expect(try await store.account(.user(MoveBench.ada)).quota == Quota(records: 50, bytes: nil))
+        #expect(try await store.account(.user(MoveBench.ada, .development)).quota == Quota(records: 50, bytes: nil))
         #expect(try await PlacementBook(store: store, host: bench.host).all().isEmpty, "all are in the one store")
         await store.close()
       }

@@ -9,11 +9,14 @@ internal import Wire
 enum QuotaCommands {
   private static let user = Flag<String?>("user", "U", "whose private databases, in every container")
   private static let container = Flag<String?>("container", "C", "whose public database")
+  private static let environment = Flag<String>(
+    "environment", "E", "development or production: each has quotas of its own",
+    default: Environment.development.rawValue)
   private static let records = Flag<String?>("records", "N", "most live records; 'any': no limit")
   private static let bytes = Flag<String?>("bytes", "N", "most bytes, chunks included, or such as 500M or 2G; 'any'")
   private static let json = Flag<Bool>("json", "for programs")
   private static let flags: FlagList =
-    [Flag<String?>.suiteDirectory, user, container, json] + Deployment.brokerFlags
+    [Flag<String?>.suiteDirectory, user, container, environment, json] + Deployment.brokerFlags
 
   static let tools = [
     Tool(
@@ -62,9 +65,10 @@ enum QuotaCommands {
   }
 
   private static func account(_ options: Options) throws(CaravanError) -> Account {
+    let environment = try Environment(flag: options[Self.environment])
     switch (options[user], options[container]) {
-    case (let user?, nil): return .user(try UserID(user))
-    case (nil, let container?): return .container(try ContainerID(container))
+    case (let user?, nil): return .user(try UserID(user), environment)
+    case (nil, let container?): return .container(try ContainerID(container), environment)
     case (nil, nil), (_?, _?): throw CaravanError(.invalidData, "either --user or --container is required")
     }
   }

@@ -11,14 +11,14 @@ struct OwnerCopy: Sendable {
   let target: any MovableStore
   let tally: MoveTally
 
-  private var account: Account { .user(owner) }
+  private var accounts: [Account] { Model.Environment.allCases.map { .user(owner, $0) } }
 
   // MARK: While the user's writes go on
 
   /// Chunks are most of what there is, and never change.
   func copyChunks() async throws(CaravanError) {
     // What is there already stays, whatever the quota says.
-    _ = try await target.setQuota(.unlimited, of: account)
+    for account in accounts { _ = try await target.setQuota(.unlimited, of: account) }
     var databases: Set<DatabaseID> = []
     for partition in Partition.all {
       for zone in try await source.zones(in: partition, .owner(owner)) { databases.insert(zone.zone.database) }
@@ -83,8 +83,10 @@ struct OwnerCopy: Sendable {
       throw CaravanError(.internalError, "what was copied differs in \(difference): it stays where it is")
     }
     try Self.compare(content, copied)
-    let state = try await source.account(account)
-    _ = try await target.setQuota(state.isDefault ? nil : state.quota, of: account)
+    for account in accounts {
+      let state = try await source.account(account)
+      _ = try await target.setQuota(state.isDefault ? nil : state.quota, of: account)
+    }
   }
 
   private func copy(

@@ -272,7 +272,7 @@ package final class RoutedStore: Store {
 extension Account {
   var user: UserID? {
     switch self {
-    case .user(let user): user
+    case .user(let user, _): user
     case .container: nil
     }
   }

@@ -6659,7 +6659,7 @@ const ProtobufCMessageDescriptor caravan__v1__quota__descriptor =
   (ProtobufCMessageInit) caravan__v1__quota__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__quota_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__quota_request__field_descriptors[5] =
 {
   {
     "user",
@@ -6709,9 +6709,22 @@ static const ProtobufCFieldDescriptor caravan__v1__quota_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "environment",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QuotaRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__quota_request__field_indices_by_name[] = {
   1,   /* field[1] = container */
+  4,   /* field[4] = environment */
   2,   /* field[2] = set */
   3,   /* field[3] = use_default */
   0,   /* field[0] = user */
@@ -6719,7 +6732,7 @@ static const unsigned caravan__v1__quota_request__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__quota_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__quota_request__descriptor =
 {
@@ -6729,7 +6742,7 @@ const ProtobufCMessageDescriptor caravan__v1__quota_request__descriptor =
   "Caravan__V1__QuotaRequest",
   "caravan.v1",
   sizeof(Caravan__V1__QuotaRequest),
-  4,
+  5,
   caravan__v1__quota_request__field_descriptors,
   caravan__v1__quota_request__field_indices_by_name,
   1,  caravan__v1__quota_request__number_ranges,

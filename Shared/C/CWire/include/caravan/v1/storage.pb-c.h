@@ -1227,10 +1227,14 @@ struct  Caravan__V1__QuotaRequest
    */
   protobuf_c_boolean has_use_default;
   protobuf_c_boolean use_default;
+  /*
+   * absent: development, as of old
+   */
+  char *environment;
 };
 #define CARAVAN__V1__QUOTA_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__quota_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, NULL }
 
 
 struct  Caravan__V1__QuotaReply
