@@ -40,9 +40,13 @@ public enum StoreLimits {
   public static let epochsOfUser = 8_192
   /// How long outcomes of an epoch that has no more ops are kept when its writer has begun another.
   public static let deadEpochsRemembered: Duration = .seconds(30 * 86_400)
-  /// Zones that were ever made in the databases of one owner, in one file or partition: of a user, or of the public
-  /// database of a container.
+  /// Zones in the databases of one owner, in one file or partition, with those that are remembered after their
+  /// deletion: of a user, or of the public database of a container.
   public static let zonesOfOwner = 16_384
+  /// How long a deleted zone is remembered by name, at least. Ids of zones do not come back, so this is also what keeps
+  /// an owner from using up those of a file: with all of their share, made and deleted without end, one needs 40 years
+  /// for half of them.
+  public static let deadZonesKept: Duration = .seconds(30 * 86_400)
   /// How far ahead of a writer's commits its footprint is written: one more write for so many records.
   public static let reachStep: Seq = 4_096
   /// How long a device that does not pull keeps tombstones from being purged.
@@ -65,10 +69,21 @@ public enum StoreLimits {
   public static let spreadFreshness: Duration = .seconds(5)
   public static let homeFreshness: Duration = .seconds(300)
   public static let logEntriesPerPage = 4_096
-  /// Entries of a partition's log that are kept at least; consumers further behind rebuild from the zones.
+  /// Entries of a partition's log that are kept at least, but for those before the deletion of a zone that is not
+  /// remembered any more; consumers further behind rebuild from the zones.
   public static let logEntriesKept: UInt64 = 200_000
   /// Seqs, op numbers and log positions stay below this (34 years of 1,000 a second).
   public static let highestNumber: UInt64 = (1 << 40) - 1
+
+  /// - Parameter zones: how many the owner has, remembered ones counted.
+  /// - Throws: `limitExceeded` where there is room for no more.
+  public static func checkShare(zones: Int64) throws(CaravanError) {
+    guard zones >= zonesOfOwner else { return }
+    throw CaravanError(
+      .limitExceeded,
+      "\(zones) zones are in databases of this owner, which is the most, and deleted ones count for "
+        + "\(deadZonesKept.components.seconds / 86_400) days: use fewer, or wait until those are forgotten")
+  }
 
   public static func epochs(of writer: String) -> Int {
     WriterName.isService(writer) ? epochsOfService : epochsOfDevice

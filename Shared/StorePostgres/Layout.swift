@@ -23,12 +23,14 @@ enum Layout {
       last_zone bigint NOT NULL, zones bigint NOT NULL, records bigint NOT NULL, chunks bigint NOT NULL,
       chunk_bytes bigint NOT NULL, reach bigint NOT NULL)
     """,
-    // A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
+    // A deleted zone keeps its row for a while: its successor's versions continue from its seq, and the log refers to
+    // it; then `.buried` stands for it (BuriedZones). `changed`
     // is the position of its latest change in the log; no tombstone above `purged` was ever purged; `snapshot` is its
     // newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked` is 0, none of its
     // records ever had a row in caravan_refs. `incarnation` is 0 where it follows from the partition's life and the id:
     // else the zone came from another store, and keeps the life that devices know. `lost_through` is where the versions
-    // end that a restore took back, 0 but for a life that was restored. `time` is when the zone was last written to.
+    // end that a restore took back, 0 but for a life that was restored. `time` is when the zone was last written to,
+    // or deleted.
     """
     CREATE TABLE IF NOT EXISTS caravan_zones(
       partition integer NOT NULL, id bigint NOT NULL, database bytea NOT NULL, name bytea NOT NULL,

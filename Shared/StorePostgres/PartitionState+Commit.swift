@@ -22,7 +22,7 @@ extension PartitionState {
     }
     let group = try checkTerms(of: commit)
     let zone = zone(commit.zone)
-    let low = beginning(of: commit.zone)
+    let low = try beginning(of: commit.zone)
     let facts = try facts(for: commit, in: zone)
     let unread = unread(of: commit, in: zone, trusting: trusted)
     guard unread.isEmpty else { return .mustRead(unread) }

@@ -38,7 +38,7 @@ final class PartitionState {
     var isLinked = false
     /// `PastLife.lostThrough`.
     var lostThrough: Seq = 0
-    /// When it was last written to; 0: before the store kept that.
+    /// When it was last written to, or deleted; 0: before the store kept that.
     var time: Int64 = 0
 
     var isAlive: Bool { stage == ZoneStage.alive }
@@ -138,6 +138,8 @@ final class PartitionState {
 
   /// What is to be looked up that no commit told in advance: while the group decides, on its own connection.
   var connection: Connection?
+  /// Lives that zones of a database may have had of whose names nothing is known.
+  var unnamed: [DatabaseID: [PastLife]] = [:]
   /// Why the group cannot go on.
   var failure: PostgresError?
 
@@ -198,35 +200,6 @@ final class PartitionState {
     return zone
   }
 
-  /// A new life of the zone: another id, and versions that continue those of the life before.
-  func makeZone(_ name: ZoneID, seq: Seq) throws(CaravanError) -> Zone {
-    guard counts.lastZone < PostgresLimits.highestZone else {
-      throw CaravanError(.limitExceeded, "a partition holds at most \(PostgresLimits.highestZone) zones")
-    }
-    let id = counts.lastZone + 1
-    return Zone(
-      name: name, id: id, incarnation: Layout.incarnation(life: counts.life, zone: id), seq: seq, records: 0, bytes: 0,
-      stage: ZoneStage.alive, seqBefore: nil)
-  }
-
-  /// With what seq the zone's next life begins.
-  func beginning(of name: ZoneID) -> Seq {
-    newest[name].flatMap { zones[$0]?.seq } ?? UnknownZone.beginning(reach: counts.reach)
-  }
-
-  func beginZone(_ name: ZoneID) throws(CaravanError) -> Zone {
-    let seq = beginning(of: name)
-    if newest[name] == nil {
-      for life in UnknownZone.lives(reach: counts.reach) {
-        var past = try makeZone(name, seq: life.seq)
-        (past.stage, past.lostThrough, past.isChanged) = (ZoneStage.restored, life.lostThrough, true)
-        counts.lastZone = past.id
-        zones[past.id] = past
-      }
-    }
-    return try makeZone(name, seq: seq)
-  }
-
   func save(_ zone: Zone) {
     var zone = zone
     zone.isChanged = true
@@ -254,7 +227,7 @@ final class PartitionState {
     guard var zone = zone(name), incarnation ?? zone.incarnation == zone.incarnation else {
       return false
     }
-    zone.stage = ZoneStage.purging
+    (zone.stage, zone.time) = (ZoneStage.purging, now)
     grow(name.database, by: Usage(records: -zone.records, bytes: -zone.bytes))
     (zone.records, zone.bytes) = (0, 0)
     save(zone)

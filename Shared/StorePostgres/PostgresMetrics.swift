@@ -9,6 +9,8 @@ struct PostgresMetrics: Sendable {
   let conflicts: Counter
   let lost: Counter
   let purged: Counter
+  private let numbersUsed: Gauge
+  private let isTold = Latch()
 
   init(_ registry: MetricsRegistry) {
     groups = registry.counter(.commitGroups)
@@ -18,6 +20,7 @@ struct PostgresMetrics: Sendable {
     conflicts = registry.counter(.transactionConflicts)
     lost = registry.counter(.lostConnections)
     purged = registry.counter(.purgedTombstones)
+    numbersUsed = registry.gauge(.numbersUsed, [.kind: "zones"])
   }
 
   func committed(writes count: Int, in time: Duration) {
@@ -27,6 +30,16 @@ struct PostgresMetrics: Sendable {
   }
 
   func failed(writes count: Int) { failures.add(count) }
+
+  /// So many ids of zones of all that there are have been given in one partition. Warns once when few are left.
+  func numbered(upTo id: Int64, _ log: Log) {
+    numbersUsed.set(Double(id) / Double(PostgresLimits.highestZone))
+    guard id >= PostgresLimits.fewZonesLeft, !isTold.isOpen else { return }
+    isTold.open()
+    log.warning(
+      "a partition of the store has used \(id) of \(PostgresLimits.highestZone) numbers for zones: move users to other "
+        + "storages")
+  }
 }
 
 extension CounterName {
@@ -38,6 +51,12 @@ extension CounterName {
     "caravan_storage_transaction_conflicts_total", "Transactions tried again because they met others.")
   static let lostConnections = CounterName(
     "caravan_storage_lost_connections_total", "Connections to the database lost in use.")
+}
+
+extension GaugeName {
+  static let numbersUsed = GaugeName(
+    "caravan_storage_numbers_used_ratio",
+    "Numbers for zones that were given, of all there are, in the partition that has given most.")
 }
 
 extension HistogramName {

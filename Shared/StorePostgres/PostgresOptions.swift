@@ -56,6 +56,9 @@ enum PostgresLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Ids of zones that one step looks at, and the most of them that were deleted long ago and go with it.
+  static let zonesLookedAt: Int64 = 4_096
+  static let zonesPerBurial = 16
   /// Milliseconds that the database's time may step back in daily use.
   static let clockStep: Int64 = 60_000
   /// Outcomes of ops that one step forgets.
@@ -71,6 +74,8 @@ enum PostgresLimits {
   static func scanned(records: Int, bytes: Int) -> Int { max(leastScanned, min(records + 1, bytes / rowBytes)) }
   /// Zones of one partition: their ids share an incarnation with the partition's life.
   static let highestZone: Int64 = (1 << 24) - 1
+  /// The number with which a warning says that they run out: four in five.
+  static let fewZonesLeft = highestZone / 5 * 4
   /// How often the making of the tables is tried beside other processes that do the same. An attempt fails when another
   /// process has made something meanwhile, so at most as often as there are things to make, with room for deadlocks.
   static let layoutAttempts = 50

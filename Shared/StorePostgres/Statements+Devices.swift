@@ -18,10 +18,13 @@ enum DeviceStatements {
     ON CONFLICT (partition, zone, writer) DO UPDATE SET reach = excluded.reach
     """
 
+  /// Of zones that are alive: below stage 1.
   static let saveSightings: StaticString = """
     INSERT INTO caravan_sightings(partition, zone, device, seen, target, sighted)
     SELECT $1, w.zone, w.device, w.seen, w.aim, w.sighted
     FROM unnest($2, $3, $4, $5, $6, $7) AS w(life, zone, device, seen, aim, sighted)
+    CROSS JOIN LATERAL (
+      SELECT id FROM caravan_zones WHERE partition = $1 AND id = w.zone AND stage < 1 LIMIT 1) AS z
     WHERE w.life = 0 OR w.life = (SELECT life FROM caravan_partitions WHERE partition = $1)
     ON CONFLICT (partition, zone, device) DO UPDATE SET seen = excluded.seen, target = excluded.target,
       sighted = excluded.sighted
@@ -138,21 +141,26 @@ enum DeviceStatements {
   // MARK: Zones
 
   /// The zone's newest lives, the last first: of those that are over, at stages 1 to 3, and of one that is alive; and
-  /// how far the numbers of what was restored reach.
+  /// how far the numbers of what was restored reach. Of a zone that is not known by name, those of what is buried.
   static let lastLives: StaticString = """
     SELECT z.seq, z.stage, z.lost_through, p.reach FROM caravan_partitions p
     LEFT JOIN LATERAL (
       SELECT id, seq, stage, lost_through FROM caravan_zones
-      WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4 ORDER BY id DESC LIMIT 2) AS z ON true
+      WHERE partition = $1 AND database = $2 AND stage < 4 AND name = CASE WHEN EXISTS (
+        SELECT 1 FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4)
+        THEN $3 ELSE '.buried' END
+      ORDER BY id DESC LIMIT 2) AS z ON true
     WHERE p.partition = $1 ORDER BY z.id DESC
     """
 
-  /// All that are not elsewhere, in their order.
+  /// All that are not elsewhere, in their order. Of a zone that is not known by name, those of what is buried.
   static let lives: StaticString = """
     SELECT z.seq, z.stage, z.lost_through, p.reach, z.id, z.purged FROM caravan_partitions p
     LEFT JOIN LATERAL (
       SELECT id, seq, stage, lost_through, purged FROM caravan_zones
-      WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4) AS z ON true
+      WHERE partition = $1 AND database = $2 AND stage < 4 AND name = CASE WHEN EXISTS (
+        SELECT 1 FROM caravan_zones WHERE partition = $1 AND database = $2 AND name = $3 AND stage < 4)
+        THEN $3 ELSE '.buried' END) AS z ON true
     WHERE p.partition = $1 ORDER BY z.id
     """
 

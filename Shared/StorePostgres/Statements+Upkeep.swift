@@ -6,6 +6,9 @@ enum Surveys {
     FROM caravan_partitions
     """
 
+  /// Of the partition that has given most ids of zones.
+  static let lastZone: StaticString = "SELECT max(last_zone) FROM caravan_partitions"
+
   static let purging: StaticString = "SELECT DISTINCT partition FROM caravan_zones WHERE stage % 3 = 1 ORDER BY 1"
 
   static let unreferenced: StaticString = """

@@ -21,6 +21,7 @@ public final class StorePostgres: Store {
   private let sightings = Mutex(Sightings())
   private let spread: SpreadAccounts
   private let purgeTurn = Mutex(PurgeTurn())
+  let burialTurn = Mutex(BurialTurn())
   let checked = Mutex(CheckedChunks<Wants.Chunk>())
   /// For what takes long and holds nobody up.
   private let slowLane: ReaderLane
@@ -282,7 +283,11 @@ public final class StorePostgres: Store {
   }
 
   public func status() async throws(CaravanError) -> StoreStatus {
-    try await read { (reads) throws(PostgresError) in try reads.status() }
+    let (status, lastZone) = try await read { (reads) throws(PostgresError) in
+      (try reads.status(), try reads.db.run(Surveys.lastZone).first?.integer(0) ?? 0)
+    }
+    metrics.numbered(upTo: lastZone, host.log)
+    return status
   }
 
   /// A step for one partition of each kind of work.
@@ -305,6 +310,7 @@ public final class StorePostgres: Store {
       try upkeep.removeLeases(in: partition, clock: clock)
     }
     var hasMore = try await collectDevices(survey.buried, clock: clock)
+    if try await buryZones(clock: clock) { hasMore = true }
     for partition in survey.snapshots {
       let more = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
         try Upkeep(db: db).collectSnapshots(in: partition, clock: clock)
@@ -375,9 +381,9 @@ public final class StorePostgres: Store {
     try await perform(in: partition) { (upkeep) throws(PostgresError) in try step(upkeep, partition) }
   }
 
-  func perform(
-    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Void
-  ) async throws(CaravanError) {
+  func perform<Value: Sendable>(
+    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Value
+  ) async throws(CaravanError) -> Value {
     try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
       try step(Upkeep(db: db))
     }

@@ -23,17 +23,20 @@ extension FileReads {
 
   /// The version with which the last life of the zone that is over ended; 0: there was none.
   func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
-    try pastLives(of: zone).last?.end ?? 0
+    try pastLives(of: zone).map(\.end).max() ?? 0
   }
 
-  /// Those that are over, in their order.
+  /// Those that are over, in their order. Of a zone that is not known by name, those that it may have had.
   func pastLives(of zone: ZoneID) throws(CaravanError) -> [PastLife] {
     guard let database = try database(zone.database) else { return UnknownZone.lives(reach: try reach) }
     let lives = try db.all(
       "SELECT seq, lost_through, state FROM zones WHERE database = ? AND name = ? AND state < 4 ORDER BY id",
       database, zone.name,
       read: { (life: PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)), state: $0.integer(2)) })
-    guard !lives.isEmpty else { return UnknownZone.lives(reach: try reach) }
+    guard !lives.isEmpty else {
+      guard zone.name == BuriedZones.name else { return try pastLives(of: BuriedZones.zone(of: zone.database)) }
+      return UnknownZone.lives(reach: try reach)
+    }
     return lives.filter { $0.state != ZoneStage.alive }.map(\.life)
   }
 

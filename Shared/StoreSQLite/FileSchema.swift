@@ -15,19 +15,20 @@ enum FileSchema {
     CREATE TABLE meta(
       id INTEGER PRIMARY KEY CHECK (id = 0), life INTEGER NOT NULL, number INTEGER NOT NULL, files INTEGER NOT NULL,
       reach INTEGER NOT NULL DEFAULT 0);
-    -- `made` is how many zones there ever were.
+    -- `made` is how many rows of zones there are, but for those of lives that a restore ended.
     CREATE TABLE databases(
       id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
       owner TEXT NOT NULL, chunks INTEGER NOT NULL DEFAULT 0, chunk_bytes INTEGER NOT NULL DEFAULT 0,
       made INTEGER NOT NULL DEFAULT 0, UNIQUE (owner, container, environment));
     CREATE INDEX databases_by_partition ON databases(partition);
-    -- A deleted zone keeps its row: its successor's versions continue from its seq, and the log refers to it. `changed`
+    -- A deleted zone keeps its row for a while: its successor's versions continue from its seq, and the log refers to
+    -- it; then `.buried` stands for it (BuriedZones). `changed`
     -- is the position of its latest change in its partition's log; no tombstone above `purged` was ever purged;
     -- `snapshot` is its newest snapshot, `oldest_snapshot` the oldest that can still be read, 0: none can; if `linked`
     -- is 0, none of its records ever had a row in refs. `incarnation` is 0 where it follows from the file's life and
     -- the id: else the zone came from another store, or is in one, and keeps the life that devices know. `lost_through`
     -- is where the versions end that a restore took back, 0 but for a life that was restored.
-    -- `time` is when the zone was last written to.
+    -- `time` is when the zone was last written to, or deleted.
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
       records INTEGER NOT NULL, bytes INTEGER NOT NULL, state INTEGER NOT NULL,

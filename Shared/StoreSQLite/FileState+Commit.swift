@@ -92,7 +92,7 @@ extension FileState {
   private func seq(of zone: ZoneID, _ known: ZoneRecord?) throws(CaravanError) -> Seq {
     if let known { return known.seq }
     if let last = try reads.zone(zone) { return last.seq }
-    return UnknownZone.beginning(reach: try reads.reach)
+    return UnknownZone.beginning(after: try reads.pastLives(of: zone))
   }
 
   /// nil: nothing here was ever restored.

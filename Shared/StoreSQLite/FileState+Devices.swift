@@ -39,9 +39,10 @@ extension FileState {
       guard let zone = try reads.zoneNumber(sighting.zone) else { continue }
       try db.run(
         """
-        INSERT INTO sightings(zone, device, seen, target, time) VALUES (?, ?, ?, ?, ?)
+        INSERT INTO sightings(zone, device, seen, target, time)
+        SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM zones WHERE id = ?1 AND state = 0)
         ON CONFLICT (zone, device) DO UPDATE SET seen = excluded.seen, target = excluded.target, time = excluded.time
-        WHERE seen <> excluded.seen OR target <> excluded.target OR excluded.time >= time + ?
+        WHERE seen <> excluded.seen OR target <> excluded.target OR excluded.time >= time + ?6
         """, zone, sighting.device, sighting.seen, sighting.target, sighting.time,
         sighting.target > 0 ? rule.snapshotStep : rule.activityStep)
     }

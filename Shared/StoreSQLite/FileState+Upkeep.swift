@@ -15,9 +15,11 @@ extension FileState {
     let log = try collectLog()
     let tombstones = try purgeTombstones(rule)
     let snapshots = try collectSnapshots()
+    let burials = try buryZones(rule)
     let compaction = try compact()
     let isSome = sightings.count == StoreLimits.sightingsWritten
-    return zones || groups || leases || chunks || log || tombstones || snapshots || compaction || isSome
+    return zones || groups || leases || chunks || log || tombstones || snapshots || burials || compaction
+      || isSome
   }
 
   /// Removes entries of one deleted zone.

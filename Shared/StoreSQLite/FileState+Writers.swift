@@ -155,9 +155,6 @@ extension FileState {
       """
       SELECT sum(made) FROM databases WHERE owner = ?1 AND (?1 <> '' OR container = ?2 AND environment = ?3)
       """, database.ownerText, database.container.text, database.environment.rawValue, read: { $0.integer(0) })
-    guard let made, made >= StoreLimits.zonesOfOwner else { return }
-    throw CaravanError(
-      .limitExceeded,
-      "\(made) zones were made in databases of this owner, deleted ones counted, which is the most: use fewer")
+    try StoreLimits.checkShare(zones: made ?? 0)
   }
 }

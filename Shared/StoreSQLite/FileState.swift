@@ -40,6 +40,8 @@ final class FileState {
     var purge: Int64 = 0
     /// The zone whose snapshots were looked at last.
     var snapshots: Int64 = 0
+    /// Zones up to this one have been looked at for burial.
+    var burial: Int64 = 0
   }
 
   struct ZoneRecord {
@@ -178,13 +180,13 @@ final class FileState {
   }
 
   /// A life of the zone that goes on behind the last one, as far as any is known here.
-  /// - Throws: `limitExceeded` when its owner has made too many.
+  /// - Throws: `limitExceeded` when its owner has too many.
   func beginZone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord {
     try checkZones(of: zone.database)
     if let last = try reads.zone(zone) { return try makeZone(zone, seq: last.seq) }
-    let reach = try reads.reach
-    for life in UnknownZone.lives(reach: reach) { try addPastLife(life, of: zone) }
-    return try makeZone(zone, seq: UnknownZone.beginning(reach: reach))
+    let lives = try reads.pastLives(of: zone)
+    for life in lives { try addPastLife(life, of: zone) }
+    return try makeZone(zone, seq: UnknownZone.beginning(after: lives))
   }
 
   @discardableResult
@@ -193,6 +195,8 @@ final class FileState {
     try db.run(
       "UPDATE zones SET state = ?, lost_through = ? WHERE id = ?",
       life.isRestored ? ZoneStage.restored : ZoneStage.purged, life.lostThrough, row.id)
+    // It goes on in what follows it, and takes nothing of its owner's share.
+    if life.isRestored { try db.run("UPDATE databases SET made = made - 1 WHERE id = ?", row.database) }
     zoneRows[zone] = nil
     return row
   }
@@ -235,7 +239,8 @@ final class FileState {
     }
     let position = try nextPosition(in: Partition(of: zone.database).number)
     try db.run(
-      "UPDATE zones SET state = 1, records = 0, bytes = 0, snapshot = 0, changed = ? WHERE id = ?", position, row.id)
+      "UPDATE zones SET state = 1, records = 0, bytes = 0, snapshot = 0, changed = ?, time = ? WHERE id = ?", position,
+      now, row.id)
     accounts.grow(zone.database, by: Usage(records: -row.records, bytes: -row.bytes))
     zoneRows[zone] = nil
     try log(zone, row, low: row.seq, high: row.seq, writer: writer, isDeletion: true, entries: [])

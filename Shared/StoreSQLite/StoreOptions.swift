@@ -54,6 +54,8 @@ enum FileLimits {
   /// Rows one step of upkeep removes.
   static let collectedRows = 512
   static let collectedChunks = 64
+  /// Zones that one step of upkeep looks at, whether they were deleted long ago.
+  static let zonesPerBurial = 64
   /// Milliseconds that the time may step back in daily use.
   static let clockStep: Int64 = 60_000
   static let collectedGroups = 64

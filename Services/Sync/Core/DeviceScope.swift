@@ -19,6 +19,9 @@ package enum DeviceScope {
       throw CaravanError(
         .zoneDoesNotExist, "the public database has no zone '\(name.prefix(80))': its only one is \(DefaultZone.name)")
     }
+    guard name != BuriedZones.name else {
+      throw CaravanError(.zoneDoesNotExist, "there is no zone '\(name)': choose another name")
+    }
     return try ZoneID(database, name)
   }
 }

@@ -18,8 +18,13 @@ public struct ZoneChangeQuery: Sendable, Hashable {
 
   /// Whether a store whose log has this life and this head can say what came after the position.
   public func continues(in life: UInt64, upTo head: UInt64) -> Bool {
-    position.map { $0.life == life && $0.log <= head } ?? true
+    position.map { ($0.life == life || $0.life == life | Self.listing) && $0.log <= head } ?? true
   }
+
+  /// In the life of a position from which a reader goes on that has not yet heard of every zone there is.
+  private static let listing: UInt64 = 1 << 63
+
+  private var isListing: Bool { position.map { $0.life & Self.listing != 0 } ?? true }
 
   /// The answer, of the zones in the order of their latest change.
   /// - Parameters:
@@ -30,8 +35,11 @@ public struct ZoneChangeQuery: Sendable, Hashable {
     let more = changed.count > bound
     let shown = changed.prefix(bound)
     let log = more ? shown.last?.log ?? head : head
-    return ZoneChangePage(
-      zones: shown.map(\.zone), next: DatabasePosition(life: life, log: log), more: more)
+    let named = shown.map(\.zone).filter { $0.name != BuriedZones.name }
+    // The reader may know zones of which nobody can say any more that they are gone.
+    guard isListing || named.count == shown.count else { return ZoneChangePage(resetRequired: true) }
+    let next = DatabasePosition(life: more && isListing ? life | Self.listing : life, log: log)
+    return ZoneChangePage(zones: named, next: next, more: more)
   }
 }
 

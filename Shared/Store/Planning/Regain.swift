@@ -65,7 +65,8 @@ public enum UnknownZone {
   public static func lives(reach: Seq) -> [PastLife] { reach > 0 ? [PastLife(seq: 0, lostThrough: reach)] : [] }
 
   /// With what seq it begins.
-  public static func beginning(reach: Seq) -> Seq { lives(reach: reach).first?.beginning ?? 0 }
+  /// - Parameter lives: that it may have had.
+  public static func beginning(after lives: [PastLife]) -> Seq { lives.map(\.beginning).max() ?? 0 }
 }
 
 /// A write that is based on a version that a restore took back.
