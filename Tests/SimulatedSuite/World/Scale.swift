@@ -138,6 +138,8 @@ struct Scale: Sendable {
     self.init(seed: seed, users: ["ann", "bob"])
     // Where long objects are cut depends on what is in them.
     hasLargeChunks = false
+    // Whose bytes lie at a place of the disk depends on their hashes.
+    hasRot = false
   }
 
   private static func table(_ number: Int, _ dice: inout Dice) -> Table {
