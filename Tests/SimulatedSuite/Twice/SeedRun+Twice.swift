@@ -13,12 +13,12 @@ extension SeedRun {
   /// Two worlds of one seed that differ in what one user's apps write: whatever else both show, devices of others must
   /// get the same in the same order (A1).
   ///
-  /// What its user's own devices do otherwise may come of that, and is no leak: hashes of chunks say in which order they
-  /// are sent and so how many go into one message, names say which page of a table a row is on. That must not look like
-  /// one: time, the order of jobs and the fate of messages are shared by all in a world. So jobs run in the order in
-  /// which they come, chances are drawn for each way and moment anew, the user's devices have links that bear any
-  /// message (`Frailties`, `Thrift`: what passes is counted packed) and objects of one chunk, and the ears close when
-  /// everybody begins to wait for the slowest (`Calm`).
+  /// What its user's own devices do otherwise may come of that, and is no leak: hashes of chunks say in which order
+  /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
+  /// look like one: time, the order of jobs and the fate of messages are shared by all in a world. So jobs run in the
+  /// order in which they come, chances are drawn for each way and moment anew, the user's devices have links that bear
+  /// any message (`Frailties`, `Thrift`: what passes is counted packed) and objects of one chunk, and the ears close
+  /// when everybody begins to wait for the slowest (`Calm`).
   /// - Returns: what the first showed, and in what the second was another.
   public static func runTwice(_ seed: UInt64, _ options: Options) throws -> SeedReport {
     let scale = Scale(ofTwo: seed)
