@@ -102,7 +102,7 @@ import Testing
     "issue 24, A1: what others get that depends on what one user writes is found by a second run",
     arguments: [Breakage.nosyPages, .nosyNotify])
   func nosy(_ breakage: Breakage) throws {
-    let result = try simulate(["--twice", "--seeds", "10", "--stop", "--break", breakage.rawValue])
+    let result = try simulate(["--twice", "--seeds", "30", "--stop", "--break", breakage.rawValue])
     #expect(result.status == 1, "\(result.lines.suffix(3))")
     #expect(result.lines.contains { $0.contains(": A1 what a user writes") }, "\(result.lines.suffix(3))")
   }

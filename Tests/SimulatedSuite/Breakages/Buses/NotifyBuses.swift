@@ -30,10 +30,15 @@ struct MuteBus: BusWrapper {
 }
 
 /// A notify service's bus that keeps what it is to tell a device to itself where the last that it told one of another
-/// user happens to hash to something odd. It tells it again, as it is not acknowledged.
+/// user happens to hash to something odd. It tells it again, as it is not acknowledged, and then the device hears it.
 final class NosyBus: BusWrapper {
+  private struct State {
+    var told: [UserID: UInt64] = [:]
+    var kept: Set<EnrolledDevice> = []
+  }
+
   let bus: any MessageBus
-  private let told = Mutex<[UserID: UInt64]>([:])
+  private let state = Mutex(State())
 
   init(bus: any MessageBus) { self.bus = bus }
 
@@ -46,9 +51,10 @@ final class NosyBus: BusWrapper {
     guard case .notify(let device) = outgoing.subject else { return true }
     var digest = Digest()
     digest.add(outgoing.message.payload)
-    return told.withLock { told in
-      told[device.user] = digest.value
-      return told.allSatisfy { $0.key == device.user || $0.value.isMultiple(of: 2) }
+    return state.withLock { [value = digest.value] state in
+      state.told[device.user] = value
+      let isQuiet = state.told.contains { $0.key != device.user && !$0.value.isMultiple(of: 2) }
+      return !isQuiet || !state.kept.insert(device).inserted && state.kept.remove(device) != nil
     }
   }
 }
