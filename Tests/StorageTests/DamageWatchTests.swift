@@ -169,7 +169,7 @@ import Wire
         #expect(try await bench.status().damagedChunks == 1)
         // Of what no record holds any more people are told, and no device is asked for its bytes.
         _ = try await bench.commit(3, [StorageBench.save("r")], to: StorageBench.zone())
-        #expect(try await bench.storage.damage(of: StorageBench.user).isEmpty)
+        #expect(try await bench.storage.damage(of: StorageBench.user).chunks.isEmpty)
         #expect(try await bench.storage.damage(of: StorageBench.user, hasRecords: true).map(\.records) == [[]])
       }
     }
