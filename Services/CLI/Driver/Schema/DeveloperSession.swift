@@ -1,5 +1,6 @@
 internal import Bus
 internal import BusNATS
+internal import Compression
 internal import Crypto
 internal import Launch
 internal import Model
@@ -54,10 +55,16 @@ struct DeveloperSession: Sendable {
     let answer = try await bus.request(
       Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()), to: .exchange(device),
       deadline: Self.deadline)
-    switch try ExchangeReply.decode(EdgeDevice.plain(Frame.decode(answer.payload))).results.first?.kind {
+    switch try ExchangeReply.decode(Self.plain(Frame.decode(answer.payload))).results.first?.kind {
     case .type(let agreed): return try agreed.model()
     case .failure(let failure): throw failure.model()
     default: throw CaravanError(.internalError, "a proposal was answered with something else")
     }
+  }
+
+  private static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
+    guard frame.compression == .zstd else { return frame.body }
+    var decompressor = try Decompressor()
+    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
   }
 }
